@@ -134,8 +134,9 @@ AGENT_PROTOCOL_API int agent_protocol_fd(const agent_protocol_agent* agent);
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_next(
     agent_protocol_agent* agent);
 
-/* The same, but waits for up to `timeout_ms` (-1: without limit). NULL when the time is over, which
- * any other negative time is at once. Who computes what is left of a time passes 0 for none. */
+/* The same, but waits for up to `timeout_ms` (-1: without limit). Returns NULL when the time is
+ * over; any other negative time is over at once. A caller that computes the rest of a time passes 0
+ * when none is left. */
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_wait(
     agent_protocol_agent* agent, int timeout_ms);
 
@@ -148,10 +149,11 @@ typedef int (*agent_protocol_check)(void* context, char* reason, size_t size);
 AGENT_PROTOCOL_API int agent_protocol_add_check(agent_protocol_agent* agent, const char* name,
                                                 agent_protocol_check check, void* context);
 
-/* Runs the checks in order. All well: `ready` is sent. Otherwise the first that fails is sent as
- * `unfit`, with its name and reason, and -1 returned: the program ends without side effect. What of
- * a reason is no UTF-8 becomes U+FFFD, and one that fills its buffer without a NUL ends in "...".
- * Between checks a held agent whose input has ended exits at once, as in agent_protocol_next(). */
+/* Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
+ * check's name and reason, runs no further check and returns -1: the program must then end without
+ * side effect. In the reason, each byte that is not valid UTF-8 becomes U+FFFD, and a reason that
+ * fills its buffer without a NUL ends in "...". Between checks a held agent whose input has ended
+ * exits at once, as in agent_protocol_next(). */
 AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
 
 /* Says that this agent must not be given (held), or must not keep (on trial), the work. A held
@@ -159,9 +161,10 @@ AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
  * the upgrader's pipe has taken it. */
 AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol_agent* agent, const char* reason);
 
-/* What is asked of an upgrade. Start from AGENT_PROTOCOL_UPGRADE_INIT; NULL and -1 leave a member
- * to the upgrader's own default. Later versions of the library only add members at the end: those
- * beyond `size`, which the program did not know when it was compiled, are left to that, too. */
+/* The terms of an upgrade that an agent requests. Start from AGENT_PROTOCOL_UPGRADE_INIT; NULL and
+ * -1 leave a member to the upgrader's own default. Later versions of the library only add members
+ * at the end: those beyond `size`, which the program did not know when it was compiled, get the
+ * default, too. */
 struct agent_protocol_upgrade {
   size_t size;                 /* sizeof: lets later versions add members */
   const char* id;              /* required: 1 to 64 bytes of printable ASCII */

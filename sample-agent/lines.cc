@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// Enough to tell two logs apart, and little to be read again with every read.
+// Large enough to tell two logs apart, and small enough to be read again with every read.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {
@@ -58,7 +58,7 @@ void Lines::start_again() {
   *this = Lines(std::move(file_), 0, bytes_max_);
 }
 
-// FNV-1a.
+// Hashes the last bytes that have been passed on, by FNV-1a.
 std::uint64_t Lines::mark() const {
   std::uint64_t mark = 14'695'981'039'346'656'037U;
   for (const char byte : last_of(std::string_view(buffer_).substr(0, begin_))) {
@@ -77,7 +77,8 @@ Outcome Lines::read_back() {
   return std::monostate{};
 }
 
-// In one read, so that the bytes that are known and those that follow them are of one file.
+// Reads the known bytes again together with the new ones, in one read: if the known bytes have
+// changed, the file was replaced or cut, and the new bytes are not taken.
 Result<bool> Lines::read_more() {
   if (was_cut_) return false;
   const std::size_t forgotten = begin_ - std::min(begin_, marked_bytes);

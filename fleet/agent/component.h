@@ -1,6 +1,6 @@
-// One component of a node between the store and whoever upgrades it. NodeCommander decides about
-// commands; this carries them out: disk, store, releases. How the upgrader is asked is the
-// owner's.
+// One component of a node: it connects the store with the program that upgrades the component.
+// NodeCommander decides about commands, and this class carries them out: disk, store, releases. The
+// owner supplies the functions that call the upgrader.
 #pragma once
 
 #include <uv.h>
@@ -34,7 +34,7 @@ struct NodeDesk {
   Timers& timers;
   Mirror& mirror;                     // of all that is below the node
   KeptRecords& records;               // written while `active` is ours
-  Revision active = 0;                // ours; 0: it is not, and nothing is done
+  Revision active = 0;                // of our record `active`; 0: we are idle
   std::function<void()> reboot = {};  // the machine
   std::string reboot_asked = {};      // the file that is there when somebody has asked for that
   bool is_doubtful = false;           // nothing is begun while it is
@@ -44,7 +44,7 @@ struct NodeDesk {
   void set_trouble(const std::string& component, const std::string& why);  // empty: it is over
 
   void log(const std::string& text) const;
-  // No value if it is absent, or damaged, which is as good as absent and is said.
+  // Returns no value if the record is absent or damaged; a damaged one is logged.
   template <class Record>
   [[nodiscard]] std::optional<Record> find(const std::string& key) const {
     const KeyValue* record = mirror.find(key);
@@ -64,7 +64,8 @@ class Component {
     bool gate = false;  // wait there for `confirm`
     Ms trial_ms = 0;    // not 0: commit by word alone, within so long
   };
-  // How its upgrader is asked. Each gives why it cannot be; empty: it has been.
+  // The functions that send requests to this component's upgrader. Each returns why the request
+  // could not be sent, or an empty text if it was sent.
   struct Hands {
     std::function<std::string(const Request& request)> ask;
     std::function<std::string(const std::string& id)> confirm;
@@ -75,34 +76,33 @@ class Component {
     std::string name = {};
     Fetcher::Settings releases = {};
     std::string ledger = {};  // a file
-    // Without a value a release is not tested, but judged by its own start.
+    // If this has no value, releases are not tested: a release is judged by its own start.
     std::optional<std::vector<std::string>> test_arguments = {};
   };
 
   Component(uv_loop_t& loop, NodeDesk& desk, Settings settings, Hands hands);
 
-  // The work that was begun before this process, as the disk has it now: the process before has
-  // ended.
+  // Reads from disk the work that an earlier process began; that process must have ended.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
-  // This instance acts from now on. `running`: the version that runs.
+  // Makes this instance act from now on. `running` is the version that runs.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
-  // That of the process before, until this one has begun.
+  // Returns the last command of the earlier process until begin() has been called.
   [[nodiscard]] const std::string& last_command() const { return last_command_; }
 
-  // The mirror has changed, and this node acts.
+  // Looks for work in the mirror, which has changed. Only for an active node.
   void look();
   void take(NodeEvent event);
 
-  // This instance acts for good: `committed` names the upgrade that led to it, `failure` says why
-  // the last one failed.
+  // Ends the trial of this instance: it stays active. `committed` names the upgrade that led to it,
+  // and `failure` says why the last upgrade failed.
   void settle(const std::string& committed, const std::string& failure);
   [[nodiscard]] bool is_settled() const { return settled_; }
-  // News of the upgrader about an upgrade, by whomever it was begun.
+  // The upgrader has reported something about an upgrade; anybody may have begun that upgrade.
   void gate_reached(const std::string& id);
   void upgrade_ended(const UpgradeEnded& ended);
 
-  // This process ends: what is being fetched is left to the next one.
+  // Leaves downloads to the next process, since this one ends.
   void leave() { fetcher_.leave(); }
 
   void runs(const std::string& version) { running_ = version; }
@@ -111,11 +111,12 @@ class Component {
   [[nodiscard]] const NodeLedger* ledger() const {
     return commander_ ? &commander_->ledger() : nullptr;
   }
-  // The upgrade that was asked for last.
+  // The id of the upgrade that was requested last.
   [[nodiscard]] const std::string& asked() const {
     return wish_reports_ ? machine_.upgrade().attempt : commander_->ledger().upgrade.id;
   }
-  // The store's record of a wish's upgrade that the process before began; empty if there is none.
+  // Returns the id of a wish's upgrade that the earlier process began, as the store has it, or an
+  // empty text.
   [[nodiscard]] std::string attempt_recorded() const;
 
  private:
@@ -139,8 +140,8 @@ class Component {
   void perform(const Reboot& reboot);
   void commit_now(const std::string& upgrade);
   void save_until_done(const NodeLedger& ledger);
-  // A release to be brought here, and whom to tell: the reason why not, or an empty text when it is
-  // here and tested.
+  // A release that is to be fetched and tested. `then` is called with an empty text when the
+  // release is here and tested, or with the reason why it is not.
   struct Wanted {
     std::string version = {};
     std::string digest = {};

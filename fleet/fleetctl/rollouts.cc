@@ -19,7 +19,7 @@ std::string progress(const fleet::Rollout& rollout) {
   return std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
 }
 
-// What the comparison of nodes says, or why it says nothing.
+// Returns the result of the comparison of nodes in words, or why there is none.
 std::string judge_words(const fleet::Reading& reading) {
   std::size_t nodes = 0;
   for (const fleet::KeyValue& found : reading.found) {

@@ -6,7 +6,8 @@
 namespace fleet {
 namespace {
 
-// A record that cannot be read says nothing: its node is neither begun nor stopped.
+// If a record cannot be parsed, returns an empty record with its revision, so that the driver
+// neither begins nor stops anything on its node because of it.
 template <class Record>
 Seen<Record> seen(const KeyValue& record) {
   const Result<Record> read = read_record<Record>(record.value);
@@ -25,7 +26,7 @@ std::string_view without_build(std::string_view version) {
 
 std::optional<CellWish> DesiredView::wish() const {
   const Desired& record = wish_.record;
-  // One that is pending is a plan's, which releases it.
+  // A plan has written a pending record, and releases it itself.
   if (wish_.revision == 0 || record.version.empty() || record.pending) return std::nullopt;
   return CellWish{record, wish_.revision};
 }

@@ -15,9 +15,9 @@
 //                 seen as another process. Of other components it is not, as long as nodes do not
 //                 tell how often these end on control nodes
 //
-// What is found stands in rollout/RID/judge, so that another driver goes on from there: at once if
-// a node that is compared has failed, within a minute if another one has. It is looked at now and
-// then, never at each record: thousands of nodes may report in one moment.
+// The record rollout/RID/judge keeps the findings, so that another driver can go on from them. A
+// failure of a compared node is written at once, that of another node within a minute. The judge
+// looks at the nodes now and then, never at each record: thousands of nodes may report at once.
 #pragma once
 
 #include <map>
@@ -33,13 +33,13 @@
 
 namespace fleet {
 
-// Between two looks.
+// The time between two looks at the nodes.
 inline constexpr Ms judge_look_ms = 10'000;
-// Between two writes of what only changes who will be compared.
+// The time between two writes that change only which nodes will be compared.
 inline constexpr Ms judge_note_ms = 60'000;
 // A node that has not been heard for so long has failed: a machine needs minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
-// Of the nodes that have not moved, one of so many may be silent; more of them are the network.
+// One of so many nodes that have not moved may be silent; if more are, the network is to blame.
 inline constexpr std::int64_t judge_silent_share = 10;
 
 class JudgeWatch {
@@ -50,22 +50,23 @@ class JudgeWatch {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  // Looks at where everything stands, if it is time to.
+  // Looks at the state of all nodes, if it is time to.
   void look(const RolloutView& view, Ms now);
-  // When it is time again; none: this rollout has too few nodes, or does not roll.
+  // Returns the time of the next look, or none if the rollout has too few nodes or does not roll.
   [[nodiscard]] std::optional<Ms> next_look() const;
 
-  // What was found, as it is to stand in the store; none: it stands there, or nothing was found.
+  // Returns the findings for the store to keep, or none if it has them already or nothing was
+  // found.
   [[nodiscard]] std::optional<RolloutJudge> news() const;
   [[nodiscard]] Verdict verdict() const { return verdict_; }
 
  private:
-  // What is heard of a node, whether or not it takes part.
+  // The facts that a node has reported, whether or not it takes part.
   struct Heard {
     std::map<std::string, std::string> instances = {};  // that live: their versions
     std::string active = {};
   };
-  // One that is watched.
+  // A node that is watched.
   struct Part {
     std::optional<Ms> enters = {};  // from then on; none: it is watched already
     std::optional<Ms> silent_since = {};

@@ -1,4 +1,5 @@
-// A plan before it begins: whether what a person wrote can be run, and how it is written.
+// A plan before it begins: decides whether the plan that a person wrote can run, and writes it to
+// the store.
 #pragma once
 
 #include <optional>
@@ -16,10 +17,10 @@ namespace fleet {
 inline constexpr std::int64_t step_timeout_ms_min = 1'000;
 inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 
-// Why it cannot be run; none: it can.
+// Returns why the plan cannot run, or nothing if it can.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
-// The ground on which a plan is begun.
+// The records that a plan begins from.
 struct PlanGround {
   Revision release = 0;        // of its component, where it has one
   Revision agent_release = 0;  // of fleet-agent, where it names one
@@ -27,12 +28,13 @@ struct PlanGround {
   Revision desired_revision = 0;
 };
 
-// The next transaction that writes a new plan; no value when all of it is written. The part that
-// stands there already is `written`, so that after an unknown outcome, or a death, reading again
-// tells how to go on. It is `created` until all its members are written; the transaction that
-// writes the last of them makes it run, and says that its component's version is pending. The store
-// refuses each of them while there is `stop`, the first where there is a plan or a rollout of that
-// name, and the last when a record of `ground` has changed since it was read.
+// Returns the next transaction that writes a new plan, or no value when all of it is written.
+// `written` is the part that is in the store already: after an unknown outcome or a crash, the
+// caller reads it again and goes on from there. The plan is `created` until all its members are
+// written. The transaction that writes the last members makes the plan run, and marks its
+// component's version as pending. The store refuses each transaction while the record `stop`
+// exists, the first one if a plan or a rollout has that name, and the last one if a record of
+// `ground` has changed since it was read.
 using WrittenPlan = Written<Plan>;
 [[nodiscard]] std::optional<Transaction> next_creation(const std::string& name, const Plan& wanted,
                                                        const std::vector<std::string>& members,

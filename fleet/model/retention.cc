@@ -12,13 +12,13 @@
 namespace fleet {
 namespace {
 
-// Each line compares its run's record, and is one write.
+// Writing one line takes one comparison and one write.
 constexpr std::size_t lines_at_once = 40;
 constexpr std::size_t members_at_once = 100;
 
 const std::string plans_group = "plans";
 
-// A name may be used again; the trace is of one run alone.
+// A name may be used again, but a trace belongs to one run alone.
 std::string run_of(const std::string& subject, const std::string& trace) {
   return subject + " " + trace;
 }
@@ -152,7 +152,8 @@ std::optional<Transaction> Retention::erase_lines() const {
 
 bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
-  // Of several rollouts of that version, the last.
+  // If several rollouts of that version have ended, only the last one is needed: the number of its
+  // history line is the highest.
   const auto number_of = [this](const std::string& of, const Ended& one) {
     const auto line = line_of_.find(run_of(of, one.line.trace));
     return line == line_of_.end() ? 0 : line->second;

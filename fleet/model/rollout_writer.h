@@ -38,7 +38,7 @@ class RolloutWriter {
   // moves it back.
   void end(const NodeEnding& ending);
 
-  // What the judge has found so far.
+  // Writes the findings of the judge so far.
   void put_judge(const RolloutJudge& judge);
 
   [[nodiscard]] Transaction transaction();

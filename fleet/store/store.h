@@ -1,8 +1,8 @@
-// The store of the fleet's records: five deeds, and no more is asked of it, so that another engine
-// than etcd stays possible. fleet/model knows the meaning of the records.
+// The store of the fleet's records. It has only five operations, so that an engine other than etcd
+// can replace it. fleet/model knows the meaning of the records.
 //
-// Nothing here waits. Each answer is given exactly once, later, and never from within the call that
-// asked; one that has not come when the store is destroyed never comes.
+// No function here blocks. Each answer is given exactly once, later, and never from within the call
+// that asked. An answer that has not come when the store is destroyed never comes.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct Keys {
   bool operator==(const Keys&) const = default;
 };
 
-// Why there is no answer to a question. Nothing has been changed by it.
+// The reason why a question has no answer. The question has changed nothing.
 struct Trouble {
   enum class Kind {
     unreachable,  // nobody answered in time: may pass
@@ -43,19 +43,19 @@ struct Trouble {
 template <class Value>
 using Reply = std::variant<Value, Trouble>;
 
-// A lease that somebody has to keep alive more often than `ttl`.
+// A lease. Its holder has to keep it alive more often than every `ttl`.
 struct Lease {
   LeaseId id = 0;
   std::chrono::seconds ttl{0};
 };
 
-// The state of a lease that was to be kept alive or given back.
+// The state of a lease after keep_alive() or revoke().
 enum class LeaseState {
   alive,
   gone,  // it has ended, and every key that was bound to it is erased
 };
 
-// A key was written, or erased: then only `key` and `modified` are set.
+// A key was written or erased. If it was erased, only `key` and `modified` of `now` are set.
 struct Change {
   KeyValue now = {};
   bool erased = false;
@@ -63,27 +63,28 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// The changes up to this revision, in order; those of one transaction stand together.
+// The changes up to this revision, in order. The changes of one transaction are adjacent.
 struct Changes {
   Revision revision = 0;
   std::vector<Change> changes = {};
 };
 
-// The watch has ended: changes that it was to tell have been forgotten. Read all, and watch from
-// there.
+// The watch has ended, since the store has forgotten changes that it should have told. The caller
+// must read everything again, and watch from that revision.
 struct Relist {
   Revision compacted = 0;
 };
 
-// The watch has ended: no leader, no answer, or no permission. Watch again from the revision behind
-// the last one told.
+// The watch has ended: the store had no leader, gave no answer, or refused permission. The caller
+// must watch again from the revision after the last one told.
 struct WatchLost {
   Trouble trouble = {};
 };
 
 using WatchNews = std::variant<Changes, Relist, WatchLost>;
 
-// Ends the watch when it is destroyed: nothing is told any more, not even what is on its way.
+// Ends the watch when it is destroyed. After that nothing is told, not even a change that has
+// arrived already.
 class Watch {
  public:
   Watch() = default;
@@ -102,20 +103,21 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // Everything that these keys are, at one revision, as the store's majority has it: never stale.
+  // Reads all records of these keys at one revision. The read is linearizable: a majority of the
+  // members confirms it, so the answer is never stale.
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
-  // A put under a lease that has ended is Refused as well. A write that is Unknown may yet be done,
-  // until the deadline that this store has for an answer has passed twice.
+  // A put under a lease that has ended is refused. A write whose outcome is Unknown may still
+  // happen, until the time that this store waits for an answer has passed twice.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
-  // At least this long; the store may make it longer.
+  // Asks for a lease of at least `ttl`; the store may make it longer.
   virtual void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) = 0;
   virtual void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
   virtual void revoke(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
 
-  // Tells every change from this revision on, each once and in order, until the watch has ended by
-  // Relist or WatchLost, or its owner has had enough. `tell` may destroy the watch.
+  // Tells every change from the revision `from` on, each once and in order, until the watch ends by
+  // Relist or WatchLost or is destroyed. `tell` may destroy the watch.
   [[nodiscard]] virtual std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                                      Then<const WatchNews&> tell) = 0;
 };

@@ -1,5 +1,5 @@
-// live_demo UPGRADER VARIANTS: live upgrades of a working agent, good and bad, to be watched; and
-// at the end the proof that no line was lost. Exits with 1 if it fails.
+// live_demo UPGRADER VARIANTS: shows live upgrades of a working agent, good and bad, and at the end
+// proves that no line was lost. Exits with 1 if the proof fails.
 #include <csignal>
 #include <cstdio>
 #include <optional>
@@ -18,9 +18,10 @@ using demo::SeenEvent;
 using demo::Stage;
 
 constexpr auto patience = 10s;
-constexpr auto breath = 700ms;  // between two acts, to be seen
+constexpr auto breath = 700ms;  // between two acts, so that people can follow
 
-// A time of which the longest pause is told at the end.
+// One part of the demonstration, from one time to another. The summary at the end shows the longest
+// pause of each act.
 struct Act {
   std::string title;
   std::uint64_t from_us = 0;
@@ -30,7 +31,7 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // The writer is never late, so nobody waits for it, and every pause is one of an upgrade.
+      // The writer is never late and nobody waits for it, so an upgrade causes every pause.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 
@@ -55,7 +56,7 @@ class Demo {
   bool as_expected_ = true;
 };
 
-// Tells all that happens until the version says something that begins so.
+// Tells each event, until `version` has said something that begins with `beginning`.
 bool Demo::watch(const std::string& version, const std::string& beginning) {
   const auto seen = stage_.wait_for(
       [&](const SeenEvent& event) {

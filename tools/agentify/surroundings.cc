@@ -26,7 +26,8 @@ constexpr const char* lock_variable = "AGENT_PROTOCOL_LOCK_FD";
 constexpr const char* program_variable = "AGENT_PROTOCOL_PROGRAM";
 constexpr const char* descriptor_variable = "AGENT_PROTOCOL_PROGRAM_FD";
 
-// The library's own note, and what serves somebody else's conversation with init.
+// Variables that no daemon inherits: the note of libagent-protocol, and the variables of the
+// upgrader's own conversation with init.
 constexpr std::string_view left_out[] = {"LIBAGENT_PROTOCOL_PROCESS", "NOTIFY_SOCKET",
                                          "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PIDFDID"};
 constexpr std::string_view listen_prefix = "LISTEN_";
@@ -68,7 +69,8 @@ void share_environment(Surroundings& made, bool sockets) {
   }
 }
 
-// Anything will do to keep the place, and standard error is always there.
+// Occupies the descriptor `number` until the daemon's pipe takes its place, so that nothing else is
+// opened there. The descriptor becomes a copy of standard error, which is always open.
 std::string keep_free(int number, int first_free) {
   const std::string name = "--ready=fd:" + std::to_string(number) + ": ";
   if (number < first_free) return name + "the daemon has a socket or the lock there";
@@ -76,7 +78,8 @@ std::string keep_free(int number, int first_free) {
   return error == 0 ? "" : name + in_words(upgrader::SystemError{error});
 }
 
-// Of the program's, which may lie where another is to be.
+// Returns another descriptor for the same file if `descriptor` has the number `from`, which is
+// meant for the readiness pipe.
 int moved_away(int descriptor, std::optional<int> from) {
   if (descriptor != from) return descriptor;
   return ::fcntl(descriptor, F_DUPFD_CLOEXEC, upgrader::first_passed_descriptor);
@@ -128,7 +131,8 @@ agent_protocol::Result<Program> find_daemon(const Options& options) {
                  status.st_ino);
 }
 
-// Of the upgrader that has none: it is the parent of all its agents.
+// Finds the lock of a daemon whose upgrader has no --lock. The lock is named after the upgrader,
+// which is the parent of all its agents.
 std::variant<DaemonLock, std::string> find_own_lock() {
   const auto directory = find_lock_directory();
   if (const auto* none = std::get_if<NoDirectory>(&directory)) {
@@ -139,7 +143,8 @@ std::variant<DaemonLock, std::string> find_own_lock() {
   return DaemonLock::by_file(path + "/" + lock_file_name(::getppid()));
 }
 
-// By the path that the lock's descriptor has, as far as that is still the lock's.
+// Finds the daemon's lock by the path of the upgrader's lock, if that path still leads to the file
+// that the inherited descriptor has open.
 std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings) {
   if (surroundings.alone) return DaemonLock();
   if (!surroundings.lock) return find_own_lock();

@@ -51,7 +51,7 @@ std::optional<StartFailed> Agents::start(Generation generation, const Program& p
         on_writable(generation);
         turn_over_();
       });
-  // A channel that cannot be watched is one that the agent seems to have closed: it fails as such.
+  // If a channel cannot be watched, its agent is treated like one that has closed its output.
   if (agent->channel.start(loop_) != 0) agent->channel.close_output();
   const bool watched = agent->channel.output_open();
   running_.push_back(std::move(agent));
@@ -78,14 +78,16 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   if (!kept) return Sent::lost;
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
-  // Woken on our own processor, it would wait until we sleep: a quarter of the gap (make size).
+  // The woken agent may share our processor, and would then wait until we sleep. Yielding saves a
+  // quarter of the gap (make size).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();
   return Sent::waits;
 }
 
-// A line of the conversation, for whoever looks for a fault in it.
+// Writes a line of the conversation to the log at the level debug, for a person who looks for a
+// fault.
 void Agents::show(Generation generation, std::string_view does, std::string_view line) {
   if (log_ == nullptr || !log_->shows(LogLevel::debug)) return;
   line = line.substr(0, line.find('\n'));
@@ -122,7 +124,7 @@ void Agents::read_everything(const std::vector<Generation>& late) {
   for (const Generation generation : generations()) {
     Running* const agent = find(generation);
     if (agent->ending) continue;
-    flush(*agent);  // that it has made room is a thing that it did
+    flush(*agent);  // an agent that has read its input has done something, too
     if (is_late(generation) || !must_read_replies_first(*agent)) read_what_is_held(*agent);
   }
 }
@@ -134,7 +136,7 @@ Agents::Running* Agents::find(Generation generation) const {
   return nullptr;
 }
 
-// A snapshot: to report to one agent may start another.
+// Returns a copy, since reporting an event to one agent may start another.
 std::vector<Generation> Agents::generations() const {
   std::vector<Generation> all;
   for (const auto& agent : running_)
@@ -145,8 +147,8 @@ std::vector<Generation> Agents::generations() const {
 void Agents::on_readable(Generation generation) {
   Running* agent = find(generation);
   if (agent == nullptr) return;
-  // If it has exited, these are last words: a `ready` must not stop the active agent. The exits of
-  // others come in their own order, after what was said before them.
+  // If the agent has exited, these lines are its last words: a `ready` among them must not stop the
+  // active agent. The exits of other agents are handled in their own order, after their words.
   look_for_end(*agent);
   if (agent->ending) return bury_the_dead({.bytes = look_bytes_max});
   if (!agent->channel.lines().pending() &&
@@ -174,14 +176,14 @@ void Agents::flush(Running& agent) {
   tell_activate_written(agent);
 }
 
-// An `activate` that waited may have gone with what was written behind it.
+// An `activate` that waited may have been written together with later messages.
 void Agents::tell_activate_written(Running& agent) {
   if (!agent.activate_end || agent.channel.written() < *agent.activate_end) return;
   agent.activate_end.reset();
   sink_(ActivateWritten{agent.generation});
 }
 
-// Handles the rest that a turn had no budget for.
+// Handles the lines and exits for which the last turn had no budget left.
 void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
@@ -195,7 +197,8 @@ void Agents::on_backlog() {
   turn_over_();
 }
 
-// Takes lines that have been read, as many as fit into a turn, while the agent takes its replies.
+// Passes on lines that have been read, at most a turn's number, as long as the agent reads its
+// replies.
 void Agents::pass_lines(Running& agent) {
   for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
     const std::optional<agent_protocol::Line> line = agent.channel.lines().next();
@@ -231,7 +234,8 @@ void Agents::end_output(Running& agent) {
   sink_(OutputClosed{agent.generation});
 }
 
-// Takes in what has been said up to now, and no more: a flood would never end.
+// Reads only the output that is in the pipe now: an agent that writes without end must not keep us
+// here.
 void Agents::read_what_is_held(Running& agent) {
   const auto pass_all_lines = [&] {
     while (const auto line = agent.channel.lines().next())
@@ -263,12 +267,11 @@ void Agents::start_backlog() {
                 [](uv_idle_t* handle) { static_cast<Agents*>(handle->data)->on_backlog(); });
 }
 
-// ---- how agents end: who has ended is reaped, then says what it had said last, then is told as
-// ended
+// ---- exits: an agent is reaped, then its last words are passed on, then its exit is reported
 
 void Agents::reap_exits() {
-  // All are reaped before the first is told, and the newest is told first: so nothing is activated
-  // that the kernel has said is dead.
+  // All ended agents are reaped before the first exit is reported, and the newest is reported
+  // first. So nothing activates an agent that the kernel has reported dead.
   for (const auto& agent : running_)
     look_for_end(*agent);
   bury_the_dead({.bytes = look_bytes_max});
@@ -277,7 +280,7 @@ void Agents::reap_exits() {
 void Agents::reap_strangers() {
   for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
     const std::optional<pid_t> ended = ended_child();
-    // An agent that has ended just now has sent a signal of its own.
+    // An agent that has ended only now has sent another SIGCHLD, which is handled later.
     if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
   }
   strangers_left_ = true;
@@ -289,15 +292,15 @@ bool Agents::is_agent(pid_t pid) const {
                      [pid](const auto& agent) { return !agent->ending && agent->pid == pid; });
 }
 
-// Reaps it if it has ended, and notes how much it has said by then.
+// Reaps the agent if it has ended, and notes how many bytes of its output are then unread.
 void Agents::look_for_end(Running& agent) {
   if (agent.ending) return;
   agent.ending = try_reap(agent.pid);
   if (agent.ending) agent.last_words = std::min(agent.channel.held(), last_words_bytes_max);
 }
 
-// The newest first. If one has said more than a turn may read, the rest is read in the next turn,
-// and all older ones wait until then.
+// Reports ended agents, the newest first. If one has written more than a turn may read, the rest is
+// read in the next turn, and all older agents wait until then.
 void Agents::bury_the_dead(const Budget& budget) {
   for (;;) {
     const auto newest = std::find_if(running_.rbegin(), running_.rend(),
@@ -313,7 +316,7 @@ void Agents::bury_the_dead(const Budget& budget) {
   }
 }
 
-// False if there is more than there was room for.
+// Returns false if the budget was too small for all of the agent's last words.
 bool Agents::read_last_words(Running& agent, Budget budget) {
   for (int taken = 0; taken < budget.lines;) {
     if (const auto line = agent.channel.lines().next()) {
@@ -332,11 +335,13 @@ bool Agents::read_last_words(Running& agent, Budget budget) {
   return false;
 }
 
-// Its last words have been taken: what it had only begun to say, and its end.
+// Reports the exit of an agent whose last words have been passed on, after the line that it had not
+// finished.
 void Agents::bury(Running& agent) {
   end_output(agent);
   const ProcessExited exited{agent.generation, *agent.ending};
-  // Forgotten at once, but closed only when whoever waits for its end has been told.
+  // The agent leaves the list at once, but its handles are closed only after its exit has been
+  // reported.
   const auto place = std::find_if(running_.begin(), running_.end(),
                                   [&](const auto& other) { return other.get() == &agent; });
   const std::unique_ptr<Running> gone = std::move(*place);

@@ -1,5 +1,6 @@
-//! A message as a line, and back. Knows the limits of agent-protocol(7), and no state. What is to
-//! be sent is refused where the upgrader would not take it: nothing is ever cut in silence.
+//! Turns a message into a line, and a line into an event. Knows the limits of agent-protocol(7),
+//! and no state. A message that the upgrader would refuse is refused here: no text is ever cut
+//! silently.
 
 use crate::event::{Event, Failure, Role, StopReason};
 use serde_json::{Map, Value};
@@ -59,7 +60,7 @@ pub fn check_time(name: &str, time: Duration, least: Duration) -> Result<i64, Un
     Ok(time.as_millis() as i64)
 }
 
-/// A text for people, cut to what can be sent, between two characters.
+/// Cuts a text for people to at most `bytes_max` bytes, and never inside a character.
 pub fn fit(text: &str, bytes_max: usize) -> String {
     let mut clean = text.replace('\0', "?");
     let mut end = clean.len().min(bytes_max);
@@ -136,11 +137,11 @@ struct Members<'a> {
     twice: Vec<String>,
 }
 
-/// None: the message is malformed, which agent-protocol(7) says to ignore.
+/// Is None if the message is malformed; agent-protocol(7) says that it is then ignored.
 type Taken<T> = Option<T>;
 
 impl Members<'_> {
-    /// The member of that name; Some(None) where it is absent and may be.
+    /// Returns the member `name`, or Some(None) if it is absent and not required.
     fn find(&self, name: &str, required: bool) -> Taken<Option<&Value>> {
         if self.twice.iter().any(|other| other == name) {
             return None;
@@ -291,7 +292,8 @@ impl Members<'_> {
     }
 }
 
-/// The names that stand twice in the object that a well-formed line is. serde_json keeps the last.
+/// Returns the names that occur more than once in the outermost object of `line`, which must be
+/// well-formed JSON: serde_json reports no repeated name and keeps only the last value.
 fn names_twice(line: &str) -> Vec<String> {
     let (mut names, mut twice) = (Vec::new(), Vec::new());
     let mut depth = 0;
@@ -324,7 +326,8 @@ fn names_twice(line: &str) -> Vec<String> {
     twice
 }
 
-/// What a line says, without its newline; None if it is to be ignored.
+/// Returns the event that a line without its newline stands for, or None if the line has to be
+/// ignored.
 pub fn decode(line: &[u8]) -> Option<Event> {
     let line = std::str::from_utf8(line).ok()?;
     let all: Map<String, Value> = serde_json::from_str(line).ok()?;

@@ -1,5 +1,5 @@
-// A run in step: see run.h. Its beginning is in run_start.cc, and in run_end.cc the judgement when
-// the upgrader has gone.
+// Steps of a run: see run.h. run_start.cc begins a run, and run_end.cc judges it when the upgrader
+// has exited.
 #include "tests/adversity/fault/run.h"
 
 #include <fcntl.h>
@@ -17,13 +17,13 @@
 namespace fault {
 namespace {
 
-// So often must the upgrader be seen to wait for ever, a millisecond apart.
+// An upgrader is idle when it was seen to wait without limit in so many looks, one a millisecond.
 constexpr int idle_looks_wanted = 2;
 
-// So often does what is tried again until it succeeds fail, before it may succeed.
+// A call that the upgrader repeats until it succeeds fails so many times before the fault ends.
 constexpr int tries_in_vain = 12;
 
-// So long is waited for the upgrader to take notice of an agent, in looks of a millisecond.
+// The upgrader gets so many looks, one a millisecond, to take notice of an agent.
 constexpr int notice_looks_max = 10;
 
 std::string member_of(const std::string& line, const std::string& name) {
@@ -64,12 +64,13 @@ Report Run::perform() {
 
 bool Run::step_once() {
   if (tracer_->take_stops()) return true;
-  // While that lasts there is no rest.
+  // The upgrader is not at rest while it repeats a call that fails.
   if (tries_for_ever() && tracer_->times_fired() >= tries_in_vain) tracer_->stop_faults();
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
-  // Asked by its parent, too: once it is reaped its number may be another's.
+  // Its parent must still be the upgrader: after the process is reaped, its number may belong to
+  // another.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // An agent that the kernel does not let the upgrader kill is killed here in the end.
     kill(spared, SIGKILL);
@@ -92,7 +93,7 @@ bool Run::step_once() {
   return false;
 }
 
-// ---- what comes from the agents
+// ---- messages from the agents
 
 void Run::pump(int timeout_ms) {
   std::vector<pollfd> polled = {{listener_, POLLIN, 0}, {wake_, POLLIN, 0}};
@@ -151,7 +152,7 @@ void Run::receive(int socket, std::string_view packet) {
   if (packet[0] == 'E') {
     agent->end_of_input = true;
     agent->types.emplace_back("(end)");
-    // An agent whose upgrader has gone goes, too. While it is there, a pipe has broken.
+    // An agent exits when its upgrader has exited. If the upgrader is alive, a pipe has broken.
     if (tracer_->alive()) agent->steps.push_back({.deed = Step::Deed::exit});
   }
   if (packet[0] == 'L') {
@@ -183,9 +184,10 @@ Agent* Run::active() {
   return nullptr;
 }
 
-// ---- what the agents do
+// ---- acts of the agents
 
-// One thing: a step that was begun comes before what was heard, the older agent before the newer.
+// Does one thing: a step that has begun goes before an order that was heard, and an older agent
+// goes before a newer one.
 void Run::act() {
   for (Agent& agent : agents_) {
     if (!agent.ended && !agent.steps.empty()) return take_step(agent);
@@ -237,8 +239,8 @@ void Run::take_step(Agent& agent) {
     case Step::Deed::say_and_exit:
       break;
   }
-  // The upgrader wakes up by what is said, and is held there until the agent has ended: so it sees
-  // both in every run.
+  // The upgrader wakes up when the agent says this, and is then held until the agent has ended. So
+  // it sees the words and the exit together in every run.
   tracer_->hold();
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
@@ -291,7 +293,7 @@ void Run::request_upgrade(std::string_view members, std::string_view program) {
   say_type(*agent, "upgrade", all);
 }
 
-// ---- how it goes on when nothing happens by itself
+// ---- events that the run makes when nothing happens by itself
 
 void Run::signal(int number) {
   if (setting_.shows) printf("                 the upgrader gets signal %d\n", number);
@@ -305,7 +307,7 @@ void Run::enter_end(int number) {
   tracer_->enter_end();
 }
 
-// False if nobody takes requests.
+// Returns false if nobody reads the FIFO of requests.
 bool Run::ask_as_operator(const std::string& line) {
   if (setting_.shows) printf("                 an operator: %s\n", line.c_str());
   const int fd = open(path("control/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -317,7 +319,8 @@ bool Run::ask_as_operator(const std::string& line) {
   return written;
 }
 
-// Notes the messages that the agents had got when the upgrade was over, or the end asked for.
+// Ends the part of the run that is judged by its story: notes the messages that the agents have
+// received so far, and stops the faults.
 void Run::finish_upgrade() {
   over_ = true;
   tracer_->stop_faults();
@@ -351,7 +354,8 @@ void Run::idle() {
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 
-// A further upgrade: by an operator, where one can ask.
+// Requests one more upgrade: as an operator if the play has a control directory that works,
+// otherwise as the agent.
 void Run::probe() {
   constexpr auto terms = R"("mode":"parallel","gate":"none","commit":"survive","trial_ms":0)";
   probing_ = true;
@@ -367,14 +371,16 @@ bool Run::init_was_full() const {
          (fault_->what == "EAGAIN" || fault_->what.starts_with("ENOBUFS"));
 }
 
-// True if it tries for ever: for the word that init is owed, or the FIFO that cannot be opened.
+// Returns true if the upgrader repeats a failing call without limit: the message to a full socket
+// of init, or the opening of the FIFO.
 bool Run::tries_for_ever() const {
   if (init_was_full()) return true;
   if (!fault_ || !fault_->lasts() || !play_.has("--control=")) return false;
   return fault_->what == "EMFILE+" || fault_->call == "write.news";
 }
 
-// A socket of init that was full must not cost it the news that an agent is active.
+// Returns true if init's socket was full and init has not heard yet that an agent is active. The
+// upgrader must still tell it.
 bool Run::init_awaits_ready() const {
   return init_was_full() && !init_heard_ready_;
 }

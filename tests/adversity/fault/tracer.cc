@@ -24,14 +24,15 @@
 namespace fault {
 namespace {
 
-// ptrace's own header and the kernel's cannot be included together.
+// Copies the kernel's structure, since ptrace's header and the kernel's cannot be included
+// together.
 struct CallInfo {
   unsigned char op;  // 1 at the entry, 2 at the return
   unsigned char padding[3];
   unsigned int arch;
   unsigned long instruction_pointer;
   unsigned long stack_pointer;
-  // At the entry the number and six arguments; at the return the result, and whether it is an
+  // At the entry: the number and six arguments. At the return: the result, and whether it is an
   // error.
   unsigned long values[7];
 };
@@ -52,13 +53,13 @@ bool change_registers(pid_t pid, const std::function<void(user_regs_struct&)>& c
   return ptrace(PTRACE_SETREGS, pid, nullptr, &registers) == 0;
 }
 
-// The deed is done in truth, and only its result is replaced: a descriptor is closed whatever
-// close() says, a child that was reaped by somebody else is gone.
+// Returns whether the call is carried out, and only its result replaced: close() closes the
+// descriptor even if it fails, and ECHILD means that another process has reaped the child.
 bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
-// The resource that a call needs: calls for the same one run short together.
+// Names the resource that a call needs: when it runs short, all calls that need it fail together.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
@@ -66,7 +67,8 @@ std::string shortage(const std::string& call) {
   return descriptors ? "descriptors" : call;
 }
 
-// The letter behind the name in /proc/PID/stat; NUL if there is no such process. Asked for often.
+// Returns the letter behind the name in /proc/PID/stat, or NUL if there is no such process. It is
+// called often.
 char state_of(pid_t pid) {
   char text[256];
   snprintf(text, sizeof text, "/proc/%d/stat", pid);
@@ -79,11 +81,11 @@ char state_of(pid_t pid) {
   return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
-// A wait that is longer is a trial's, which is ended by somebody or never.
+// A longer wait is one for the end of a trial. It counts as a wait without limit.
 constexpr int long_wait_ms = 1'800'000;
 
-// How long a call waits for somebody: -1 for ever, 0 not at all. The kernel says of a process that
-// it sleeps ('S') even while it only looks whether a child has ended, so that alone says nothing.
+// Returns for how long a call waits: -1 without limit, 0 not at all. The kernel's state 'S' alone
+// tells nothing: a process that only looks for an ended child has it, too.
 int waits_ms(const RawCall& call) {
   switch (call.number) {
     case SYS_epoll_wait:
@@ -162,7 +164,8 @@ void Tracer::take_stop(pid_t pid, int status) {
   resume(pid, event != 0 ? 0 : signal);
 }
 
-// A child is known from the fork's return or from its own first stop, whatever comes first.
+// The tracer learns of a child by the fork's return or by the child's first stop, whichever comes
+// first.
 Tracer::Tracee& Tracer::expect_child(pid_t pid) {
   const auto [found, is_new] = tracees_.try_emplace(pid);
   if (is_new) {
@@ -249,7 +252,8 @@ bool Tracer::is_due(const Tracee& tracee) const {
   return tracee.who == fault_->who && tracee.name == fault_->call && tracee.k == fault_->k;
 }
 
-// The kernel gets a number that no call has; brk, which has no errors, an address that it refuses.
+// Makes the call fail: gives the kernel a number that no call has, or, for brk, which has no
+// errors, an address that the kernel refuses.
 void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {
@@ -312,7 +316,8 @@ void Tracer::note_effects(const Tracee& tracee, long result) {
   if (tracee.name == "clone" && child > 0 && !known_children_.contains(child)) {
     static_cast<void>(expect_child(child));
   }
-  // A process that is to die has died before anything else happens, as in every other run.
+  // If this call kills a process, waits until that process has died, so that every run sees the
+  // same order of events.
   const bool deadly = tracee.call.args[1] == SIGKILL || tracee.call.args[1] == SIGTERM;
   if (tracee.name == "kill" && result == 0 && deadly) {
     await_end(static_cast<pid_t>(tracee.call.args[0]));
@@ -392,7 +397,8 @@ void await_end(pid_t pid) {
   constexpr int moment_ms = 5'000;
   poll(&one, 1, moment_ms);
   close(descriptor);
-  // The kernel says so before it signals the parent, but looks for no child in between.
+  // The pidfd becomes readable before the kernel signals the parent. The kernel holds a lock
+  // meanwhile that waitid() needs, too, so the parent has its signal when waitid() returns.
   siginfo_t ignored;
   waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT);
 }

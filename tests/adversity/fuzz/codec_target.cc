@@ -1,5 +1,6 @@
-// Any bytes as a line, read in both directions: what the codec makes of it is what the second
-// decoder makes of it, can be written and read again without loss, and a refusal has a reason.
+// Gives the codec any bytes as a line, in both directions. The codec must decide as the second
+// decoder does, must be able to write what it has read and read it again without loss, and must
+// give a reason for each refusal.
 #include <memory>
 #include <type_traits>
 
@@ -23,7 +24,8 @@ constexpr Sender sender_of = is_agents<Message> ? Sender::agent : Sender::upgrad
 
 template <class Message>
 Decoded<Message> decode(std::string_view line) {
-  // A line of its own size on the heap, so that a look beyond its end is seen.
+  // The line is copied to the heap at its exact size, so that the sanitizer sees a read beyond its
+  // end.
   const std::unique_ptr<char[]> bytes(new char[line.size()]);
   line.copy(bytes.get(), line.size());
   const std::string_view copy(bytes.get(), line.size());
@@ -62,7 +64,7 @@ std::string told(const SecondOpinion& opinion) {
   return "";
 }
 
-// The codec's answer in the second decoder's words.
+// Converts the codec's result into the second decoder's type, so that the two can be compared.
 template <class Message>
 SecondOpinion in_words(const Decoded<Message>& decoded) {
   if (const auto* unknown = std::get_if<Unknown>(&decoded)) {
@@ -86,7 +88,7 @@ void compare(std::string_view line, const SecondOpinion& ours, const SecondOpini
                 printable(told(second)) + "\n  of the line: " + printable(line)};
 }
 
-// A message that has been read can be written, and read again as the same.
+// Checks that a message that has been read can be written, and is the same when it is read again.
 template <class Message>
 void check_round_trip(const Message& message) {
   const Result<std::string> line = encode(message);

@@ -65,8 +65,8 @@ std::string Aftermath::judge(const std::set<Allowed>& allowed,
   return wrong;
 }
 
-// Under the init there are the upgrader and one agent, which is active, and no upgrade is under
-// way. The cheap questions first: the process table is long.
+// Returns whether the upgrader and one active agent run under the init, and no upgrade is under
+// way. Asks the cheap questions first, since listing the processes takes long.
 bool Aftermath::rests() {
   if (victim_.ended && state_of(victim_.pid) != '\0') return false;
   release_candidate();
@@ -78,14 +78,14 @@ bool Aftermath::rests() {
     if (agent.heard("activate") && told_how_it_ended(agent)) active_ = &agent;
   }
   if (living != 1 || active_ == nullptr || active_->end_of_input) return false;
-  // An agent that has outlived the upgrader may not have seen the end of its input yet.
+  // An agent that has outlived its upgrader may not have seen the end of its input yet.
   if (integration::parent_of(active_->pid) == scene_.init()) return false;
   std::size_t upgraders = 0;
   bool shape = true;
   for (const pid_t pid : scene_.descendants()) {
     const bool agent = pid == active_->pid;
     upgraders += agent ? 0 : 1;
-    // A process that was an upgrader before has gone with it.
+    // A process that was part of the old upgrader must have ended with it.
     shape = shape && !(upgrader_was_ended() && upgrader_processes_.count(pid) == 1);
     shape = shape && state_of(pid) != 'Z' && (agent || !scene_.is_agent(pid));
   }
@@ -134,8 +134,8 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// A party that waits for an agent to stand by waits in vain if that agent was ended: it fails all
-// the same.
+// In the part "dies-beside" an agent waits until another stands by. If that other agent was killed,
+// releases the waiting one, which then fails as planned.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -146,8 +146,8 @@ void Aftermath::release_candidate() {
   }
 }
 
-// The version that has gone bad is named until the other one has been committed; whatever was
-// struck, that one works after so many starts.
+// The link of AGENT names the bad version until another version is committed. Wherever the signal
+// struck, that other version must work after at most `attempts` starts.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();
@@ -165,7 +165,7 @@ std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   return scene_.wait_until(tracer_, committed) ? "" : "what works is not committed";
 }
 
-// AGENT's link names the new version only if that of --previous names the old one.
+// The link of AGENT may name the new version only if the link of --previous names the old one.
 std::string Aftermath::judge_links() const {
   const std::string named = scene_.named_version();
   const std::string previous = scene_.named_version("previous");
@@ -176,14 +176,14 @@ std::string Aftermath::judge_links() const {
   return previous.empty() || previous == "v1" ? "" : "the link of --previous names " + previous;
 }
 
-// It answers, and the kernel says that it is the one that holds the locks.
+// Checks that the active agent answers, and that it holds the locks according to the kernel.
 std::string Aftermath::judge_service() {
   scene_.tell(*active_, "ping");
   if (!scene_.wait_until(tracer_, [this] { return !active_->pongs.empty(); })) {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  // If it has met the agent before it, it tries for the lock again and again.
+  // An agent that has met its predecessor repeats its try for the lock.
   const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
   if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
@@ -197,7 +197,7 @@ std::string Aftermath::judge_next_upgrade() {
   scene_.tell(*before,
               "say " + upgrade_request("u2", agents + "/v3", "good", R"(,"trial_ms":60000)"));
   const auto done = [&] {
-    // The last one may be one that stands by.
+    // The agent started last may be a standby.
     for (const Agent& agent : scene_.agents()) {
       if (agent.version == "v3" && agent.heard("committed")) active_ = &agent;
     }
@@ -223,9 +223,10 @@ std::string Aftermath::judge_shutdown() {
   return "";
 }
 
-// An agent that outlives the upgrader sees the end of input and ends by itself, unless its part
-// ended it before that, or the kernel's signal for the upgrader's death came before there was any
-// part. No other process is an orphan.
+// Checks the processes that the init has inherited. Each must be an agent that outlived the
+// upgrader, saw the end of its input and exited by itself. Two other ends are allowed: the story
+// ended it before, or the kernel's signal for the upgrader's death struck it before it began its
+// part.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {
@@ -247,7 +248,9 @@ std::string Aftermath::judge_orphans() const {
   return unseen.empty() ? "" : "the init has not reaped every agent that outlived the upgrader";
 }
 
-// Without --lock, an agent that outlives a killed upgrader may meet its successor: upgrader(8).
+// Returns the first violation that is not allowed. If the upgrader was killed and had no --lock,
+// its agent may outlive it and be active beside the agent of the next upgrader, as upgrader(8)
+// says.
 std::string Aftermath::judge_violations() const {
   for (const std::string& violation : scene_.violations()) {
     const bool two = violation.find("two agents are active") != std::string::npos;

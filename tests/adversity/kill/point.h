@@ -1,5 +1,5 @@
-// One kill point: a story played up to a step, a signal for one of its parties, and what must hold
-// afterwards, judged from outside.
+// One kill point: a story is played up to a step, one of its parties gets a signal, and the state
+// afterwards is judged from outside.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@
 
 namespace kill_points {
 
-// `parallel/lock/good/upgrader-first/candidate/after-agent-2-writes-ready/SIGKILL`
+// A point has a name of these parts: setting, victim, step and signal, as in
+// `parallel/lock/good/upgrader-first/candidate/after-agent-2-writes-ready/SIGKILL`.
 struct Point {
   Setting setting;
   std::string victim;  // "active", "candidate", "fallback", "first" or "upgrader"
@@ -25,26 +26,26 @@ struct Point {
 };
 
 struct Verdict {
-  bool struck = false;  // the step was reached, and the signal did there what it does
-  std::string wrong;    // what must not be, or ""
-  std::string account;  // what happened, where something was wrong
+  bool struck = false;  // the step was reached, and the signal took effect there
+  std::string wrong;    // the violation, or ""
+  std::string account;  // a record of the events, if something was wrong
   End end{};
 
   [[nodiscard]] bool good() const { return struck && wrong.empty(); }
 };
 
-// Plays the point. `deaf` is for a canary: the signal is kept back.
+// Plays the point. A canary sets `deaf`, which keeps the signal back.
 Verdict play(const Cast& cast, const Point& point, bool deaf = false);
 
-// Plays the story to its end, and names the points of it: with `every_call`, of the upgrader at
-// each of its system calls, too.
+// Plays the story to its end, and lists its points. With `every_call`, each system call of the
+// upgrader is a point, too.
 struct Survey {
   Verdict verdict;
   std::vector<Point> points;
 };
 Survey survey(const Cast& cast, const Setting& setting, bool every_call);
 
-// A name that is made by nothing but Point::name(); false if it is none.
+// Reads a name that Point::name() has made; returns false for any other text.
 bool parse(const std::string& name, Point& point);
 
 }  // namespace kill_points

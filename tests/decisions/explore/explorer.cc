@@ -16,7 +16,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// Each program says its own version.
+// Replaces the version in a `hello` by the version of the program that says it.
 Event with_version(Event event, const State& state) {
   auto* message = std::get_if<MessageReceived>(&event);
   auto* hello = message ? std::get_if<Hello>(&message->message) : nullptr;
@@ -33,10 +33,10 @@ struct Node {
   Watcher watcher;
   std::shared_ptr<const Companion> companion;  // or null
   std::string accounts;                        // theirs, as text
-  Move how;                                    // that led here from the parent
+  Move how;                                    // the move that led here from the parent
 };
 
-// Those who look at every step.
+// The watcher and the companion, which look at every step.
 struct Watchers {
   Watcher watcher;
   std::unique_ptr<Companion> companion;  // or null
@@ -46,8 +46,8 @@ Watchers copied(const Watcher& watcher, const Companion* companion) {
   return {watcher, companion ? companion->clone() : nullptr};
 }
 
-// The time that is set for what a phase waits for; zero where the user wanted none, and where a
-// phase waits for nothing but the next event.
+// Returns the time limit of what the phase waits for. It is zero if the user wanted no limit, and
+// if the phase waits only for the next event.
 Duration limit_of(const Policy& policy, const State& state) {
   const auto of_stop = [&](Duration stop_timeout) {
     return state.incumbent && state.incumbent->stopped ? policy.exit_grace : stop_timeout;
@@ -97,7 +97,8 @@ class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
       : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
-    // Who wants a map walks where nobody has a control directory.
+    // A map is followed in places without a control directory, so a walk that draws a map leaves
+    // out the operator's requests.
     const Breadth breadth = breadth_of(policy);
     readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
     control_ = breadth.control && map == nullptr;
@@ -109,7 +110,7 @@ class Walk {
     make_of_an_instant(watchers);
     visit(State{}, std::move(watchers), {});
     for (std::size_t at = 0; at < nodes_.size() && !full(); ++at) {
-      // A copy: the nodes move while new ones come.
+      // A copy is needed, since `nodes_` may grow and move meanwhile.
       const State state = nodes_[at].state;
       for (NamedEvent& next : every_event(state, of_one_gone_)) {
         if (!readiness_ && has_features(next.event)) continue;
@@ -134,7 +135,8 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  // The deadline passes; or its owner does something just in time.
+  // Takes the step in which the deadline passes, and the step in which its owner acts just before
+  // it.
   void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
     *named.deadline = Time(0);
     const std::string name = named.name;
@@ -155,8 +157,8 @@ class Walk {
     *named.deadline = later;
   }
 
-  // What is judged too late is put off, once, by as much, within limits. It leads to no new state:
-  // all deadlines are alike there.
+  // A deadline that is judged too late must be put off once, by the delay, within limits. This
+  // leads to no new state, since a state here does not hold how far off a deadline is.
   void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
     struct Judged {
       Actions actions;
@@ -208,7 +210,7 @@ class Walk {
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
-    // Most events change nothing: then the next one has the same copies.
+    // Most events change nothing, and the next event can then use the same copies.
     const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
     if (!again) {
       unchanged_.emplace(Copies{at, Supervisor(policy_, state),
@@ -223,9 +225,9 @@ class Walk {
     if (changed || due.what != Due::What::nothing) unchanged_.reset();
   }
 
-  // One event in the state `before`, which is the supervisor's, and every outcome of what it asks
-  // for. False if all is as it was, the supervisor and the watchers included; otherwise these are
-  // of no more use.
+  // Takes one event in the state `before`, which is the supervisor's, and then every outcome of the
+  // actions that it leads to. Returns false if neither the supervisor nor a watcher has changed;
+  // otherwise the caller must not use them again.
   bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
               const Event& event, const Due& due) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
@@ -234,7 +236,7 @@ class Walk {
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    // Where nothing has changed init is told nothing.
+    // A step that changes nothing tells init nothing.
     const bool same = due.what != Due::What::heartbeat && supervisor.state() == before;
     const auto vouching = same ? std::vector<std::string>()
                                : broken_vouching(policy_, before, due, event, supervisor);
@@ -264,13 +266,13 @@ class Walk {
     return true;
   }
 
-  // No deadline has passed.
+  // Makes the watchers see an instant at which no deadline has passed.
   static void make_of_an_instant(Watchers& watchers) {
     watchers.watcher.let_time_pass(0);
     if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
   }
 
-  // From the phase before the event to that after the last outcome.
+  // Notes the step from the phase before the event to the phase after the last outcome.
   void note_phases(const Move& move, Phase after) {
     const Phase before = phase_of(nodes_[move.from].state);
     if (before == after) return;
@@ -292,7 +294,7 @@ class Walk {
     return !violations.empty();
   }
 
-  // Returns which node it is.
+  // Returns the index of the node.
   std::size_t visit(const State& raw, Watchers watchers, const Move& how) {
     const std::size_t parent = how.from;
     const std::map<Generation, Generation> ranks = ranks_of(raw);
@@ -322,7 +324,7 @@ class Walk {
     return nodes_.size() - 1;
   }
 
-  // Quicker than to make them comparable.
+  // Comparing is quicker here than renumbering the state and printing it.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
     const Node& before = nodes_[parent];
     return before.state == state && before.watcher == watchers.watcher &&
@@ -347,7 +349,7 @@ class Walk {
     result_.ways.push_back(std::move(moves));
   }
 
-  // upgrade, hello, ready, stopped, exit, trial.
+  // A good upgrade commits after these events: upgrade, hello, ready, stopped, exit, trial.
   static constexpr std::size_t useful_events = 6;
 
   const Policy& policy_;
@@ -358,7 +360,7 @@ class Walk {
   bool control_ = false;
   bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
-  // Of the node `at`, whose event is taken next.
+  // Copies of the node `at` in which its next event is taken.
   struct Copies {
     std::size_t at;
     Supervisor supervisor;
@@ -370,7 +372,7 @@ class Walk {
   Exploration result_;
 };
 
-// Outcomes all succeed.
+// Lets every outcome that is due be a success.
 void settle(Supervisor& supervisor, Time now) {
   while (supervisor.state().pending != Pending::nothing) {
     (void)supervisor.step(every_outcome(supervisor.state()).front().event, now);
@@ -419,8 +421,8 @@ bool comes_to_rest(Supervisor supervisor) {
     const State& state = supervisor.state();
     const Phase phase = phase_of(state);
     if (phase == Phase::running || phase == Phase::ended || state.last_generation == 0) return true;
-    // What was killed ends; otherwise the next deadline passes; where there is none, by the user's
-    // own choice, the agents end.
+    // An agent that was killed ends. If none was killed, the next deadline passes. If there is no
+    // deadline, because the user wanted none, the agents end.
     const bool incumbent_ends = state.incumbent && state.incumbent->killed;
     const bool candidate_ends = state.candidate && state.candidate->killed;
     if (candidate_ends || incumbent_ends) {

@@ -1,4 +1,4 @@
-// The walks under all policies, side by side, and what must hold of them together.
+// Walks under all policies, two at a time, and checks what must hold of all walks together.
 #pragma once
 
 #include <vector>
@@ -8,23 +8,26 @@
 
 namespace upgrader::test {
 
-// One walk. With the second table beside it: the lines of its rows that this walk did not use.
+// One walk. If the second table went along, `unused_rows` has the lines of the table's rows that no
+// step of this walk used.
 struct Walked {
   int policy = 0;
   Exploration seen;
   std::vector<int> unused_rows{};
 };
 
-// Every policy that is wanted (canonical.h), to a fixpoint, two at a time. With `rows` the second
-// table goes along where it knows the policy, and each of the first 20 differences is a violation.
+// Explores under every policy that this run covers (explored_policy() in canonical.h) until no new
+// state is found, two policies at a time. `rows` is the second table: if it is given, each walk
+// compares the supervisor with it at every step, and its first 20 differences are violations.
 [[nodiscard]] std::vector<Walked> walk_all(const Rows* rows = nullptr);
 
-// Fails the running test for each violation, and for each cell of phase and event that no walk has
-// met. Prints what was explored, and a result line that begins with `who`.
+// Fails the running test for each violation, and for each pair of phase and event that can happen
+// and that no walk has met. Prints the numbers of states and steps, and a result line that begins
+// with `who`.
 void check_walks(const std::vector<Walked>& walks, const char* who);
 
-// Fails it for each difference from the table at the head of supervisor.h: it has every step from
-// phase to phase, and no other.
+// Fails the running test for each difference from the table at the head of supervisor.h, whose text
+// is `header`: the table must list every step from phase to phase that a walk took, and no other.
 void check_phase_table(const std::vector<Walked>& walks, const std::string& header);
 
 }  // namespace upgrader::test

@@ -28,13 +28,14 @@ expected_symbols() {
     sed -nE '/^typedef/!s/.*\b(agent_protocol_[a-z_]+)\(.*/\1@@AGENT_PROTOCOL_1/p' | sort
 }
 
-# usage: same_symbols FILE    with what `exported` says
+# usage: same_symbols FILE    FILE has the output of `exported`
 same_symbols() {
   expected_symbols >"$scratch/expected"
   [ -s "$scratch/expected" ] && diff -u "$scratch/expected" "$1"
 }
 
-# The library has exactly these, and so says the file by which packages are compared.
+# The library exports exactly the expected symbols, and the file by which packages are compared
+# lists the same.
 symbols_of_library() {
   exported "$library" >"$scratch/exported" && same_symbols "$scratch/exported"
 }
@@ -45,7 +46,7 @@ symbols_of_package() {
   same_symbols "$scratch/packaged"
 }
 
-# The list by which the library is linked names each of them: a pattern would let others out.
+# The linker's version script names each symbol by itself: a pattern would export others, too.
 # usage: symbols_of_list FILE
 symbols_of_list() {
   awk '/^[A-Z]/ { version = $1 } /local:/ { exit } / global:/ { on = 1; next }
@@ -67,8 +68,8 @@ symbols_added() {
 
 soname() { readelf -d "$library" | grep 'SONAME.*\[libagent-protocol\.so\.1\]$'; }
 
-# ---- types of the functions: C refuses a second declaration that differs from the first,
-# and to mention what is not declared
+# ---- types of the functions: the compiler refuses a second declaration of a function that
+# differs from the first, and any use of a function that is not declared
 
 # usage: same_types INCLUDES
 same_types() {
@@ -81,7 +82,7 @@ same_types() {
   } | $CC -std=c11 -Werror -Wall -Wpedantic -I "$1" -x c -fsyntax-only -
 }
 
-# ---- layout, for this machine; on x86-64 for two others, whose compilers need not be there
+# ---- layout, for this machine; on x86-64 also for two others, without compilers for them
 
 # usage: layout INCLUDES OPTION...
 layout() {
@@ -107,14 +108,15 @@ lays_out() {
   esac
 }
 
-# 32 bits with 64-bit numbers on multiples of eight, as on arm.
+# Compiles for 32 bits with 64-bit numbers on multiples of eight, as on arm.
 lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 
 # ---- a program that was compiled when agent_protocol_upgrade had fewer members
 
-# usage: older_caller SIZE    a program that gives SIZE, with no member behind it that may be read.
-# Without an upgrader no request can be sent: it says so of one that is well formed, and of no
-# other.
+# usage: older_caller SIZE
+# Compiles and runs a program that gives SIZE, and a wrong value for `fallback`, which must not be
+# read if it lies behind SIZE. The program has no upgrader and cannot send the request: the library
+# says that of a well-formed request, and names the error in a malformed one.
 older_caller() {
   cat >"$scratch/older.c" <<END
 #include <agent-protocol/agent_protocol.h>
@@ -139,20 +141,21 @@ END
 # usage: says TEXT
 says() { cat "$scratch/said_older" && grep -q "$1" "$scratch/said_older"; }
 
-# The members of the first libagent-protocol.so.1, which ended behind trial_ms.
+# The first libagent-protocol.so.1 had the members up to trial_ms.
 of_first_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms) + 8' && says 'no upgrader'
 }
 
-# The same memory, read as a whole, is refused; so is a size that no version had.
+# The present version reads all members, so it refuses the wrong `fallback`. The library also
+# refuses a size that no version had.
 of_present_version() { older_caller 'sizeof asked' && says 'fallback cannot be "not a member'; }
 of_no_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms)' && says UPGRADE_INIT
 }
 
-# ---- canaries: a copy of the header with an error in it
+# ---- canaries: errors that are planted in a copy of the header
 
-# usage: plant SED-COMMAND ; then $scratch/planted has the header
+# usage: plant SED-COMMAND    makes $scratch/planted, which has the changed header
 plant() {
   mkdir -p "$scratch/planted/agent-protocol"
   sed "$1" agent-protocol/agent_protocol.h >"$scratch/planted/agent-protocol/agent_protocol.h"
@@ -162,7 +165,7 @@ plant() {
 # usage: tells_of JUDGE SED-COMMAND
 tells_of() { plant "$2" && refuses "$1" "$scratch/planted"; }
 
-# ---- headers by themselves
+# ---- each header compiled alone
 
 # usage: alone HEADER COMPILER OPTION...
 alone() {

@@ -1,15 +1,16 @@
-# Checks the pages of the fleet's programs against what they say of themselves: every option, every
-# command of fleetctl, every exit status, every kind of record.
+# Checks the manual pages of the fleet's programs against the programs: every option, every command
+# of fleetctl, every exit status, every kind of record.
 
 fleet_checks='fleet_options fleet_commands fleet_statuses fleet_records'
 
-# Where the build's programs are; fails where one is missing.
+# Finds a program of the build; fails if it is missing.
 fleet_program() {
   program=$(dirname "$UPGRADER")/$1
   [ -x "$program" ] || { echo "$program: has not been built"; return 1; }
 }
 
-# Every command of fleetctl that ends in something done, one a line: `status`, `rollout start`.
+# Lists the complete commands of fleetctl, one a line, with the words that lead to them: `status`,
+# `rollout start`.
 fleetctl_commands() {
   commands_below() { sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) .*/\1/p'; }
   "$program" --help | commands_below | while IFS= read -r first; do
@@ -19,7 +20,7 @@ fleetctl_commands() {
   done
 }
 
-# The options that a help names, without what CLI11 says behind each.
+# Lists the options that a help text names, without their explanations.
 options_of_help() {
   sed -nE 's/^  (-h,)?(--[a-z][a-z-]+).*/\2/p'
 }
@@ -82,7 +83,7 @@ canary_fleet_statuses() {
   echo 'in fleet/fleetctl and not in man/fleetctl.1: 5'
 }
 
-# The page writes ID, UUID, RID, N and the like where keys.cc has a place for a name.
+# The page has ID, UUID, RID, N and the like in the places of names in keys.cc.
 check_fleet_records() {
   sed -nE 's/.*KeyKind::[a-z_]+, "([^"]+)".*/\1/p' fleet/model/keys.cc |
     sed -E ':again; s/(^|\/)[*cV#E](\/|$)/\1NAME\2/; t again' >"$scratch/code"

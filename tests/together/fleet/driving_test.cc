@@ -1,5 +1,5 @@
-// A driver on a store: that it lives as long as its key does, and what becomes of it when the store
-// is away. The store is one in memory, on a clock of the test's own.
+// Tests that a driver lives as long as its key does, and how it behaves when the store is away. The
+// store is in memory, and its clock is moved by the test.
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/driving.h"
@@ -28,7 +28,7 @@ struct Bench {
   Side one;
   Side other;
 
-  // Nothing is to be done for the rollout until somebody resumes it.
+  // Begins with a paused rollout: a driver has nothing to do for it until a person resumes it.
   explicit Bench(std::uint64_t seed = 1)
       : one{FakeStore(time, cell, seed)}, other{FakeStore(time, cell, seed + 1)} {
     put({.state = RolloutState::paused});
@@ -47,7 +47,7 @@ struct Bench {
     side.driving = std::make_unique<Driving>(Driving::Settings{
         .store = side.way,
         .timers = time,
-        .lease = 5s,  // shorter than what a driver counts by itself
+        .lease = 5s,  // shorter than the time that a driver counts by itself
         .seed = 1,
         .make = [name](LeaseId lease) -> std::unique_ptr<AnyDriver> {
           return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, "r", lease));
@@ -84,7 +84,7 @@ TEST_CASE("a driver that has nothing to do for many leases keeps its key, and ac
 
   CHECK(bench.rollout().state == RolloutState::completed);  // it has no batches
   CHECK(bench.one.driving->is_over());
-  CHECK(bench.driver().empty());  // its lease is given back, not left to end
+  CHECK(bench.driver().empty());  // the driver gave its lease back, and did not wait for its end
   CHECK(bench.one.shouted.empty());
 }
 
@@ -134,13 +134,13 @@ TEST_CASE("one whose store is away for as long as its lease ends loudly, and has
   CHECK(bench.rollout().driver == "c2");
 }
 
-// Counts what it is told of; otherwise it waits.
+// A driver that only counts the records and changes that it is told of.
 class Watcher : public AnyDriver {
  public:
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // of these: another follows at once
+    std::size_t together = 0;  // those after which another follows at once
   };
 
   explicit Watcher(Count& count) : count_(count) {}

@@ -1,4 +1,4 @@
-// An upgrader at rest makes no system call. Watched by strace, where that is permitted.
+// Tests that an upgrader at rest makes no system call, by strace, if the machine permits that.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -40,8 +40,8 @@ class Strace {
 
   [[nodiscard]] bool attached() { return !ended(); }
 
-  // The system calls that have begun or ended since it was attached: not the one that it found
-  // under way and left so.
+  // Ends strace and returns the system calls that began or ended while it was attached. The call
+  // that was already under way, and is still under way, is left out.
   std::string stop() {
     if (!ended()) {
       kill(pid_, SIGINT);

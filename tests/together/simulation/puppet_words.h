@@ -1,4 +1,4 @@
-// What a puppet says when an event of some kind is wanted of it.
+// Chooses the message that a puppet sends so that an event of a given kind happens.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace upgrader::simulation {
 
-// What puppets say of times.
+// The times that puppets write into their messages.
 struct SaidTimes {
   std::int64_t confirm_timeout_ms = 5'000;  // in a request that has one
   std::int64_t extend_ms = 86'400'000;
 };
 
-// Nullopt: a puppet does not say that, but does it.
+// Returns nullopt if the event is made by an act of the puppet, not by a message.
 [[nodiscard]] std::optional<agent_protocol::AgentMessage> message_for(test::EventKind kind,
                                                                       const Agent& agent,
                                                                       const State& state,

@@ -34,17 +34,20 @@ constexpr int doctor_good = 0;
 constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
 
-// How long a daemon is watched: until it has opened nothing new for the second time, at least the
-// third where it has opened nothing, and at most the first.
+// The daemon is watched until it has opened no new listener and sent no notification for
+// quiet_time. If it has done neither at all, it is watched for silent_time. Watching ends after
+// watched_max in any case.
 constexpr Duration watched_max{30'000};
 constexpr Duration quiet_time{1'500};
 constexpr Duration silent_time{3'000};
 constexpr Duration watch_interval{20};
-// For a daemon to take a connection from a socket that was passed, beyond its first start's time.
+// To accept a connection from a passed socket, a daemon gets the time that its first start took,
+// and this time on top.
 constexpr Duration takes_time{3'000};
 constexpr Duration check_time{20'000};
 
-// Programs whose process says nothing of which daemon it is.
+// Interpreters: a process of one of these programs may be any daemon, so its program does not tell
+// which.
 constexpr std::string_view interpreters[] = {"sh",   "dash", "bash", "busybox", "node", "perl",
                                              "ruby", "java", "php",  "lua",     "env"};
 
@@ -70,7 +73,7 @@ bool is_interpreter(const std::string& program) {
          std::end(interpreters);
 }
 
-// The pid of a process that runs this program already, or 0.
+// Returns the pid of a process that runs this program already, or 0.
 pid_t running(const std::string& program) {
   std::error_code error;
   const std::string real = std::filesystem::canonical(program, error).string();
@@ -83,7 +86,7 @@ pid_t running(const std::string& program) {
   return 0;
 }
 
-// Why the daemon must not be run, or nothing.
+// Returns why the daemon must not be run, or nothing.
 std::optional<std::string> refusal_to_run(const Patient& patient) {
   const auto directory = find_directory(patient.name, false);
   if (const auto* path = std::get_if<std::string>(&directory)) {
@@ -98,7 +101,7 @@ std::optional<std::string> refusal_to_run(const Patient& patient) {
          " already; stop its service first";
 }
 
-// Watches it from its start on. False if it has ended by itself.
+// Watches the daemon from its start. Returns false if the daemon has ended by itself.
 bool watch(TrialRun& run, Findings& findings) {
   const Duration begun = steady_now();
   Duration changed = begun;
@@ -124,7 +127,8 @@ bool watch(TrialRun& run, Findings& findings) {
   return run.lives() && first != 0;
 }
 
-// A socket at the address of a listener of the first run, or none.
+// Makes a socket that listens at the address of a listener of the first run; returns none if it
+// cannot.
 OwnedFd socket_like(const Listener& listener) {
   OwnedFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -151,7 +155,8 @@ OwnedFd connect_to(const Listener& listener) {
   return made;
 }
 
-// By a second run, with a socket that waits with one connection: the daemon takes that from it.
+// Finds out whether the daemon takes sockets from init: starts it a second time, with a socket on
+// which one connection waits, and sees whether it accepts that connection.
 std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
                                   const Findings& findings) {
   const auto tcp =
@@ -179,7 +184,7 @@ std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
   return false;
 }
 
-// The check that is known for a daemon of this name, if it finds this one in order.
+// Returns the check that is known for a daemon of this name, if that check passes for this daemon.
 std::string working_check(const Patient& patient, const KnownDaemon* known) {
   if (known == nullptr || known->check.empty()) return "";
   Options options;

@@ -1,5 +1,5 @@
-// `agentify unit`: the service file of one daemon for one init system, as text. No input or output:
-// the file goes to standard output, and unit_command.cc puts it there.
+// `agentify unit`: makes the service file of one daemon for one init system, as text. It reads and
+// writes nothing: unit_command.cc prints the file to standard output.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ enum class InitSystem { systemd, openrc, runit, s6, busybox, sysvinit, finit, pr
 struct Unit {
   Launch launch;
   InitSystem init = InitSystem::systemd;
-  std::string user;      // as whom all of it runs; empty: root
-  std::string replaces;  // the distribution's own service; empty: as the launch is called
+  std::string user;      // the user that all of it runs as; empty: root
+  std::string replaces;  // the distribution's own service; empty: it has the launch's name
   std::string prepare;   // a command that root runs before each start, or ""
   std::string agentify;  // the programs' paths
   std::string ctl;       // upgraderctl's
@@ -32,7 +32,8 @@ struct Unit {
 
 using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 
-// `words` are those behind `agentify unit`. The members of Unit that a machine knows are empty.
+// Parses the words that follow `agentify unit`. Leaves the members of Unit empty that depend on the
+// machine, such as the paths of the programs.
 [[nodiscard]] UnitLine parse_unit(const std::vector<std::string>& words);
 
 // The whole file, ending in a newline. The name and all members of Unit have to be known.

@@ -1,14 +1,15 @@
-// The times of a status whose upgrader was started before the clock was set. They are of the clock
-// as it was then: an upgrader that runs for an hour would be said to run for four hundred days.
+// Corrects the times in the status of an upgrader that was started before the machine's clock was
+// set. Without the correction, an upgrader that has run for an hour would be shown to have run for
+// four hundred days.
 #pragma once
 
 #include "agent-protocol/cpp/control/status.h"
 
 namespace upgraderctl {
 
-// The status as if the clock had always gone as it does now. `age` is how long its upgrader has
-// run, by a clock that nobody sets. Times that this upgrader cannot have seen, since they lie
-// before its start or in the future, are moved as its start is.
+// Returns the status with its times converted to the present clock. `age` is the time that the
+// upgrader has run, by a clock that nobody sets. A time that lies before the upgrader's start or in
+// the future cannot be right, and is moved by as much as the start.
 [[nodiscard]] Status in_todays_clock(Status status, Moment now, Duration age);
 
 }  // namespace upgraderctl
