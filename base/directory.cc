@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,6 +56,19 @@ int Directory::open(const std::string& path, bool follows_link) {
   if (!descriptor_) return errno;
   path_ = as_given(path);
   return 0;
+}
+
+unsigned long Directory::file_system() const {
+  struct statfs status {};
+  if (::fstatfs(descriptor_.get(), &status) != 0) return 0;
+  return static_cast<unsigned long>(status.f_type) & 0xffffffffUL;
+}
+
+bool Directory::is_fat() const {
+  constexpr unsigned long fat = 0x4d44;
+  constexpr unsigned long exfat = 0x2011bab0;
+  const unsigned long type = file_system();
+  return type == fat || type == exfat;
 }
 
 int Directory::moved() const {

@@ -35,6 +35,10 @@ class Directory {
   // 0 while the path, as it was given, leads to this directory; otherwise ESTALE, or an errno
   // value.
   [[nodiscard]] int moved() const;
+  // The magic number of its file system, as statfs() tells it; 0 if it cannot be told.
+  [[nodiscard]] unsigned long file_system() const;
+  // FAT, exFAT: there is neither a symbolic link nor a FIFO.
+  [[nodiscard]] bool is_fat() const;
   // The relative path from here to `path`, which must be absolute and resolved; `path` itself if
   // this directory's own path cannot be resolved.
   [[nodiscard]] std::string way_to(const std::string& path) const;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,6 +42,7 @@ std::string ControlDirectory::open(std::string path) {
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return refused("may be written to by others");
   }
+  if (directory_.is_fat()) return refused("is on FAT, which has no FIFOs");
   return "";
 }
 
@@ -86,10 +86,8 @@ void ControlDirectory::remove_fifo() const {
 }
 
 bool ControlDirectory::is_in_memory() const {
-  struct statfs status {};
-  if (::fstatfs(directory_.descriptor(), &status) != 0) return true;
-  const auto type = static_cast<unsigned long>(status.f_type) & 0xffffffffUL;
-  return type == tmpfs || type == ramfs;
+  const unsigned long type = directory_.file_system();
+  return type == 0 || type == tmpfs || type == ramfs;
 }
 
 }  // namespace upgrader

@@ -101,6 +101,9 @@ std::optional<Refusal> Link::keep_previous(const std::string& path) {
   if (error == 0 && previous.directory.read_link(previous.name).empty()) error = errno;
   const bool usable = error == 0 || (error == ENOENT && previous.directory.descriptor() >= 0);
   if (!usable) return refuse("--previous={}"_with(path), error, "is no symbolic link");
+  if (previous.directory.is_fat()) {
+    return Refusal{"--previous={}: is on FAT, which has no symbolic links"_with(path), EPERM};
+  }
   previous_ = std::move(previous);
   return std::nullopt;
 }

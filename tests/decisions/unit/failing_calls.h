@@ -4,11 +4,13 @@
 #pragma once
 
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <cstdarg>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 enum class Call {
@@ -137,7 +139,18 @@ FAILING_CALL_64(int, fstat, (int fd, void* status), (fd, status), -1)
 FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags),
                 (fd, path, status, flags), -1)
 
-FAILING_CALL_64(int, fstatfs, (int fd, void* status), (fd, status), -1)
+// The magic number of every file system, where a test says so.
+inline std::optional<unsigned> file_system_told;
+
+extern "C" int __real_fstatfs64(int fd, struct statfs* status);
+extern "C" int __wrap_fstatfs64(int fd, struct statfs* status);
+extern "C" int __wrap_fstatfs64(int fd, struct statfs* status) {
+  if (Failing::fails(Call::fstatfs)) return -1;
+  const int answer = __real_fstatfs64(fd, status);
+  if (file_system_told) status->f_type = *file_system_told;
+  return answer;
+}
+
 FAILING_CALL_64(int, lstat, (const char* path, void* status), (path, status), -1)
 
 // Told of every call of fsync(), where a test says so.

@@ -151,6 +151,19 @@ TEST_CASE("the kernel is asked on which file system a control directory is") {
   CHECK(failing.fired());
 }
 
+TEST_CASE("a control directory on FAT is refused before anything in it is touched") {
+  const TemporaryDirectory scratch;
+  const std::string path = scratch / "ctl";
+  ControlDirectory directory;
+  file_system_told = GENERATE(0x4d44U, 0x2011bab0U);
+
+  CHECK(directory.open(path) == "--control=" + path + ": is on FAT, which has no FIFOs");
+  CHECK(names_in(path).empty());
+  file_system_told.reset();
+
+  CHECK(directory.open(path) == "");
+}
+
 TEST_CASE("nobody is warned of a disk where the control directory is in memory") {
   Desk desk;
   const Failing failing(Call::fstatfs, EIO);

@@ -52,6 +52,20 @@ TEST_CASE("a link of --previous that cannot be read is refused") {
   CHECK(failing.fired());
 }
 
+TEST_CASE("a link of --previous on FAT, where there are none, is refused") {
+  const Releases releases("two");
+  Link link = std::move(Link::open(releases.path).value());
+  file_system_told = 0x4d44;
+
+  const auto refused = link.keep_previous(releases.previous);
+  file_system_told.reset();
+
+  REQUIRE(refused);
+  CHECK(refused->reason ==
+        "--previous=" + releases.previous + ": is on FAT, which has no symbolic links");
+  CHECK(refused->error_number == EPERM);
+}
+
 TEST_CASE("if the link of --previous cannot be written, no commit can be proved") {
   const Releases releases("one");
   const Link link = releases.link_with_previous();

@@ -1,0 +1,30 @@
+#!/bin/busybox sh
+# The machine of tests/adversity/power/fat: starts the upgrader with each option in turn, and tells
+# its status and its words. The agent is the very first one, and ends at once with status 0.
+. /common.sh
+
+mount -t "$FS" /dev/vda /data || tell 'mounted: no'
+cat >/data/agent <<'AGENT'
+#!/bin/sh
+echo '{"type":"hello","protocol":1,"version":"1"}'
+echo '{"type":"ready"}'
+read -r welcome
+read -r activate
+exit 0
+AGENT
+chmod 755 /data/agent
+ln -s /data/agent /run/agent
+
+# usage: try NAME [OPTION...]
+try() {
+  name=$1
+  shift
+  timeout 30 /bin/upgrader --log-level=error "$@" 2>/run/log
+  tell "$name: $? $(tr '\n' ';' </run/log)"
+}
+
+try control --control=/data/control /data/agent
+try previous --relink --previous=/data/previous /run/agent
+try plain /data/agent
+tell 'over'
+poweroff -f
