@@ -23,6 +23,14 @@ check-hangs:
 	  $(power_kernel)/boot
 	@BUILD=$(BUILD) TIMES=$(if $(filter 1,$(LONG)),20,2) nice -n 15 tests/adversity/power/hangs
 
+# The same machine with a disk that has neither links nor FIFOs.
+.PHONY: check-fat
+check-fat:
+	@tests/need-packages $(build_packages) $(static_packages) python3 qemu-system-x86 \
+	  busybox-static dosfstools
+	@$(MAKE) $(jobs) --no-print-directory static-program $(power_kernel)/boot
+	@BUILD=$(BUILD) nice -n 15 tests/adversity/power/fat
+
 FS ?= ext4
 CUTS ?= $(if $(filter 1,$(LONG)),1000,30)
 check-power:
