@@ -9,7 +9,7 @@
 namespace sample_agent {
 namespace {
 
-// So long after a file has been left its writer may still be found to be late.
+// A writer may still be late for so long after the agent has left the writer's file.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
@@ -21,7 +21,7 @@ std::string beside(const std::string& path, const std::string& name) {
 Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
-// By the inode alone: the device may have got another number when the machine was started.
+// Compares only the inode: the device may have got another number when the machine was started.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id.inode != position.input.inode) continue;
@@ -65,7 +65,8 @@ Result<std::optional<std::string_view>> Follower::peek(std::uint64_t now_us) {
     const Result<bool> quiet = is_quiet(now_us);
     if (!quiet) return Refusal{quiet.reason()};
     if (!quiet.value()) return nothing;
-    // The last lines may have been written between the look at this file and those that followed.
+    // Reads this file once more, since its writer may have added the last lines while the agent
+    // looked at the other files.
     line = lines_->peek();
     if (!line || line.value()) return line;
     if (lines_->was_cut()) continue;
@@ -93,7 +94,8 @@ std::vector<std::string> Follower::take_reports() {
   return std::exchange(reports_, {});
 }
 
-// False while there is none: amid a rotation, the new one has not been made yet.
+// Returns false if there is no file yet: a rotation is under way, and the new file has not been
+// made.
 Result<bool> Follower::open_present() {
   Result<std::optional<File>> file = File::open_if_there(path_, O_RDONLY);
   if (!file) return Refusal{file.reason()};
@@ -125,7 +127,7 @@ void Follower::leave_for(File next, std::uint64_t now_us) {
   begin(Lines(std::move(next), 0));
 }
 
-// Says when bytes have come to the file that was left: these are not copied.
+// Reports bytes that were added to the file that the agent has left: they are not copied.
 Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   if (!left_) return std::monostate{};
   const Result<std::uint64_t> size = left_->file.size();
@@ -141,9 +143,10 @@ Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   return std::monostate{};
 }
 
-// Whether nobody has written to the file for long enough. Its own time says so also to an agent
-// that has just started; one that lies in the future (another machine's clock, or ours was put
-// back) says nothing, and only what we have seen ourselves counts.
+// Returns whether nobody has written to the file for long enough. The file's own time tells that
+// even to an agent that has just started. A time in the future proves nothing (another machine
+// wrote it, or this machine's clock was put back); then only the time since this agent first saw it
+// counts.
 Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   const Result<FileAge> age = lines_->file().age();
   if (!age) return Refusal{age.reason()};
@@ -156,7 +159,8 @@ Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   return false;
 }
 
-// The file to go on with, once this one has been read to its end; nothing if it is the present one.
+// Returns the file to go on with when this one has been read to its end, or nothing if this is the
+// newest.
 Result<std::optional<File>> Follower::successor() {
   const std::optional<RotatedFile> next = find_successor();
   if (!next) return std::optional<File>{};

@@ -13,9 +13,11 @@
 namespace fleet {
 namespace {
 
-// Of members and of ourselves; metrics are asked for about as often.
+// The time between two looks at the members and at this process; metrics are scraped about as
+// often.
 constexpr std::chrono::milliseconds look_time{10'000};
-// One member that is asked for itself has no other to take its place.
+// The time limit for a question to one member by itself. It is short, since no other member can
+// answer in its place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {
@@ -92,7 +94,7 @@ std::uint16_t Front::port() const {
   return website_ == nullptr ? std::uint16_t{0} : website_->port();
 }
 
-// Signals are for the thread that drives.
+// Blocks all signals in the threads that start here: the driving thread handles them.
 void Front::start() {
   sigset_t all;
   sigset_t before;

@@ -1,5 +1,5 @@
-// The duties that one controller of the cell has for all: it writes the history, tells people of
-// it, and follows sources of releases.
+// The duties that one controller of the cell has for all: it writes the history, sends notices
+// about it to people, and follows sources of releases.
 #include <algorithm>
 #include <ctime>
 
@@ -14,14 +14,15 @@
 namespace fleet {
 namespace {
 
-// Until the copy of the records holds what was just written.
+// The time until the copy of the records holds a write that was just made.
 constexpr std::chrono::milliseconds settle_time{200};
-// The controller that follows waits for the lease if the store has not answered by then.
+// The time that this controller waits at its end for the store to take its leases back. If the
+// store does not answer by then, the next controller has to wait until the lease has run out.
 constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
-// From the loop: whoever calls may be a driving that is to be forgotten.
+// Runs from the loop, since the caller may be a driving that look() destroys.
 void Front::look_soon() {
   soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -68,7 +69,7 @@ void Front::begin(const std::string& id) {
                         .ended = [this] { look_soon(); }});
 }
 
-// The history is another's as soon as the store has taken our key back.
+// Gives back this controller's keys, so that another controller can take the duties over at once.
 void Front::leave() {
   leaving_ = true;
   for (const auto& [id, duty] : duties_) {
@@ -110,7 +111,7 @@ void Front::tell_people() {
     store_->commit(*transaction, [this, alive](const Outcome&) {
       if (alive.expired()) return;
       notices_.written();
-      // Its outcome is read from the records, which may be a moment behind.
+      // The outcome is read from the copy of the records, which may be a moment behind.
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
@@ -125,7 +126,7 @@ void Front::posted(const std::string& error) {
 // ---- certificates
 
 // Signs one renewal at a time, so that the loop is never held up for long. A node asks when a third
-// of its certificate's life is left, which is far longer than it waits in this row.
+// of its certificate's life is left, which is far longer than this queue lasts.
 void Front::renew_certificates() {
   if (renewing_ || settings_.signer.key.empty() || fence() == 0) return;
   const auto pending = renewals_.first(mirror_->records());
@@ -146,7 +147,7 @@ void Front::renew_certificates() {
   store_->commit(transaction, [this, alive, news = one.node + words](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log(news);
-    // Its outcome is read from the records, which may be a moment behind.
+    // The outcome is read from the copy of the records, which may be a moment behind.
     renewed_ = timers_->after(settle_time, [this] {
       renewing_ = false;
       look_soon();
@@ -198,7 +199,7 @@ void Front::perform(const ReleaseWatcher::Order& step) {
   store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log(news);
-    // Its outcome is read from the records, which may be a moment behind.
+    // The outcome is read from the copy of the records, which may be a moment behind.
     settled_ = timers_->after(settle_time, [this] {
       watcher_.written();
       look_soon();

@@ -29,7 +29,7 @@ MHD_Result take_argument(void* query, MHD_ValueKind, const char* name, const cha
   return MHD_YES;
 }
 
-// The page takes nothing from elsewhere, and nobody keeps what was answered.
+// The page may load nothing from other hosts, and no cache keeps an answer.
 void add_headers(MHD_Response* response, const std::string& type) {
   if (!type.empty()) MHD_add_response_header(response, "Content-Type", type.c_str());
   MHD_add_response_header(response, "Cache-Control", "no-cache");
@@ -68,7 +68,7 @@ HttpServer::HttpServer(Settings settings) : settings_(std::move(settings)) {
   UPGRADER_CHECK(uv_poll_start(poll_.get(), UV_READABLE, ready) == 0);
 }
 
-// libmicrohttpd wants every connection back before it ends.
+// libmicrohttpd has to get every connection back before it is destroyed.
 HttpServer::~HttpServer() {
   poll_ = nullptr;
   timer_ = nullptr;
@@ -93,8 +93,8 @@ void HttpServer::run_soon() {
   timer_ = settings_.timers.after(std::chrono::milliseconds(0), [this] { run(); });
 }
 
-// Called when the head has come, for each part of the body, behind the body, and when a suspended
-// exchange goes on.
+// libmicrohttpd calls this when the head has arrived, for each part of the body, after the body,
+// and when a suspended exchange goes on.
 MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const char* method,
                             const char* data, std::size_t* size, void** closure) {
   if (*closure == nullptr) {
@@ -209,7 +209,7 @@ bool HttpServer::push(Number number, const std::string& text) {
   return !exchange.ended;
 }
 
-// Its client reads too little to be waited for.
+// Drops the answer to a client that reads too slowly or has gone, and ends the exchange.
 void HttpServer::let_go(Exchange& exchange) {
   exchange.ended = true;
   unread_ -= exchange.outgoing.size();

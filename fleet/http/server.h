@@ -1,5 +1,5 @@
-// The thin shell around libmicrohttpd, on a libuv loop: takes requests apart, sends what is
-// answered, and keeps streams open. Decides nothing.
+// A thin shell around libmicrohttpd, on a libuv loop: parses requests, sends answers, and keeps
+// streams open. Decides nothing.
 #pragma once
 
 #include <microhttpd.h>
@@ -19,16 +19,18 @@
 
 namespace fleet {
 
-// A browser or a scraper has a few; more than this is no page that somebody looks at.
+// A browser or a scraper has a few connections; more than this are not those of people.
 inline constexpr std::size_t connections_max = 200;
-// One machine alone does not shut out the others.
+// The limit for one address, so that one machine alone does not shut out the others.
 inline constexpr std::size_t connections_of_address_max = 60;
-// Of one client: who reads more slowly than the cell changes begins anew.
+// The limit for one client. A client that reads more slowly than the cell changes is dropped, and
+// has to begin anew.
 inline constexpr std::size_t unread_bytes_max = 4'194'304;
-// Of all: those who are furthest behind begin anew.
+// The limit for all clients together. When it is passed, the clients that are furthest behind are
+// dropped.
 inline constexpr std::size_t unread_total_max = 33'554'432;
 
-// PEM; empty: no TLS.
+// Texts in PEM; if they are empty, the server does not use TLS.
 struct ServerCertificates {
   std::string own = {};
   std::string key = {};
@@ -45,10 +47,10 @@ class HttpServer {
     std::string host;
     std::uint16_t port = 0;
     ServerCertificates certificates = {};
-    // Answered by answer() or stream(), once, now or later.
+    // The owner answers each request once, by answer() or stream(), now or later.
     std::function<void(Number, const Request&)> asked;
     std::function<void(Number)> stream_ended = [](Number) {};
-    // PEM, of certificates that are no good any longer; empty: there is no list.
+    // Returns the list of revoked certificates in PEM, or an empty text if there is none.
     std::function<std::string()> revocations = [] { return std::string(); };
   };
 
@@ -57,18 +59,18 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer();
 
-  // An empty text if it listens.
+  // Returns why the server does not listen, or an empty text if it does.
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] std::uint16_t port() const;
 
-  // The client may have gone: then nothing happens.
+  // Sends the response. Does nothing if the client has gone.
   void answer(Number number, Response response);
-  // The request becomes a stream of what push() adds, until the client goes, which is noticed
-  // within a second.
+  // Makes the request a stream of the texts that push() adds. It lasts until the client goes, which
+  // the server notices within a second.
   void stream(Number number);
-  // False: the client is so far behind that it was let go.
+  // Returns false if the client was dropped because it was too far behind.
   bool push(Number number, const std::string& text);
-  // At once: what the client has not read yet is dropped.
+  // Ends the stream at once and drops what the client has not read yet.
   void end_stream(Number number);
 
  private:

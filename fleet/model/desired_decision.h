@@ -42,7 +42,8 @@ struct DesiredSettings {
   Ms stop_ms = 60'000;      // the old instance's time to end
 };
 
-// The observations that this controller has made by itself; another that takes over sees it anew.
+// The observations that this controller has made itself. They are not in the store, so a controller
+// that takes over begins them anew.
 struct DesiredMarks {
   // By node and instance: since when it is ready and alive, and by which version. Without an
   // instance: since when another component waits at its gate, and by which attempt.
@@ -59,10 +60,11 @@ struct DesiredDecision {
   std::string news = {};                        // for people
 };
 
-// Brings the marks up to date with what is seen. To be called whenever anything has changed.
+// Brings the marks up to date with the view. The caller calls this whenever anything has changed.
 void look(const DesiredView& view, DesiredMarks& marks, Ms now);
 
-// `lease`: of the command to stop, which is its not-after.
+// Decides the next transaction. The lease `lease` becomes the time limit of a command to stop, its
+// not-after.
 [[nodiscard]] DesiredDecision decide_desired(const DesiredView& view,
                                              const DesiredSettings& settings,
                                              const DesiredMarks& marks, Revision fence,

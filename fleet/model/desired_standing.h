@@ -1,5 +1,6 @@
-// How far a node is on its way to a desired version, told from its records alone. A node goes where
-// its own record node/ID/desired/COMPONENT says; each write of that is an attempt.
+// Tells from a node's records how far the node is on its way to a desired version. A node goes to
+// the version in its own record node/ID/desired/COMPONENT, and each write of that record is one
+// attempt.
 #pragma once
 
 #include <string>
@@ -10,21 +11,23 @@ namespace fleet {
 
 [[nodiscard]] bool runs(const DesiredNode& node, const std::string& version);
 
-// How far the attempt is that the node's own record is; unknown: it has not begun.
+// Returns the phase of the attempt that the node's own record stands for, or unknown if the node
+// has not begun it.
 [[nodiscard]] UpgradePhase phase_of(const DesiredNode& node);
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// It was told to go where the cell is wished, or that it need not any more: not told again.
+// Returns whether the node's own record is of this wish. A controller does not tell the node again,
+// even if the record only took an order back.
 [[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
-// It was told, and is not there, and has not failed.
+// Returns whether the node was told to move, does not run the version yet, and has not failed.
 [[nodiscard]] bool is_under_way(const DesiredNode& node, const CellWish& wish);
 
-// It has failed, or its order was taken back since it took too long.
+// Returns whether the node has failed, or its order was taken back because it took too long.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
-// The id of the command by which the old instance is told to stop for this attempt.
+// Returns the id of the command that tells the old instance to stop for this attempt.
 [[nodiscard]] std::string stop_id(const DesiredNode& node);
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// A store on etcd: gRPC over HTTP/2, by mutual TLS, to whichever of the members answers.
+// A store on etcd: gRPC over HTTP/2, with mutual TLS, to any member that answers.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ class EtcdStore : public Store {
   void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) override;
   void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) override;
   void revoke(LeaseId lease, Then<Reply<LeaseState>> then) override;
-  // The store outlives its watches.
+  // The store must live longer than its watches.
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
-  // For what is asked of members beside the records: see etcd_admin.h.
+  // The line for questions to members that are not about records: see etcd_admin.h.
   [[nodiscard]] EtcdLine& line() { return line_; }
 
  private:

@@ -44,17 +44,18 @@ struct Life {
   [[nodiscard]] bool is_held() const { return !told_activate; }
   [[nodiscard]] bool is_on_trial() const { return told_activate && role == "candidate"; }
 
-  // Whether its end is what it was asked for, or what was to come next.
+  // Returns whether the agent may exit now: it has said `stopped`, its input was closed, or it was
+  // sent SIGTERM.
   [[nodiscard]] bool may_exit() const { return said_stopped || hung_up || signalled; }
 };
 
-// Why the agent may not say this message now, or nothing.
+// Returns why the agent must not send this message now, or nothing if it may.
 [[nodiscard]] std::string out_of_turn(const Life& life, const Said& said);
 
-// Notes that the agent has said this message, in turn.
+// Notes that the agent has sent this message when it was allowed to.
 void take(Life& life, const Said& said, Time now);
 
-// How it ended: "exited with status 3", "was killed by signal 11 (SIGSEGV)".
+// Returns the agent's end in words: "exited with status 3", "was killed by signal 11 (SIGSEGV)".
 [[nodiscard]] std::string end_in_words(const Exited& exited);
 
 }  // namespace conformance

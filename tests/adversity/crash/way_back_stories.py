@@ -1,4 +1,4 @@
-# What is recorded of the way back across restarts: upgrades with --previous and --attempts, and a
+# Tests the records of the way back across restarts: upgrades with --previous and --attempts, and a
 # boot into a version that has gone bad.
 import os
 import re
@@ -15,9 +15,9 @@ WHOLE_COUNT = re.compile(r"\d+ (/[^\n]*)\n[^\n]*\n")
 class WayBackStory(LinkStory):
     """The link of --previous is made to name the old version, then AGENT's link the new one."""
 
-    # Where AGENT's link is and what it names; where the link of --previous is and what it names, if
-    # it is there; the executable that AGENT's link names at the end, and how the first upgrader
-    # dies before that, if it does.
+    # For each story: the path of AGENT's link and its target; the path of the link of --previous
+    # and its target, or None if there is no such link; the target of AGENT's link at the end; and
+    # how the first upgrader dies before that, or None.
     PLACES = {
         "first": ("bin/agent", "/releases/agent-v1", "ways/previous", None,
                   "releases/agent-v2", None),
@@ -25,14 +25,15 @@ class WayBackStory(LinkStory):
                   "releases/agent-v2", None),
         "beside": ("releases/current", "agent-v1", "releases/previous", "agent-v0",
                    "releases/agent-v2", None),
-        # A kill loses nothing of what was not synced; the power is cut only when the upgrader that
-        # came after it has committed, or is about to.
+        # A kill loses no bytes that are not synced. So the power is cut only when the next upgrader
+        # has committed, or is about to.
         "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                    "releases/agent-v2", "death"),
         # Without --attempts nothing else syncs that directory.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
-        # What AGENT's link names fails at once, so that the other is started and committed.
+        # The target of AGENT's link fails at once, so that the other version is started and
+        # committed.
         "boot": ("releases/current", "agent-bad", "ways/previous", "../releases/agent-v2",
                  "releases/agent-v2", None),
     }
@@ -101,7 +102,7 @@ class WayBackStory(LinkStory):
         committed = self.has_said(moment, b'"committed"')
         if committed and kind == "old":
             return kind, "AGENT's link names the old one after `committed`"
-        # What is written at the end may be lost: it adds only how the last start ended.
+        # Bytes that are written at the end may be lost: they only add how the last start ended.
         if not committed and self.has_said(moment, b'"welcome"') and not self.counts(tree):
             return kind, "an agent was started, and that this start was counted is not durable"
         return kind, None

@@ -1,16 +1,16 @@
-// The scripted agent of the kill points and of the endurance run: plays its part by itself, quick
-// and in the same order every time, and tells the driver what it hears. Shares no code with what is
-// tested.
+// The scripted agent of the kill points and of the endurance run: plays its part by itself, quickly
+// and in the same order every time, and reports what it hears to the driver. Shares no code with
+// the product.
 //
-// usage: actor [PART]     how it starts and is on trial; see play_held and play_trial. How it stops
-// is named by the upgrade for which it stops: see play_stop.
+// usage: actor [PART]     PART is how it behaves at its start and on trial: see play_held and
+// play_trial. The upgrade's id names how it stops for that upgrade: see play_stop.
 //
 // ACTOR_SOCKET is the driver's abstract socket, ACTOR_DIR a directory. There the active agent holds
-// a lock of the process on `active` until it dies, and sends the line in the file `request`, if it
-// is the first to remove it. Packets to the driver: I introduction (pid and executable), L line
-// heard, E end of input, V what must not be, P answer to a ping, S served. Packets from the driver:
-// `ping`, `say LINE`, `serve N`. With ACTOR_STAYS set it does what no agent may: it stays at the
-// end of its input.
+// a lock of the process on `active` until it dies. It sends the line in the file `request`, if it
+// is the first to remove that file. Packets to the driver: I introduction (pid and executable), L
+// line heard, E end of input, V violation, P answer to a ping, S served. Packets from the driver:
+// `ping`, `say LINE`, `serve N`. With ACTOR_STAYS set it breaks the protocol: it stays at the end
+// of its input.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ std::string version() {
   return path.substr(path.rfind('/') + 1);
 }
 
-// The value of a text member, as far as a plain search can tell.
+// Returns the value of a text member, by a plain search for its name.
 std::string_view text_of(std::string_view line, const std::string& member) {
   const std::string key = "\"" + member + "\":\"";
   const std::size_t at = line.find(key);
@@ -101,7 +101,8 @@ class Actor {
 Actor::Actor(std::string part)
     : part_(std::move(part)), socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
   signal(SIGPIPE, SIG_IGN);
-  // This looks at the end of its input, which must do without the kernel's signal.
+  // The actor handles the end of its input itself, and must do so without the kernel's signal at
+  // the upgrader's death.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* name = std::getenv("ACTOR_SOCKET");
   if (name == nullptr) _exit(gone_wrong);
@@ -181,7 +182,7 @@ void Actor::hear(const std::string& line) {
   }
 }
 
-// How it starts, if it is no good candidate.
+// Plays the start of an agent that is no good candidate.
 void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);
@@ -210,15 +211,15 @@ void Actor::play_active() {
   if (role_ == "candidate") play_trial();
 }
 
-// Open for both, so that the byte is there for whoever looks for it later.
+// Opened for reading and writing, so that the byte stays for a reader that comes later.
 void Actor::tell_that_it_stands_by() {
   const int fd = open((std::string(std::getenv("ACTOR_DIR")) + "/standby").c_str(),
                       O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (fd >= 0) static_cast<void>(write(fd, "!", 1));
 }
 
-// A lock of the process: it is gone with it, and not before. If another process has it, this one
-// tries again, since the other may see the end of its input just now.
+// Takes a lock of the process, which the kernel drops when the process dies, and not before. If
+// another process has it, tries again, since that process may see the end of its input just now.
 void Actor::hold_active_lock() {
   const std::string path = std::string(std::getenv("ACTOR_DIR")) + "/active";
   const int fd = lock_ < 0 ? open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600) : lock_;
@@ -257,7 +258,7 @@ void Actor::play_trial() {
   say("healthy");
 }
 
-// The id of the upgrade says how the agent before it stops.
+// Stops as the id of the upgrade says.
 void Actor::play_stop(std::string_view line) {
   const std::string_view id = text_of(line, "id");
   const bool upgrade = text_of(line, "reason") == "upgrade";
@@ -291,7 +292,7 @@ void Actor::read_command() {
   }
 }
 
-// A piece of work, of which the upgrader hears too.
+// Does a piece of work, and tells the upgrader of it, too.
 void Actor::serve(const std::string& number) {
   tell('S', number);
   say("heartbeat");

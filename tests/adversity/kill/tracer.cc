@@ -23,13 +23,13 @@ constexpr int call_stop = SIGTRAP | 0x80;
 constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
                          PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 
-// How long a process may take to do what takes it no time on a machine that is idle.
+// The time limit for an act that takes no time on an idle machine.
 constexpr auto call_patience = std::chrono::seconds(60);
 
-// True if it is asleep in a system call. A process that is about to look for what it waits for has
-// the state of a sleeper already, but waits nowhere, as the first question tells. A process that
-// has come to a stop is no sleeper, as the second question tells. (/proc/PID/syscall would tell the
-// same, but waits a tick for it.)
+// Returns whether the process is asleep in a system call. Its state alone does not tell that: a
+// process that still looks for its event has the state of a sleeper already, so `wchan` must name
+// the place where it waits. And a process that has come to a ptrace stop has a wchan, but not that
+// state. (/proc/PID/syscall would tell both, but waits a tick for it.)
 bool is_asleep(const Tracee& tracee) {
   const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
   const std::string place = integration::read_file(own + "wchan");
@@ -37,7 +37,7 @@ bool is_asleep(const Tracee& tracee) {
   return !place.empty() && place != "0" && integration::state_of(tracee.pid) == state;
 }
 
-// Calls in which nobody sleeps who is traced here; all others are looked at.
+// Calls in which no traced process sleeps; for all others the process is looked at.
 bool never_sleeps(long call) {
   constexpr long calls[] = {SYS_brk,          SYS_close,  SYS_connect,        SYS_dup3,
                             SYS_epoll_ctl,    SYS_fstat,  SYS_execve,         SYS_ioctl,
@@ -48,7 +48,7 @@ bool never_sleeps(long call) {
   return std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
 }
 
-// True for a call that may wake a process that sleeps.
+// Returns whether this stop may wake another process that sleeps.
 bool may_wake(const Stop& stop) {
   constexpr long calls[] = {SYS_write, SYS_close, SYS_kill, SYS_execve, SYS_dup3, SYS_sendto};
   return stop.what == Stop::What::ended ||
@@ -56,8 +56,8 @@ bool may_wake(const Stop& stop) {
           std::find(std::begin(calls), std::end(calls), stop.who.call) != std::end(calls));
 }
 
-// Between two looks at somebody who is mostly there at once; on a machine that is busy with other
-// things he needs the processor more than we do.
+// Waits between two looks at a process that is mostly ready at once. If the machine is busy, that
+// process needs the processor more than this one does.
 void pause(int& looks) {
   constexpr int looks_at_once = 20;
   if (++looks < looks_at_once) {
@@ -96,7 +96,8 @@ bool Tracer::seize(pid_t pid) {
 }
 
 bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
-  // After what may wake somebody, and before all are said to rest.
+  // Processes are looked at after a call that may have woken one of them, and before all are said
+  // to rest.
   bool look = true;
   bool halted = false;
   const auto follow = [&](Tracee& tracee) {
@@ -119,7 +120,7 @@ bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
     look = next == nullptr || (is_exit(*next) && hold_others(*next));
     if (look) continue;
     looked = false;
-    // Up to its first fork the upgrader only gets ready.
+    // Until its first fork the upgrader only prepares, so it runs there without stops.
     go_on(*next, generations_ == 0 ? PTRACE_CONT : PTRACE_SYSCALL);
     follow(*next);
     if (halted) return true;
@@ -131,9 +132,10 @@ Stop Tracer::stop_of(Tracee& tracee) {
   return {tracee, tracee.in_call ? Stop::What::call_begins : Stop::What::call_ends};
 }
 
-// A process that waits for an exit is told of it twice, by the end of a pipe and by the death; it
-// must not depend on the processors whether it sees both at once. True if there was a process to be
-// held. One that waits for its child's execution is held by that until the exit is over.
+// Interrupts all running processes while another one exits. A process that waits for an exit learns
+// of it twice, by the end of a pipe and by the death, and the processors' timing must not decide
+// whether it sees both at once. Returns true if it held a process. A process that waits for its
+// child's exec needs no holding, since it sleeps until the exit is over.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
@@ -176,7 +178,7 @@ bool Tracer::settle(Tracee& tracee) {
   return false;
 }
 
-// True if it is stopped now, or has ended.
+// Returns true if the process is stopped now, or has ended.
 bool Tracer::take(Tracee& tracee, int status) {
   if (!WIFSTOPPED(status)) {
     tracee.is = Tracee::Is::ended;
@@ -212,7 +214,8 @@ void Tracer::take_call(Tracee& tracee) {
   news_ = true;
 }
 
-// A process that is killed dies even while it is stopped, and its end is waited for at once.
+// Notes that the process was sent SIGKILL: it dies even if it was stopped, so run() waits for its
+// end.
 void Tracer::doom(pid_t pid) {
   for (Tracee& tracee : tracees_) {
     if (tracee.pid != pid) continue;
@@ -229,7 +232,8 @@ void Tracer::take_event(Tracee& tracee, int event) {
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
-    // A wrapper has started the upgrader proper: that is no agent.
+    // A process that executes something other than an agent is the upgrader proper, which a wrapper
+    // has started.
     const bool agent = integration::executable_of(tracee.pid).starts_with(agent_);
     if (tracee.generation != 0 && !agent) {
       tracee.generation = 0;
@@ -286,7 +290,7 @@ bool Tracer::freeze(Tracee& victim) {
     take(victim, status);
     if (!stopped_for_good) continue;
     detach(victim, 0);
-    // It runs for a moment on its way from one kind of stop to the other.
+    // The process runs for a moment between the ptrace stop and the stop by SIGSTOP.
     int looks = 0;
     while (integration::state_of(victim.pid) != 'T' && Clock::now() < deadline)
       pause(looks);
@@ -296,7 +300,7 @@ bool Tracer::freeze(Tracee& victim) {
 }
 
 void Tracer::detach(Tracee& tracee, int signal) {
-  // A process that is being killed cannot be let go: its end is ours to take.
+  // A process that is being killed cannot be detached, so the tracer has to reap it.
   const bool gone = ptrace(PTRACE_DETACH, tracee.pid, 0, signal) == 0;
   tracee.is = gone ? Tracee::Is::ended : Tracee::Is::running;
 }

@@ -1,10 +1,10 @@
 // Runs an upgrader and its agents under ptrace(2) one at a time, so that a run takes the same steps
-// in the same order every time, and can be halted at any of them. Knows system calls, and nothing
-// of what they mean: see step.h.
+// in the same order every time, and can be halted at any of them. Knows system calls, but not their
+// meaning: see step.h.
 //
-// Of those that can go on, the first in the order goes on until its next system call begins or
-// ends. A process that sleeps in a system call cannot go on; one that is woken says so by the end
-// of that call.
+// Of the processes that can run, the first in the order runs until its next system call begins or
+// ends. A process that sleeps in a system call cannot run. When it is woken, it reports that by the
+// end of that call.
 #pragma once
 
 #include <sys/types.h>
@@ -33,8 +33,8 @@ struct Tracee {
   std::int64_t result = 0;
 };
 
-// It has forked, and waits until its child executes: it sleeps more deeply than others then, comes
-// to no stop, and of all signals only SIGKILL reaches it.
+// Returns whether the process has forked and waits until its child executes a program. It then
+// sleeps so deeply that it comes to no stop, and that only SIGKILL of all signals reaches it.
 bool awaits_execution(const Tracee& tracee);
 
 struct Stop {
@@ -45,35 +45,39 @@ struct Stop {
 
 class Tracer {
  public:
-  // `agent` is how the executables begin by which agents are told from wrappers of the upgrader.
+  // `agent` is the beginning of the paths of agents: it tells agents from wrappers of the upgrader.
   Tracer(Order order, std::string agent) : order_(order), agent_(std::move(agent)) {}
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  // Takes a process that waits to be executed; from now on it runs only in run().
+  // Takes over a process that waits to be executed; from now on it runs only in run().
   bool seize(pid_t pid);
 
-  // Lets all run, stop by stop, until `halt` is true of one (then true), or all rest (then false).
+  // Runs all processes, stop by stop. Returns true when `halt` is true of a stop, and false when
+  // all rest.
   bool run(const std::function<bool(const Stop&)>& halt);
 
-  // Sends a signal to a tracee that ends it, and lets it go on to its end; true if the kernel says
-  // that it ended by that signal. All that it does on the way is told to `watch`.
+  // Sends a tracee a signal that ends it, and runs it to its end; `watch` gets all its stops on the
+  // way. Returns true if the kernel says that this signal ended it.
   bool end_by(Tracee& victim, int signal, const std::function<void(const Stop&)>& watch);
 
-  // Stops it by SIGSTOP and lets go of it; true if the process table says that it is stopped.
+  // Stops the process by SIGSTOP and detaches from it. Returns true if the process table shows it
+  // stopped.
   bool freeze(Tracee& victim);
 
-  // Lets those who go first in the order go on, until they rest: they see first what has happened.
+  // Runs the processes that come first in the order until they rest: they see first what has
+  // happened.
   void run_first_ones();
 
-  // Lets go of all: at once of those that are stopped, of the others by serve() when they stop.
+  // Detaches from all processes: at once from those that are stopped, and by serve() from the
+  // others when they stop.
   void let_go();
   void serve();
 
   [[nodiscard]] std::list<Tracee>& tracees() { return tracees_; }
   [[nodiscard]] const std::list<Tracee>& tracees() const { return tracees_; }
-  // Bytes of its memory.
+  // Reads bytes of the process's memory.
   [[nodiscard]] static std::string peek(const Tracee& who, std::uint64_t address, std::size_t size);
 
  private:

@@ -14,7 +14,7 @@
 
 namespace upgrader::test {
 
-// One of the two agents. A has the work, or is started to have it without a trial; B is a candidate
+// One of the two agents. A has the work, or is started without a trial to get it. B is a candidate
 // that waits for it.
 struct Party {
   Generation generation = 0;  // 0: there is none
@@ -37,7 +37,7 @@ struct Party {
   bool operator==(const Party&) const = default;
 };
 
-// An upgrade as it was asked for, the defaults filled in.
+// An upgrade as it was requested, with the defaults filled in.
 struct Request {
   std::string id;
   bool by_signal = false;
@@ -65,8 +65,8 @@ struct Notes {
   Party a, b;
   Generation last = 0;
   Request request;  // with an id if an upgrade is under way
-  // Of the agent that was active last: whether it confirmed its stop, what it left, and what the
-  // upgrader would exit with.
+  // The last active agent: whether it confirmed its stop, the state that it left, and the status
+  // with which the upgrader would exit.
   bool clean = false;
   std::optional<std::string> left;
   int end = 0;
@@ -79,13 +79,13 @@ struct Notes {
   bool operator==(const Notes&) const = default;
 };
 
-// A kind of event, as rows name it: an index into the names.
+// A kind of event that rows name: an index into the list of names.
 using What = std::size_t;
 [[nodiscard]] What what_named(std::string_view name);  // npos if there is none
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
-// Something that happens, as the table sees it.
+// An event as the table sees it.
 struct Happening {
   What what = 0;
   const Event* event = nullptr;
@@ -93,17 +93,18 @@ struct Happening {
   Time now{};
 };
 
-// The order among these whose outcome is next, if there is one.
+// Returns the action of these whose outcome the supervisor waits for next, or nothing if it waits
+// for none.
 [[nodiscard]] std::optional<Action> asked_by(const Actions& actions);
 
-// The first deadline that has passed, or null.
+// Returns the first deadline that has passed, or null.
 [[nodiscard]] std::optional<Time>* deadline_due(Notes& notes, Time now);
 
-// The name on the wire, which is the table's, too.
+// Returns the message's name on the wire, which the table uses, too.
 [[nodiscard]] std::string_view wire_name(const agent_protocol::AgentMessage& message);
 
-// What this event is to these notes; nothing if it is about an agent that has gone, or if no
-// deadline has passed.
+// Translates an event into the table's terms. Returns nothing if the event is about an agent that
+// has ended, or if no deadline has passed.
 [[nodiscard]] std::optional<Happening> happening_of(const Notes& notes, const Event& event,
                                                     Time now);
 

@@ -1,4 +1,4 @@
-// What signals do to an agent, and to what it starts.
+// Tests the effects of signals on an agent, and on the programs that it starts.
 #include <sys/mman.h>
 
 #include <catch2/catch.hpp>
@@ -190,7 +190,8 @@ namespace {
 
 struct sigaction replaced {};
 
-// As a program does that wants to hear of a signal, too.
+// The handler of a program that wants to hear of a signal itself, and then calls the handler that
+// was there before.
 void tell_and_pass_on(int signal) {
   report("passed on");
   replaced.sa_handler(signal);
@@ -205,7 +206,8 @@ TEST_CASE("a handler of the program's that calls the library's may do so after t
     action.sa_handler = &tell_and_pass_on;
     ::sigaction(SIGTERM, &action, &replaced);
     agent_protocol_close(agent);
-    // Whoever gets the number of a descriptor that the library had is not written to.
+    // The library must not write to a descriptor that it has closed and that another file has got
+    // since.
     const int reused = ::memfd_create("reused", 0);
     ::dup2(reused, STDIN_FILENO);
     for (int fd = 10; fd < 16; ++fd)

@@ -13,13 +13,14 @@ cd "$(dirname "$0")/../../.." || exit 1
 . tests/support/checks.sh
 root=$scratch/root
 
-# A function that changes directory, and variables.
+# Runs a function in a subshell, since it changes the directory and variables.
 in_a_shell() { ("$@"); }
 
-# An older file of the build must not be made anew here: the tests run beside this one.
+# Installs or uninstalls by make, without rebuilding outdated files: tests run from the same build
+# meanwhile.
 installs() { make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"; }
 
-# A place where others have installed something, in some of the directories.
+# Makes a system in which others have installed files, in some of the same directories.
 settle() {
   mkdir -p "$root/usr/bin" "$root/usr/lib" "$root/usr/include" "$root/usr/share/man/man8" \
     "$root/usr/share/bash-completion/completions" "$root/usr/share/doc" || return 1
@@ -32,7 +33,7 @@ settle() {
 
 listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
 
-# Each kind of file is where those who read it look for it.
+# Each kind of file is in the directory in which its readers look for it.
 puts_in_place() {
   (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent bin/agentify \
     bin/agent-releases bin/notify-watchdog bin/agent-conformance bin/fleet-agent \
@@ -49,7 +50,8 @@ puts_in_place() {
     share/zsh/site-functions/_upgrader)
 }
 
-# As a shell does at the first tab: each finds what they share beside it.
+# Loads each completion alone, as a shell does at the first tab: each must find the functions that
+# all share.
 completions_load() {
   for program in upgrader upgraderctl agentify agent-conformance agent-releases fleetctl \
     fleet-agent fleet-controller notify-watchdog; do
@@ -62,7 +64,8 @@ completions_load() {
 
 flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
 
-# The code between ``` lines of the language $1 in docs/agents.md, with work that is done at once.
+# Prints the code between ``` lines of the language $1 in docs/agents.md, with work that is done at
+# once.
 example() {
   awk -v opening="\`\`\`$1" '
     $0 == "```" { inside = 0 }
@@ -93,7 +96,8 @@ exports_c_only() {
   return 0
 }
 
-# Whoever asks for another library is found out.
+# The installed upgrader needs only the permitted libraries. The canary, a program with another
+# library, is found.
 needs_little() {
   tests/benchmark/libraries "$root/usr/bin/upgrader" &&
     ! tests/benchmark/libraries "$scratch/agent-c"
@@ -104,8 +108,9 @@ logged() {
   tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
 }
 
-# Says what one program or library lacks of the protection that all are built with. Their code is
-# of many objects: one that has no buffer of its own calls no check.
+# Prints what one program or library lacks of the protection that all are built with. Each is built
+# from many objects, so at least one of them has a buffer and calls the check of the stack
+# protector.
 lacks_protection() {
   readelf -lW "$1" | grep -q GNU_RELRO || echo "$1: tables of addresses can be written"
   readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS.* NOW' || echo "$1: addresses are looked up late"
@@ -115,7 +120,8 @@ lacks_protection() {
     echo "$1: no control-flow protection"
 }
 
-# A program that was linked without protection is found.
+# Every installed file is protected. The canary, a program that was linked without protection, is
+# found.
 protected() {
   [ "$(lacks_protection "$scratch/agent-c" | wc -l)" -ge 3 ] || { echo 'canary'; return 1; }
   for file in "$root"/usr/bin/* "$root"/usr/lib/libagent-protocol.so.1; do
@@ -137,8 +143,8 @@ upgrades() {
   wait "$pid"
 }
 
-# The hello-agents in C, C++ and shell, and for each other language the library with the one in it,
-# but for tests and what only those need.
+# Lists the hello-agents in C, C++ and shell, and for each other language the library with its
+# hello-agent, without tests and the files that only tests need.
 hello_agents() {
   libraries='agent-protocol/(python|go|javascript|rust)'
   tree_files | grep -E "^(sample-agent/hello|$libraries)/" |
@@ -152,8 +158,8 @@ puts_hello_agents() {
     rm -r "$hello/sample-agent" "$hello/agent-protocol"
 }
 
-# The service files are those of the tree but for where the programs are, and the scripts among them
-# can be executed.
+# The service files are those of the tree, except for the paths of the programs. The scripts among
+# them can be executed.
 has_examples() {
   cp -R sample-agent/init "$scratch/examples" &&
     cp -R tools/agentify/init "$scratch/examples/agentify" &&
@@ -164,8 +170,8 @@ has_examples() {
     [ -x "$root/usr/share/doc/upgrader/examples/agentify/nginx" ]
 }
 
-# Every init's files name the upgrader, as what is started; those of the sample agent name it, too,
-# as what is copied.
+# The files of every init name the upgrader as the program to start. Those of the sample agent also
+# name the sample agent, as the program to copy.
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
@@ -182,8 +188,8 @@ examples_name_what_is_installed() {
   done
 }
 
-# The paragraph of commands number $1 of docs/by-hand.md. They are typed one after the other, in an
-# empty directory.
+# Prints the paragraph of commands number $1 of docs/by-hand.md. The paragraphs are typed one after
+# the other, in an empty directory.
 by_hand() {
   awk -v wanted="$1" '
     /^    / { if (!inside) number++; inside = 1; if (number == wanted) print; next }
@@ -207,7 +213,7 @@ runs_by_hand() {
   wait "$pid"
 }
 
-# A copy, as whoever begins with it makes one.
+# Copies the installed hello-agents, as a person does who begins with them.
 copies_hello_agents() {
   cp -R "$root/usr/share/doc/upgrader/examples/hello-agent" "$scratch/hello" &&
     [ "$(find "$scratch/hello" -name 'hello[-_]agent*' | wc -l)" = 7 ]
@@ -221,7 +227,8 @@ builds_hello_agents() {
       "-Wl,-rpath,$root/usr/lib"
 }
 
-# As docs/agents.md types it, but there.
+# Runs the commands that docs/agents.md shows for the hello-agent, on the copy of the installed
+# files.
 hello_agent_counts() {
   PYTHONDONTWRITEBYTECODE=1 PATH=$root/usr/bin:$PATH tests/together/languages/readme.py \
     "$scratch/hello/python"
@@ -233,7 +240,7 @@ leaves_nothing() {
   diff "$scratch/before" "$scratch/after"
 }
 
-# Where nothing was, only the directories remain that a system has in any case.
+# In an empty directory, uninstalling leaves only the directories that every system has.
 leaves_no_directories() {
   rm -rf "$root"
   installs install && installs uninstall || return 1

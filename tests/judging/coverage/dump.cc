@@ -1,7 +1,7 @@
-// Linked into every program of the coverage build: writes down what has been counted where a
-// process would otherwise take it with it. gcc sees to exit and fork by itself; what is left is
-// _exit, abort, and SIGKILL of a test's own child. What the product counts in a child that is to be
-// executed is counted in its own memory, which the child shares.
+// Is linked into every program of the coverage build, and writes the counts to disk before a
+// process ends without doing so itself. gcc handles exit and fork; this file handles _exit, abort,
+// and a test that kills its child by SIGKILL. A child that is to execute another program shares its
+// parent's memory, so its counts are there.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,16 +21,16 @@ void __gcov_dump();
 [[noreturn]] void __real_abort();
 int __real_kill(pid_t pid, int number);
 
-// A test may have limited the size of files: what is counted under it is given up, since the file
-// with the counts of all others would be cut.
+// A test may have limited the size of files. The counts of such a process are given up, since the
+// file with the counts of all others would be cut.
 static bool files_are_limited() {
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);
   return limit.rlim_cur != RLIM_INFINITY;
 }
 
-// A test that has seen enough of its child kills it: then the child writes down what it has counted
-// before it dies of that; if it is about to do so already, it is let alone.
+// When a test kills its child by SIGKILL, the child first gets this signal. The child then writes
+// its counts and dies. A child that is writing its counts already blocks the signal.
 static constexpr int last_signal = 60;
 
 static sigset_t put_off_last_signal() {
@@ -58,7 +58,8 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Only a test catches the signal, and its child: an agent's dispositions are looked at.
+// Only a test and its child catch the signal, since other tests look at the signal handlers of an
+// agent.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))
@@ -95,7 +96,7 @@ int counted_kill(pid_t pid, int number) {
   __real_abort();
 }
 
-// A test that makes it fail has its own, which calls that above.
+// A test that makes kill() fail defines its own __wrap_kill, which calls counted_kill().
 [[gnu::weak]] int __wrap_kill(pid_t pid, int number) {
   return counted_kill(pid, number);
 }

@@ -1,5 +1,5 @@
-// What fleetctl and HTTP show of a store in which somebody has written whatever he liked: fleetctl
-// by its own commands, on a store in memory, its output caught.
+// Tests what fleetctl and HTTP show of a store in which somebody has written arbitrary bytes.
+// fleetctl runs its own commands on a store in memory, and its output is caught.
 #include <cstdio>
 #include <cstring>
 
@@ -20,7 +20,7 @@ namespace {
 
 using namespace fleet;
 
-// A store for an Asker: what it is told is written to a copy.
+// A store for an Asker that works on a copy of a store: a write changes the copy alone.
 class CopiedStore : public Store {
  public:
   CopiedStore(uv_loop_t& loop, TestStore store) : timers_(loop), store_(std::move(store)) {}
@@ -62,7 +62,7 @@ class CopiedStore : public Store {
 
 using fleetctl::Command;
 
-// The output of fleetctl for these words, on a copy of the store.
+// Returns the output of fleetctl for these options, on a copy of the store.
 std::string said(const TestStore& store, fleetctl::Options options) {
   const Caught caught;
   fleetctl::Asker asker(

@@ -1,5 +1,5 @@
-// The server itself, on real sockets and a clock that a test moves: how long a connection may take,
-// and how much of what is not read stays in memory.
+// Tests the server itself, on real sockets and a clock that the test moves: how long a connection
+// may take, and how many unread bytes stay in memory.
 #include "fleet/http/server.h"
 
 #include <arpa/inet.h>
@@ -20,10 +20,10 @@ namespace {
 using namespace fleet;
 using std::chrono::seconds;
 
-// Turns of the loop, each of at most a millisecond, after which a test gives up.
+// A test gives up after so many turns of the loop, each of at most a millisecond.
 constexpr int turns_max = 20'000;
 
-// A client whose descriptor is closed with it.
+// A client. Its descriptor is closed when it is destroyed.
 class Client {
  public:
   explicit Client(std::uint16_t port, int buffer = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -47,7 +47,7 @@ class Client {
     if (socket_ >= 0) ::close(socket_);
     socket_ = -1;
   }
-  // All that has come.
+  // Returns all bytes that have arrived.
   const std::string& heard() {
     char bytes[4'096];
     ssize_t size = 0;
@@ -92,7 +92,8 @@ struct Bench {
     uv_loop_close(&loop);
   }
 
-  // The clock stands still but for what is due at this moment.
+  // Runs the loop until the condition holds. The clock stands still meanwhile; only timers that are
+  // due now run.
   template <class Condition>
   void until(const char* what, const Condition& is_so) {
     for (int turn = 0; turn < turns_max; ++turn) {

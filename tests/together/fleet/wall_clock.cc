@@ -1,5 +1,5 @@
-// A library to be preloaded that sets a program's wall clock wrong: by as many seconds as stand in
-// the file WALL_CLOCK, which may change while the program runs. What only goes forward is as ever.
+// A library for LD_PRELOAD that sets a program's wall clock wrong: by the number of seconds in the
+// file WALL_CLOCK, which may change while the program runs. It leaves monotonic clocks as they are.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Without the file the clock is right.
+// Returns the seconds by which the clock is wrong, or 0 if there is no file.
 long ahead_s() {
   const char* const path = std::getenv("WALL_CLOCK");
   const int file = path == nullptr ? -1 : ::open(path, O_RDONLY | O_CLOEXEC);

@@ -1,6 +1,6 @@
-// The FIFO of the control directory as the kernel has it, and the operators who write to it: good
-// requests, names and ids that were used before, what is malformed, what is no request at all, and
-// lines that are cut off. The judge looks up here what a line that has been read was meant to be.
+// The FIFO of the control directory as the kernel has it, and the operators who write to it. They
+// write good requests, names and ids that were used before, malformed requests, lines that are no
+// request, and lines that are cut off. The judge looks up here what the writer of a line meant.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace upgrader::simulation {
 
 class Machine;
 
-// What a line asks for. Well formed: the supervisor is to see it, unless its name has an answer, or
-// the upgrade is known.
+// The meaning of a line. The supervisor must see a well-formed line, unless its name has an answer
+// already or its upgrade is known.
 struct Asked {
   std::string name;
   std::string type;
@@ -35,14 +35,15 @@ class ControlPipe {
   void opened(int fd);
   void closed(int fd);
   [[nodiscard]] bool readable(int fd) const;
-  // So many bytes; 0 at the end of the file; nothing where there is none yet.
+  // Reads at most `size` bytes. Returns 0 at the end of the file, and nothing if there are no bytes
+  // yet.
   [[nodiscard]] std::optional<std::size_t> read(char* buffer, std::size_t size);
 
   // ---- the operators' side
-  // False: nobody reads, or it is not there.
+  // Returns false if nobody reads the FIFO, or if it does not exist.
   [[nodiscard]] bool open_to_write();
   void close_to_write();
-  // Whole, or not at all.
+  // Writes all of the text, or nothing.
   void write(const std::string& text);
   [[nodiscard]] bool is_open() const { return exists_ && !readers_.empty(); }
 
@@ -60,19 +61,20 @@ class Operators {
  public:
   explicit Operators(Machine& machine) : machine_(machine) {}
 
-  // An operator comes, writes so many lines, and stays for a while.
+  // An operator comes at `at`, writes `lines` lines, and then stays for `stays`.
   void expect(Time at, int lines, Duration stays);
   [[nodiscard]] std::optional<Time> next() const;
-  // What is due by now.
+  // Makes all operators act whose time has come.
   void act();
-  // Nobody comes any more, and who is there goes.
+  // Sends the operators home: those who are there leave, and nobody comes any more.
   void go_home();
 
-  // When no more faults happen, and an upgrade waits at its gate: an operator comes, confirms the
-  // upgrade with this id, and goes. False: nobody has the FIFO open to read it.
+  // An operator comes, confirms the upgrade `id`, and goes. For the end of a run, when no more
+  // faults happen and an upgrade waits at its gate. Returns false if nobody has opened the FIFO to
+  // read it.
   [[nodiscard]] bool confirm(const std::string& id);
 
-  // What this whole line asks for; nothing: it is no request.
+  // Returns the meaning of a whole line, or null if the line is no request.
   [[nodiscard]] const Asked* meaning_of(const std::string& line) const;
 
   ControlPipe pipe;

@@ -13,21 +13,22 @@
 
 namespace agent_releases {
 
-// More would be endings of as many upgrades, none of which could be noted: the oldest goes.
+// If more endings are kept, as many upgrades have ended without one entry that could be written;
+// then the oldest ending is dropped.
 inline constexpr std::size_t kept_endings_max = 64;
 
 class FollowerNotes {
  public:
-  // The ledger as it would be if all could be written.
+  // Returns the entries of the ledger's file, followed by those that are kept in memory.
   [[nodiscard]] Result<std::vector<Entry>> with_kept(const Directory& directory) const;
 
-  // Afterwards the entry is durable, or it is not noted at all.
+  // Writes the entry durably, or not at all.
   [[nodiscard]] Outcome note(const Directory& directory, const Entry& entry);
 
-  // Keeps the entry if it cannot be written, and says why.
+  // Writes the entry. If it cannot, keeps the entry in memory and returns the reason.
   [[nodiscard]] Outcome note_ending(const Directory& directory, const Entry& entry);
 
-  // When to try again to write what is kept; nothing where nothing is.
+  // Returns the time at which to try again to write the kept entries, or nothing if there are none.
   [[nodiscard]] std::optional<Wakeups::Clock::time_point> next_try() const;
   void try_again(const Directory& directory);
 
