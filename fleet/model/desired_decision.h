@@ -45,8 +45,9 @@ struct DesiredSettings {
 // The observations that this controller has made itself. They are not in the store, so a controller
 // that takes over begins them anew.
 struct DesiredMarks {
-  // By node and instance: since when it is ready and alive, and by which version. Without an
-  // instance: since when another component waits at its gate, and by which attempt.
+  // With a node and an instance: the time since which the instance is ready and alive, and its
+  // version. With a node and no instance: the time since which another component waits at its gate,
+  // and the attempt for which it waits.
   std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
   std::map<std::string, std::pair<Revision, Ms>> told = {};  // a node's order, and since when
   std::map<std::string, std::optional<Ms>> closed = {};      // nodes by whose window nothing begins

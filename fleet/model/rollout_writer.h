@@ -26,7 +26,7 @@ class RolloutWriter {
   // Refused while there is `stop`.
   void begins_something();
 
-  // Whether another node's writes fit in.
+  // Returns whether the writes of another node fit into the transaction.
   [[nodiscard]] bool has_room() const;
 
   // Orders the step of a node: its command, its stage, and for the first its claim. The node begins

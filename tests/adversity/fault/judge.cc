@@ -16,7 +16,7 @@ std::string kind_of(const std::string& who) {
   return who.starts_with("child") ? "child" : who;
 }
 
-// Of an upgrade that was asked for by a signal only the log tells how it failed.
+// Returns the stage at which an upgrade by a signal failed; only the log tells it.
 std::string stage_in_log(const std::string& log) {
   constexpr const char* told[][2] = {{"(upgrade) refused", "refused"},
                                      {"was refused", "request"},
@@ -31,7 +31,8 @@ std::string stage_in_log(const std::string& log) {
   return "";
 }
 
-// The words that tell of an injected failure name the very error.
+// Returns the stage of a failed upgrade as "(STAGE)", or as "(STAGE ERROR)" if the report or the
+// log names the injected error.
 std::string stage_in_words(const Fault& fault, const Report& report) {
   const std::string error = error_name(fault.error());
   std::string stage = report.stage;
@@ -48,15 +49,15 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // It was on trial already, and something else went wrong.
+    // The fault struck when the new agent was on trial already, and did not fail the upgrade.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
   return report.served_is_fallback ? "back" + stage_in_words(fault, report) : "moved";
 }
 
-// `kept(commit)` in the table asks for the error too, `kept[commit]` for the stage alone; `kept`
-// takes any. `boot:kept` is said of the play `boot` alone.
+// In the table, `kept(commit)` wants the stage and the error, `kept[commit]` the stage alone, and
+// `kept` any failure. `boot:kept` holds for the play `boot` alone.
 bool matches(std::string expected, const std::string& outcome, const Fault& fault) {
   if (const std::size_t colon = expected.find(':'); colon != std::string::npos) {
     if (expected.substr(0, colon) != fault.play) return false;
@@ -74,7 +75,7 @@ bool matches(std::string expected, const std::string& outcome, const Fault& faul
   const std::string error = error_name(fault.error());
   const std::string stage = expected.substr(bracket + 1, expected.size() - bracket - 2);
   if (outcome == verb + "(" + stage + " " + error + ")") return true;
-  // An operator's request that is refused is told why, and of no stage.
+  // A refused request of an operator has a reason, but no stage.
   if (outcome == verb + "(refused " + error + ")") return true;
   if (expected[bracket] == '[' && outcome.starts_with(verb + "(refused")) return true;
   return expected[bracket] == '[' && outcome.starts_with(verb + "(" + stage);
@@ -137,7 +138,8 @@ std::vector<std::string> Expectations::errors_of(const Call& call) const {
     if (row.who != kind_of(call.who) || (row.call != call.name && row.call != "*")) continue;
     known = known || row.call == call.name;
     for (const std::string& error : row.errors) {
-      // ECHILD is said of a child that is gone.
+      // ECHILD is injected only after wait4 has reaped a child: otherwise the upgrader would be
+      // told that a living child is gone.
       const bool lie = call.name == "wait4" && error == "ECHILD" && call.result <= 0;
       if (error != "none" && !lie) errors.push_back(error);
     }
@@ -167,7 +169,7 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
   const std::string why =
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
-  // The upgrade that followed was logged, and before it that something is missing.
+  // The log must have the upgrade that followed, and before that a note of the lost line.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");
   if (report.deaf && report.log.find("no requests are taken") == std::string::npos) {

@@ -1,4 +1,4 @@
-// What goes to init's socket, and when: on a clock of the test's own.
+// Tests which messages reach init's socket, and when, on a clock that the test moves.
 #include "upgrader/shell/init_system.h"
 
 #include <fcntl.h>
@@ -173,7 +173,7 @@ TEST_CASE("a start that was given more time is told with what is left of it") {
   bench.tell(same_wait, 62s);
   CHECK(bench.heard() == Texts{"STATUS=still waits\n"});
 
-  // Nothing that init waits for any more.
+  // Init waits for nothing any more.
   bench.tell(news("running"), 63s);
   bench.tell(waiting(InitWait::What::stopped, 70s), 64s);
   bench.tell(extended(InitWait::What::stopped, 80s), 66s);

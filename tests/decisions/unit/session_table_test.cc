@@ -94,8 +94,8 @@ std::map<std::string, Session> all_states() {
           {"alone-ended", alone().say(Unfit{"broken"})}};
 }
 
-// `sent`: the message is sent. `told`: the program gets an event. `ok`: allowed, nothing comes of
-// it. `-`: refused.
+// `sent`: the message is sent. `told`: the program gets an event. `ok`: the call is allowed and
+// does nothing. `-`: the call is refused.
 constexpr const char* table_of_calls = R"(
 state         hello ready unfit upgrade confirm cancel stopped healthy extend heartbeat status
 silent        sent  -     -     -       -       -      -       -       -      -         -
@@ -141,8 +141,8 @@ alone-stopped ok    -     ok    -       ok      ok     ok      ok      ok     ok
 alone-ended   ok    -     ok    -       ok      ok     ok      ok      ok     ok        ok
 )";
 
-// `told`, `sent` as above. `exit`: the agent exits at once. `noted`: only the session changes. `.`:
-// nothing at all.
+// `told` and `sent` as above. `exit`: the agent exits at once. `noted`: only the session changes.
+// `.`: nothing happens.
 constexpr const char* table_of_happenings = R"(
 state         welcome activate stop-u stop-r stop-s accept gate lost failed commit error end   TERM
 silent        .       .        .      .      .      .      .    .    .      .      .     exit  exit

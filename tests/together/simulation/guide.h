@@ -1,6 +1,7 @@
-// Leads a run to a far place of the exploration's map, through bytes, exits, signals and time as
-// any other run has them: agents are puppets that say and do what the next move on the way asks
-// for. There it lets them do all that changes nothing, then one thing that does, and wanders on.
+// Leads a run to a far place of the exploration's map. The run has bytes, exits, signals and time
+// as any other run; its agents are puppets, which say and do what the next move on the way needs.
+// At that place the guide makes all moves that change nothing, then one that changes something, and
+// wanders on.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +17,27 @@
 
 namespace upgrader::simulation {
 
-// The policy, as the exploration names it.
+// Returns the policy that the exploration has for this swarm.
 [[nodiscard]] Policy followed_policy(const Swarm& swarm);
 
 class MapGuide : public Guide {
  public:
-  // Sets the swarm's limits so that the way can be gone by the clock, where such are found.
+  // Chooses the swarm's time limits so that the clock permits every move of the way, if such limits
+  // are found.
   MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal,
            Swarm& swarm);
 
-  // True if the run begins before the upgrader may start, which waits for its lock.
+  // Returns true if the run begins while the upgrader still waits for its lock.
   [[nodiscard]] bool begins_early() const;
 
   bool act(const Supervisor& supervisor) override;
 
-  // True if the run has made the move to which it was led.
+  // Returns true if the run has made the move to which it was led.
   [[nodiscard]] bool arrived() const { return arrived_; }
 
  private:
   using Event = test::EventClass;
-  // So many ways are tried, and so many limits for each.
+  // The guide tries so many ways, and draws so many sets of limits for each.
   static constexpr int plans_max = 6;
   static constexpr int draws_max = 8;
   void plan_way(std::uint32_t place, test::Speaker dying);
@@ -49,7 +51,7 @@ class MapGuide : public Guide {
   bool wander(const Supervisor& supervisor);
   void say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most);
   bool do_what_changes_nothing(const Supervisor& supervisor);
-  // False: it cannot be done now.
+  // Returns false if the move cannot be made now.
   bool perform(const test::Move& move, const Supervisor& supervisor);
   bool perform_of(Process& process, const Agent& agent, Event event, const Supervisor& supervisor);
   bool say_last_words(Process& process, const Agent& agent, Event event, const State& state);
@@ -84,7 +86,8 @@ class MapGuide : public Guide {
   std::vector<std::uint32_t> rested_;  // places in which enough was said that changes nothing
   std::vector<std::uint32_t> idle_;    // moves that change nothing, yet to be made
 
-  // When agents do not read their input: nothing of it is lost while they live.
+  // The times at which agents do not read their input. Unread bytes are not lost while the agent
+  // lives.
   enum class Clog { never, from_ready, but_activate };
   Clog clog_ = Clog::never;
 };
