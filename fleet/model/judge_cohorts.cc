@@ -16,10 +16,12 @@ Cohorts::Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_f
 void Cohorts::enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
                     bool has_failed) {
   leave(node, at);
+  const auto before = nodes_.find(node);
+  const bool returns = before != nodes_.end() && before->second.cohort == cohort;
   Node& entered = nodes_[node];
   const bool failed = entered.failed || has_failed;
   entered = {.cohort = cohort, .last = known, .is_over = failed, .failed = failed};
-  if (!failed) add(node, at, {Change::enters, cohort});
+  if (!failed) add(node, at, {returns ? Change::returns : Change::enters, cohort});
 }
 
 void Cohorts::leave(const std::string& node, Ms at) {
@@ -73,8 +75,8 @@ void Cohorts::pass_until(Ms at) {
 
 void Cohorts::happen(const Pending& what) {
   CohortCount& count = of(what.cohort);
-  if (what.change == Change::enters) {
-    ++count.nodes;
+  if (what.change == Change::enters) ++count.nodes;
+  if (what.change == Change::enters || what.change == Change::returns) {
     ++count.at_risk;
     return;
   }

@@ -61,7 +61,8 @@ class Cohorts {
           std::int64_t control_failed);
 
   // The node is at risk in this cohort from `at` on, and no longer in the other one. `known` is its
-  // last report until then. With `has_failed`, the node has failed since the rollout began, and is
+  // last report until then. A node that has left the same cohort returns to it, and is counted
+  // once. With `has_failed`, the node has failed since the rollout began, and is
   // not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
@@ -83,7 +84,7 @@ class Cohorts {
   [[nodiscard]] bool has_failed(const std::string& node) const;
 
  private:
-  enum class Change { enters, leaves, fails };
+  enum class Change { enters, returns, leaves, fails };
   struct Node {
     Cohort cohort = Cohort::fresh;
     FailureReport last = {};

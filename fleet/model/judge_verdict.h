@@ -1,5 +1,4 @@
-// The judge's verdict on a batch, for the decision whether it is confirmed, and its words. Pure; no
-// driver asks the judge yet.
+// The judge's verdict on a batch, for the decision whether it is confirmed, and its words. Pure.
 //
 //     well       the soak is over, every node has told of its end or has failed, enough of the soak
 //                was seen, and nothing is worse

@@ -22,9 +22,9 @@ bool runs_new(const NodeSight& sight) {
          sight.node.stage == NodeStage::confirmed;
 }
 
-// The nodes of the batch that have neither soaked nor ended.
-BatchSeen seen_of(const RolloutView& view) {
-  BatchSeen seen{.is_soak_over = true};
+// How much is known of the batch: its nodes that have neither soaked nor ended, and the time.
+BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
+  BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {
     const NodeSight sight = view.sight(node);
     const bool begins =
@@ -169,8 +169,9 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 void JudgeWatch::enter(const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
   // A new one that is silent already was heard when it began to run the new version.
-  if (now < *part.enters || (is_unmoved && is_silent(node))) return;
+  if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
+  part.is_lost = false;
   const Heard& heard = heard_[node];
   part.instance = heard.active;
   const auto own = heard.instances.find(part.instance);
@@ -190,7 +191,14 @@ void JudgeWatch::look_at_parts(Ms now) {
     if (is_silent(node)) {
       if (!part.silent_since) part.silent_since = now;
       if (now < *part.silent_since + judge_silent_ms) continue;
-      many_silent ? cohorts_->leave(node, now) : fail(node, now);
+      part.silent_since.reset();
+      if (!many_silent) {
+        fail(node, now);
+        continue;
+      }
+      cohorts_->leave(node, now);
+      part.enters = now;
+      part.is_lost = true;
       continue;
     }
     part.silent_since.reset();
@@ -202,6 +210,24 @@ void JudgeWatch::look_at_parts(Ms now) {
     part.instance = heard.active;
     part.version = own->second;
     if (is_restart) fail(node, now);
+  }
+}
+
+// ---- how much of the soak is seen
+
+// A node that has soaked since the last look may have done so at its very end.
+void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
+  if (std::exchange(found_.batch, view.rollout->batch) != view.rollout->batch) {
+    found_.seen_ms = 0;
+    soaked_.clear();
+  }
+  soak_ms_ = 0;
+  for (const std::string& node : view.batch()) {
+    const NodeSight sight = view.sight(node);
+    if (!runs_new(sight)) continue;
+    soak_ms_ += view.rollout->terms.soak_ms;
+    if (sight.upgrade.phase != UpgradePhase::soaking && !soaked_.insert(node).second) continue;
+    if (!is_silent(node)) found_.seen_ms += passed;
   }
 }
 
@@ -218,9 +244,11 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
     return;
   }
   if (looked_at_ && now < *looked_at_ + judge_look_ms) return;
-  const bool is_first = !std::exchange(looked_at_, now);
-  if (is_first && !cohorts_ && parts_.empty()) begin(view);
+  const std::optional<Ms> before = std::exchange(looked_at_, now);
+  if (!before) began_at_ = now;
+  if (!before && !cohorts_ && parts_.empty()) begin(view);
   if (!cohorts_) return;
+  look_at_soak(view, before ? now - *before : 0);
   if (failed_.size() < judge_failed_max) {
     look_at_moved(view, now);
     look_at_parts(now);
@@ -229,33 +257,65 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   conclude(view, now);
 }
 
-void JudgeWatch::conclude(const RolloutView& view, Ms now) {
+void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   const Compared compared{cohorts_->count(Cohort::fresh), cohorts_->count(Cohort::control),
                           cohorts_->evidence().log()};
   std::int64_t nodes = 0;
   for (const auto& [number, batch] : view.batches)
     nodes += static_cast<std::int64_t>(batch.size());
-  const Judgement judgement =
-      judge(compared, seen_of(view), {.nodes = nodes, .order = view.rollout->terms.order});
+  const NodeOrder order = view.rollout->terms.order;
+  const auto judgement =
+      judge(compared, seen_of(view, found_.seen_ms, soak_ms_), {.nodes = nodes, .order = order});
   verdict_ = judgement.is_waited_for ? judgement.verdict : Verdict::not_known;
-  found_ = {.fresh = compared.fresh.nodes,
-            .fresh_failed = compared.fresh.failed,
-            .control = compared.control.nodes,
-            .control_failed = compared.control.failed,
-            .failed = {failed_.begin(), failed_.end()},
-            .verdict = std::string(text_of(verdict_)),
-            .words = judgement.words};
+  is_waited_for_ = judgement.is_waited_for && order == NodeOrder::random;
+  found_.words = judgement.words;
+  const auto left = std::count_if(control_.begin(), control_.end(),
+                                  [this](const auto& node) { return unmoved_.contains(node); });
+  if (left < judge_control_min || order != NodeOrder::random) return;
+  // There is a control, and nothing can be said as long as it is not compared.
+  const CohortCount& control = compared.control;
+  const bool is_early = now < began_at_ + judge_delay_ms + judge_look_ms;
+  const bool is_unheard = control.at_risk + control.failed < judge_control_min;
+  if (verdict_ == Verdict::worse || !(is_early || is_unheard || are_many_silent())) return;
+  is_waited_for_ = true;
+  verdict_ = Verdict::not_known;
+  found_.words += is_early ? "; this driver has looked for less than two minutes"
+                           : "; too many of the nodes that have not moved are silent";
+}
+
+void JudgeWatch::conclude(const RolloutView& view, Ms now) {
+  judge_batch(view, now);
+  const CohortCount& fresh = cohorts_->count(Cohort::fresh);
+  const CohortCount& control = cohorts_->count(Cohort::control);
+  found_.fresh = fresh.nodes;
+  found_.fresh_failed = fresh.failed;
+  found_.control = control.nodes;
+  found_.control_failed = control.failed;
+  found_.failed.assign(failed_.begin(), failed_.end());
+  found_.verdict = std::string(text_of(verdict_));
+  found_.logs.clear();
   for (const double log : cohorts_->evidence().logs())
     found_.logs.push_back(std::llround(log / millionth));
-  // Rates in the words change all the time; they are written with the rest.
-  RolloutJudge before = written_.value_or(RolloutJudge{});
-  before.words = found_.words;
-  is_news_ = before != found_;
-  before.failed = found_.failed;
-  const bool can_wait = before == found_ && now < noted_at_ + judge_note_ms;
-  const bool is_nothing = found_.fresh + found_.control == 0 && failed_.empty() && !written_;
-  if (can_wait || is_nothing) is_news_ = false;
+  is_news_ = is_news(now);
   if (is_news_) noted_at_ = now;
+}
+
+bool JudgeWatch::is_news(Ms now) const {
+  if (found_.fresh + found_.control == 0 && failed_.empty() && !written_) return false;
+  RolloutJudge before = written_.value_or(RolloutJudge{});
+  // Rates in the words change all the time; they are written with the rest.
+  before.words = found_.words;
+  constexpr Ms parts = 10;
+  if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
+    before.seen_ms = found_.seen_ms;
+  if (before == found_) return false;
+  before.failed = found_.failed;
+  return before != found_ || now >= noted_at_ + judge_note_ms;
+}
+
+std::string JudgeWatch::why_unconfirmed() const {
+  const bool is_held = is_waited_for_ && verdict_ == Verdict::not_known;
+  return is_held ? found_.words : "";
 }
 
 std::optional<Ms> JudgeWatch::next_look() const {

@@ -10,14 +10,21 @@
 //     a failure   fleet-agent is another process than before, of the same version, so that its end
 //                 was nobody's wish; or no process of it has reported for five minutes, unless more
 //                 than a tenth of the nodes that have not moved are silent, too: then nobody knows
-//                 why, and the node is not compared any more
+//                 why, and the node is not compared until it is heard
 //     of `agent`  a node that has gone back is a failure, too: on a control node the same death is
 //                 seen as another process. Of other components it is not, as long as nodes do not
 //                 tell how often these end on control nodes
 //
+//     unseen      the time that a node of the batch is silent while it soaks, or that no driver
+//                 looks
+//
 // The record rollout/RID/judge keeps the findings, so that another driver can go on from them. A
-// failure of a compared node is written at once, that of another node within a minute. The judge
-// looks at the nodes now and then, never at each record: thousands of nodes may report at once.
+// failure of a compared node is written at once, that of another node within a minute, and the time
+// that was seen ten times in a soak. The judge looks at the nodes now and then, never at each
+// record: thousands of nodes may report at once.
+//
+// A batch is confirmed when the verdict is "well". With fewer nodes than judge_nodes_min, without a
+// control, or in an order of names, nobody waits for the verdict.
 #pragma once
 
 #include <map>
@@ -59,6 +66,8 @@ class JudgeWatch {
   // found.
   [[nodiscard]] std::optional<RolloutJudge> news() const;
   [[nodiscard]] Verdict verdict() const { return verdict_; }
+  // Why the batch is not confirmed yet; empty if it may be.
+  [[nodiscard]] std::string why_unconfirmed() const;
 
  private:
   // The facts that a node has reported, whether or not it takes part.
@@ -70,6 +79,7 @@ class JudgeWatch {
   struct Part {
     std::optional<Ms> enters = {};  // from then on; none: it is watched already
     std::optional<Ms> silent_since = {};
+    bool is_lost = false;  // silent with many others: it is watched again when it is heard
     std::string instance = {};
     std::string version = {};  // of fleet-agent
   };
@@ -80,11 +90,14 @@ class JudgeWatch {
   void look_at_moved(const RolloutView& view, Ms now);
   void look_at_moved(const RolloutView& view, const std::string& node, Ms now);
   void look_at_parts(Ms now);
+  void look_at_soak(const RolloutView& view, Ms passed);
   void enter(const std::string& node, Part& part, Ms now);
   void fail(const std::string& node, Ms now);
   [[nodiscard]] bool is_silent(const std::string& node) const;
   [[nodiscard]] bool are_many_silent() const;
   void conclude(const RolloutView& view, Ms now);
+  void judge_batch(const RolloutView& view, Ms now);
+  [[nodiscard]] bool is_news(Ms now) const;
   void take_text(const std::string& key, const std::string* text);
 
   std::string id_;
@@ -93,11 +106,15 @@ class JudgeWatch {
   std::optional<Cohorts> cohorts_;       // none: nothing is compared
   RolloutJudge found_;
   Verdict verdict_ = Verdict::not_known;
+  bool is_waited_for_ = false;
   std::map<std::string, Part> parts_;
   std::set<std::string> unmoved_;
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
+  std::set<std::string> soaked_;  // of the batch
+  Ms soak_ms_ = 0;                // of all its nodes
   std::optional<Ms> looked_at_;
+  Ms began_at_ = 0;
   Ms noted_at_ = 0;
   bool is_news_ = false;
 };

@@ -225,6 +225,7 @@ void serialize(Archive& archive, RolloutJudge& judge) {
   archive(make_nvp("logs", judge.logs), make_nvp("fresh", judge.fresh),
           make_nvp("fresh_failed", judge.fresh_failed), make_nvp("control", judge.control),
           make_nvp("control_failed", judge.control_failed), make_nvp("failed", judge.failed),
+          make_nvp("batch", judge.batch), make_nvp("seen_ms", judge.seen_ms),
           make_nvp("verdict", judge.verdict), make_nvp("words", judge.words));
 }
 

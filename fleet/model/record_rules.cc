@@ -243,7 +243,8 @@ Wrong put_right(RolloutBatch& batch) {
 Wrong put_right(RolloutJudge& judge) {
   cut_texts({&judge.words});
   cut_labels({&judge.verdict});
-  return first_of({too_many(judge.logs.size(), record_entries_max, "logs"),
+  return first_of({wrong_number(judge.seen_ms, 0, batch_nodes_max * record_ms_max, "seen_ms"),
+                   too_many(judge.logs.size(), record_entries_max, "logs"),
                    too_many(judge.failed.size(), judge_failed_max, "failed")});
 }
 

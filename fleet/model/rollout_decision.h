@@ -8,10 +8,14 @@
 //     some applying                 waited for, until all say `soaked`; who is not there by the
 //     time
 //                                   that the first would have to be confirmed has failed
-//     all soaked or ended           `confirm` is ordered
+//     all soaked or ended           waited for the judge, for a soak or five minutes, whichever is
+//                                   longer; then `confirm` is ordered, or `rollback` if the judge
+//                                   does not know yet
+//     some rolling back             waited for, rollback_ms long
 //     some confirming               waited for, confirm_answer_ms long; then unconfirmed
 //     all confirmed or ended        recorded, and the rollout moves on: completed behind the last
-//                                   batch, paused where a node is unconfirmed, else after the pause
+//                                   batch, paused where a node is unconfirmed or has been told to
+//                                   go back, else after the pause
 //
 // A failure is recorded at once; the max_failed-th of the whole rollout makes it `aborting`, and so
 // does a person. Then nodes that have begun and are not confirmed are told to roll back, unless
@@ -40,6 +44,9 @@ inline constexpr Ms confirm_margin_ms = 30'000;
 // and its answer comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
 inline constexpr Ms rollback_ms = 300'000;
+// A batch waits so long for its judge, or as long as a soak if that is longer; but no longer than
+// its first node waits for `confirm`.
+inline constexpr Ms judge_timeout_ms_min = 300'000;
 // An order whose outcome nobody knows is given this often.
 inline constexpr std::int64_t attempts_max = 3;
 // RID.rollback.NUMBER is the id of a command, which has at most 64 bytes.
@@ -54,6 +61,7 @@ struct RolloutMarks {
   std::int64_t batch = -1;
   std::optional<Ms> prepare = {};
   std::optional<Ms> apply = {};
+  std::optional<Ms> judge = {};
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
@@ -78,8 +86,10 @@ struct DriverFacts {
   std::optional<StepLease> lease = {};
   Opening window = {};                     // whether the batch under way may begin something now
   std::string denied = {};                 // why the store refuses it for good; empty: it does not
-  std::optional<RolloutJudge> judge = {};  // what the judge has found, and is not written yet
+  std::optional<RolloutJudge> judge = {};  // the judge's findings that are not written yet
   bool is_worse = false;                   // by that, the new version is
+  std::string unjudged =
+      {};  // why the judge does not let the batch be confirmed yet; empty: it does
 };
 
 struct WantLease {

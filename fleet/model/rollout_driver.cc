@@ -53,6 +53,7 @@ void RolloutTask::ask_judge(Ms now) {
   facts_.judge = judge_.news();
   facts_.is_worse = judge_.verdict() == Verdict::worse && view_.rollout &&
                     view_.rollout->terms.order == NodeOrder::random;
+  facts_.unjudged = judge_.why_unconfirmed();
 }
 
 DriverStep RolloutTask::next(Revision fence, Ms now) {
@@ -97,8 +98,8 @@ std::string RolloutTask::words(Ms now) const {
   const RolloutMarks& marks = facts_.marks;
   std::string text = "sees @" + std::to_string(view_.revision) + " marks " +
                      std::to_string(marks.batch) + " " + ago(marks.prepare) + " " +
-                     ago(marks.apply) + " " + ago(marks.confirm) + " " + ago(marks.rollback) + " " +
-                     ago(marks.pause) + " " + facts_.denied;
+                     ago(marks.apply) + " " + ago(marks.judge) + " " + ago(marks.confirm) + " " +
+                     ago(marks.rollback) + " " + ago(marks.pause) + " " + facts_.denied;
   if (facts_.lease) text += " lease " + std::string(text_of(facts_.lease->step));
   return text;
 }

@@ -112,8 +112,8 @@ struct RolloutBatch {
   bool operator==(const RolloutBatch&) const = default;
 };
 
-// rollout/RID/judge: what the comparison of nodes has found so far, so that another driver goes on
-// from there (judge_watch.h).
+// rollout/RID/judge: the findings of the comparison of nodes, from which another driver goes on
+// (judge_watch.h).
 struct RolloutJudge {
   std::vector<std::int64_t> logs = {};  // of the evidence, in millionths
   std::int64_t fresh = 0;               // nodes of the new version that were compared
@@ -121,6 +121,8 @@ struct RolloutJudge {
   std::int64_t control = 0;
   std::int64_t control_failed = 0;
   std::vector<std::int64_t> failed = {};  // which nodes, as short_place() has them
+  std::int64_t batch = 0;                 // the one under way,
+  std::int64_t seen_ms = 0;               // and how much of its nodes' soak was seen
   std::string verdict = {};
   std::string words = {};
 

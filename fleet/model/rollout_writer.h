@@ -52,7 +52,7 @@ class RolloutWriter {
   Transaction transaction_;
 };
 
-// Records what the judge has found, and that the rollout is aborted if the version is worse.
+// Records the judge's findings, and that the rollout is aborted if the version is worse.
 [[nodiscard]] Write judged(const RolloutView& view, const DriverFacts& facts);
 
 }  // namespace fleet

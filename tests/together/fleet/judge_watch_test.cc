@@ -33,10 +33,10 @@ struct Bench {
   Revision told_until = 0;
 
   explicit Bench(std::size_t count = 600, NodeOrder order = NodeOrder::random,
-                 const std::string& component = "agent") {
+                 const std::string& component = "agent", Ms soak = 600 * minute) {
     RolloutTerms terms{.component = component,
                        .version = "2",
-                       .soak_ms = 600 * minute,
+                       .soak_ms = soak,
                        .max_failed = 100,
                        .batches = "51,100%",
                        .order = order,
@@ -137,6 +137,21 @@ struct Bench {
       tell(KeptAlive{});
       settle();
     }
+  }
+  void first_reports(UpgradePhase phase, const std::string& component = "agent") {
+    for (const std::string& node : first) {
+      put(key_of(KeyKind::node_upgrade, {node, component}),
+          write_record(Upgrade{.phase = phase, .attempt = "r.apply.1"}));
+    }
+    tell(KeptAlive{});
+    settle();
+  }
+  // How many nodes of the first batch are ordered to do that.
+  std::int64_t ordered(CommandAction action) {
+    return std::count_if(first.begin(), first.end(), [&](const std::string& node) {
+      const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, "agent"}));
+      return found != nullptr && read_record<Command>(found->value).value().action == action;
+    });
   }
 
   Rollout rollout() {
@@ -301,13 +316,66 @@ TEST_CASE("fewer than 200 nodes are not compared, and nothing is written of them
   CHECK(bench.rollout().state == RolloutState::rolling);
 }
 
-TEST_CASE("an hour in which nothing happens writes nothing") {
+TEST_CASE("a soak in which nothing happens is written ten times") {
   Bench bench;
   bench.first_soaks();
   bench.wait(10 * minute);
   const Revision before = bench.store.revision();
-  bench.wait(60 * minute);
-  CHECK(bench.store.revision() == before);
+  bench.wait(590 * minute);
+  CHECK(bench.store.revision() <= before + 10);
+}
+
+TEST_CASE("a batch of which the whole soak was seen is confirmed, by another driver as well") {
+  const bool is_replaced = GENERATE(false, true);
+  Bench bench(600, NodeOrder::random, "agent", 20 * minute);
+  bench.first_soaks();
+  bench.wait(20 * minute);
+  if (is_replaced) bench.replace_driver();
+  bench.first_reports(UpgradePhase::soaked);
+  // A driver that has just begun does not know the control yet.
+  if (is_replaced) CHECK(bench.ordered(CommandAction::confirm) == 0);
+  bench.wait(is_replaced ? 110 * second : 20 * second);
+
+  CHECK(bench.ordered(CommandAction::confirm) == 51);
+  CHECK(bench.judge().verdict == "well");
+  bench.first_reports(UpgradePhase::done);
+  CHECK(bench.rollout().state == RolloutState::rolling);
+  CHECK(bench.rollout().batch == 1);
+}
+
+TEST_CASE("a batch of which the soak was not seen goes back, and the rollout pauses, in words") {
+  Bench bench(600, NodeOrder::random, "agent", 20 * minute);
+  bench.first_soaks();
+  bench.wait(10 * minute);
+  // The network is gone for all nodes, and then it is back.
+  for (const std::string& node : bench.nodes)
+    bench.is_silent(node);
+  bench.wait(8 * minute);
+  for (const std::string& node : bench.nodes)
+    bench.starts(node);
+  bench.wait(3 * minute);
+  bench.first_reports(UpgradePhase::soaked);
+  bench.wait(19 * minute);
+  CHECK(bench.ordered(CommandAction::confirm) == 0);
+  CHECK(bench.ordered(CommandAction::rollback) == 0);
+  bench.wait(2 * minute);
+  CHECK(bench.ordered(CommandAction::rollback) == 51);
+
+  bench.first_reports(UpgradePhase::rolled_back);
+
+  CHECK(bench.rollout().state == RolloutState::paused);
+  CHECK(bench.rollout().failed == 0);
+  CAPTURE(bench.rollout().reason);
+  CHECK(bench.rollout().reason.starts_with("not judged: new: 0 of 51 failed first, control: 0 "));
+  CHECK(bench.rollout().reason.find("% of the soak was seen, 80% is needed") != std::string::npos);
+}
+
+TEST_CASE("fewer than 200 nodes, and nodes that come by their names, wait for no judge") {
+  const NodeOrder order = GENERATE(NodeOrder::random, NodeOrder::name);
+  Bench bench(order == NodeOrder::name ? 600 : 199, order, "agent", 20 * minute);
+  bench.first_soaks();
+  bench.first_reports(UpgradePhase::soaked);
+  CHECK(bench.ordered(CommandAction::confirm) == 51);
 }
 
 }  // namespace

@@ -105,8 +105,13 @@ void add_moves(std::vector<Written>& all) {
               .trace = "t",
               .created = "a"});
   add(all, "rollout/evil/judge",
-      RolloutJudge{
-          .logs = {1, -1}, .fresh = 2, .failed = {7}, .verdict = "well", .words = "words"});
+      RolloutJudge{.logs = {1, -1},
+                   .fresh = 2,
+                   .failed = {7},
+                   .batch = 1,
+                   .seen_ms = 2,
+                   .verdict = "well",
+                   .words = "words"});
   add(all, "rollout/evil/batch/0", RolloutBatch{{"e1"}});
   add(all, "rollout/evil/batch/1", RolloutBatch{{"e2"}});
   Plan plan{.version = "2.0.0",

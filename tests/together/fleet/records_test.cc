@@ -142,6 +142,8 @@ TEST_CASE("every record of a rollout is read as it was written") {
                                 .control = 500,
                                 .control_failed = 1,
                                 .failed = {1, 1'099'511'627'775},
+                                .batch = 2,
+                                .seen_ms = 60'000,
                                 .verdict = "worse",
                                 .words = "new: 3 of 51"});
   check_round_trip(RolloutNode{.stage = NodeStage::rolling_back,

@@ -1,0 +1,82 @@
+// RolloutDecider's part for nodes that go back.
+#include <algorithm>
+
+#include "fleet/model/rollout_decider.h"
+#include "fleet/model/rollout_draft.h"
+#include "fleet/model/rollout_wish.h"
+
+namespace fleet {
+
+using What = RolloutDecider::What;
+
+// Waits for the judge, or lets the batch go back: all of it, since one node was told to.
+std::optional<What> RolloutDecider::go_back_unjudged(const Ids& ready) {
+  const bool goes_back = !batch_.in(NodeStage::rolling_back).empty();
+  const bool is_held =
+      !facts_.unjudged.empty() && !ready.empty() && view_.rollout->phase != BatchPhase::confirming;
+  if (!goes_back && !is_held) return std::nullopt;
+  if (!goes_back && !marks_.judge) marks_.judge = now_;
+  if (!goes_back && now_ < judged_by()) return Wait{judged_by()};
+  auto back = batch_.in(NodeStage::rolling_back, Standing::interrupted);
+  append(back, ready);
+  if (!back.empty()) return give(back, RolloutStep::rollback, view_.rollout->phase);
+  if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();
+  return std::nullopt;
+}
+
+Ms RolloutDecider::judged_by() const {
+  const Ms by = *marks_.judge + std::max(terms().soak_ms, judge_timeout_ms_min);
+  return std::min(by, marks_.apply.value_or(now_) + confirm_ms(terms()) - confirm_margin_ms);
+}
+
+// ---- its abort
+
+std::string RolloutDecider::why_abort() const {
+  return facts_.denied.empty() ? asked_for(*view_.rollout) : facts_.denied;
+}
+
+// All batches are written before a rollout begins. If a record is lost, nobody knows which nodes
+// were meant; and a number of batches that somebody has made up may be as large as he likes.
+std::string RolloutDecider::no_batch() const {
+  return "batch " + std::to_string(view_.rollout->batch + 1) + " of " +
+         std::to_string(view_.rollout->batches) + " is not there, or has no nodes";
+}
+
+What RolloutDecider::begin_abort(const std::string& why) {
+  RolloutWriter writer(view_, facts_);
+  writer.rollout().state = RolloutState::aborting;
+  writer.rollout().reason = why;
+  return Write{writer.transaction(), "aborts: " + writer.rollout().reason};
+}
+
+What RolloutDecider::abort() {
+  if (auto write = leave_untouched()) return *write;
+  if (auto write = record_endings(true)) return *write;
+  auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
+  append(begun, batch_.in(NodeStage::applying));
+  append(begun, batch_.in(NodeStage::confirming));
+  append(begun, batch_.in(NodeStage::preparing));  // again: its `apply` was interrupted
+  if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
+  if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();
+  RolloutWriter writer(view_, facts_);
+  writer.rollout().state = RolloutState::aborted;
+  writer.rollout().order = RolloutOrder::none;
+  return Write{writer.transaction(), "aborted: " + view_.rollout->reason};
+}
+
+// Nodes that have begun nothing, and with --leave also those that have.
+std::optional<What> RolloutDecider::leave_untouched() {
+  const bool leave = view_.rollout->order == RolloutOrder::abort_and_leave;
+  RolloutWriter writer(view_, facts_);
+  bool any = false;
+  for (const RolloutBatchNow::Node& node : batch_.nodes()) {
+    if (node.stand.what == Standing::ended || ending_of(node)) continue;
+    if ((node.record.applied && !leave) || !writer.has_room()) continue;
+    writer.end({node.id, NodeStage::left, "the rollout was aborted"});
+    any = true;
+  }
+  if (!any) return std::nullopt;
+  return Write{writer.transaction(), ""};
+}
+
+}  // namespace fleet
