@@ -35,6 +35,12 @@ TEST_CASE("the doctor names why a daemon has ended by itself") {
         "its port is in use; stop the service that has it: bind: Address already In Use");
 }
 
+TEST_CASE("the doctor watches a silent daemon longer on a machine that starts slowly") {
+  CHECK(silent_time(50ms) == 3s);
+  CHECK(silent_time(150ms) == 3s);
+  CHECK(silent_time(2s) == 40s);
+}
+
 TEST_CASE("the doctor proposes a probe of the first port, and ten times the time of the end") {
   Findings seen;
   seen.listeners = {{.kind = Listener::Kind::udp, .address = "0.0.0.0", .port = 53},

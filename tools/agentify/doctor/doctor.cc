@@ -35,11 +35,10 @@ constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
 
 // The daemon is watched until it has opened no new listener and sent no notification for
-// quiet_time. If it has done neither at all, it is watched for silent_time. Watching ends after
+// quiet_time. If it has done neither at all, it is watched for silent_time(). Watching ends after
 // watched_max in any case.
 constexpr Duration watched_max{30'000};
 constexpr Duration quiet_time{1'500};
-constexpr Duration silent_time{3'000};
 constexpr Duration watch_interval{20};
 // To accept a connection from a passed socket, a daemon gets the time that its first start took,
 // and this time on top.
@@ -105,13 +104,18 @@ std::optional<std::string> refusal_to_run(const Patient& patient) {
 bool watch(TrialRun& run, Findings& findings) {
   const Duration begun = steady_now();
   Duration changed = begun;
+  Duration started_after{};
   pid_t first = 0;
   while (steady_now() < begun + watched_max) {
     pause_for(watch_interval);
     if (!run.lives()) return false;
     const pid_t main = run.main_process();
-    if (first == 0) first = main;
     if (main == 0) continue;
+    if (first == 0) {
+      first = main;
+      changed = steady_now();
+      started_after = changed - begun;
+    }
     if (main != first) findings.forks = true;
     std::vector<Listener> listeners = run.listeners();
     const bool notifies = has_notified(run.log());
@@ -122,7 +126,7 @@ bool watch(TrialRun& run, Findings& findings) {
       findings.notifies = notifies;
     }
     const bool is_open = findings.notifies || !findings.listeners.empty();
-    if (steady_now() - changed > (is_open ? quiet_time : silent_time)) break;
+    if (steady_now() - changed > (is_open ? quiet_time : silent_time(started_after))) break;
   }
   return run.lives() && first != 0;
 }

@@ -16,6 +16,10 @@ constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
+// The start of its process takes some 50 ms where nothing else runs.
+constexpr int silent_time_factor = 20;
+constexpr std::chrono::seconds silent_time_min{3};
+
 constexpr std::string_view agentify_says = "agentify: ";
 
 constexpr KnownDaemon known_daemons[] = {
@@ -129,6 +133,10 @@ std::string words_on_failure(std::string_view log) {
   const bool in_use = small.find("in use") != std::string::npos;
   return (in_use ? "its port is in use; stop the service that has it: " : "it does not run: ") +
          failure;
+}
+
+upgrader::Duration silent_time(upgrader::Duration started_after) {
+  return std::max<upgrader::Duration>(silent_time_min, started_after * silent_time_factor);
 }
 
 std::vector<std::string> options_for(const Findings& findings, const KnownDaemon* known) {

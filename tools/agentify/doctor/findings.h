@@ -71,6 +71,13 @@ struct KnownDaemon {
 // the last line that is not empty.
 [[nodiscard]] std::string words_on_failure(std::string_view log);
 
+// ---- how long a daemon is watched
+
+// Returns for how long a daemon is watched that has opened no listener and sent no notification.
+// `started_after` is the time from the start of the run to the start of the daemon's process: on a
+// machine that is slow with that, the daemon itself is slow, too.
+[[nodiscard]] upgrader::Duration silent_time(upgrader::Duration started_after);
+
 // ---- the conclusions
 
 // agentify's options, each a word.
