@@ -36,7 +36,7 @@ PLAYS = [("good, sockets passed", Nginx, True, good, True),
 
 def play(kind, sockets, upgrade):
     """How many were answered, and how many were not."""
-    machine = Machine(kind, sockets)
+    machine = Machine(kind, sockets, trial="60s")  # each passes its trial by being healthy
     try:
         machine.point_at("v1")
         machine.start()

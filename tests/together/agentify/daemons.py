@@ -26,7 +26,9 @@ from double import (AGENTIFY, BUILD, descendants, free_port, marked, name_of, pa
 from services import SERVICES, Chronyd, Client, PythonServer
 
 UPGRADER = os.environ.get("UPGRADER", str(BUILD / "upgrader"))
-TRIAL = "4s"
+# As long as a daemon that works may take to be ready and well on a busy machine; one that is never
+# ready takes all of it.
+TRIAL = "10s"
 
 
 def upgrader_has(option):
@@ -37,7 +39,8 @@ def upgrader_has(option):
 class Machine:
     """An upgrader with one service, and what it says."""
 
-    def __init__(self, kind, sockets=False):
+    def __init__(self, kind, sockets=False, trial=TRIAL):
+        self.trial = trial
         self.directory = Path(tempfile.mkdtemp(prefix="daemons."))
         self.directory.chmod(0o755)
         self.service = kind(self.directory, free_port())
@@ -60,7 +63,7 @@ class Machine:
 
     def command(self):
         words = [UPGRADER, "--lock=" + str(self.directory / "lock"), "--relink",
-                 "--trial=" + TRIAL]
+                 "--trial=" + self.trial]
         if upgrader_has("--commit="):
             words.append("--commit=healthy")
         words += ["--adapter=" + str(AGENTIFY)]
