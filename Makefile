@@ -491,5 +491,5 @@ clean:
 	rm -rf $(BUILD)
 
 # Not out of whole systems and unpacked packages, which have files of such names too.
-foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init)
+foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init mutation)
 -include $(shell find $(BUILD) $(foreign) -type f -name '*.d' -print 2>/dev/null)

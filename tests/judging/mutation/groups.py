@@ -13,6 +13,9 @@ NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h', 'options_text.cc', 'pace.h')}
 # The files of base/ that are judged with the decisions, and with the protocol.
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
+# Those that only programs beside the upgrader link are left out, as the side of agent-protocol/ that
+# gives orders by a control directory is: those programs have tests of their own.
+BASE_TOOLS = ('moment', 'notify_listener', 'shown', 'table')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # What their paths begin with. The parts that decide and that read are judged by tests of their own
 # alone, without a process.
@@ -50,9 +53,9 @@ def stem(path):
 
 def groups():
     upgrader = sources('upgrader')
-    protocol = sources('agent-protocol')
+    protocol = [p for p in sources('agent-protocol') if '/control/' not in p]
     upgrader, protocol = (sorted(set(paths) - LEFT_OUT) for paths in (upgrader, protocol))
-    base = sorted(set(sources('base')) - LEFT_OUT)
+    base = sorted(p for p in set(sources('base')) - LEFT_OUT if stem(p) not in BASE_TOOLS)
     core = [p for p in upgrader if p.startswith('upgrader/core/') and p not in NOT_CORE]
     core += [p for p in base if stem(p) in BASE_CORE]
     protocol += [p for p in base if stem(p) in BASE_PROTOCOL]
