@@ -1,5 +1,5 @@
-// Whether something ends the process by abort, as a broken rule of our own does: tried in a process
-// of its own.
+// Tests whether an act ends the process by abort(), as a broken rule of our own does. The act runs
+// in a child process.
 #pragma once
 
 #include <fcntl.h>
@@ -12,7 +12,8 @@ template <class Deed>
 bool aborts(const Deed& deed) {
   const pid_t pid = ::fork();
   if (pid == 0) {
-    ::signal(SIGABRT, SIG_DFL);  // the test framework would take it for the test's own
+    // The test framework would take SIGABRT for a failure of the test itself.
+    ::signal(SIGABRT, SIG_DFL);
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);

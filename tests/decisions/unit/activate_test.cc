@@ -1,5 +1,5 @@
-// What becomes of an agent that its `activate` reaches late, or not at all. Orders of events are
-// explored in tests/decisions/explore.
+// Tests the decisions about an agent that its `activate` reaches late, or not at all. All orders of
+// events are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 #include <csignal>
 

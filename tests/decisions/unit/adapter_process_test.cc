@@ -1,5 +1,5 @@
-// An adapter is started in the place of the agent's program: what it is told of that program, and
-// what it has of it.
+// Tests the start of an adapter in the place of the agent's program: which arguments, environment
+// and descriptors tell the adapter of that program.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -23,14 +23,14 @@ using Words = std::vector<std::string>;
 
 const std::string echo = "while read -r line; do echo $line; done";
 
-// A shell that answers each line with the same.
+// Returns a setting whose adapter is a shell that repeats each line that it reads.
 ChildSetting with_adapter(const std::string& path = "/bin/sh") {
   return {.environment = {.entries = {"A=1"}, .listen_pid = std::nullopt},
           .passed = 0,
           .adapter = program_of(path, {"-c", echo})};
 }
 
-// That shell, killed and reaped when the test is over.
+// Starts that shell, and kills and reaps it when the test is over.
 class Adapter {
  public:
   Adapter(const Program& program, const ChildSetting& setting) {
@@ -54,7 +54,7 @@ class Adapter {
   [[nodiscard]] std::map<int, std::string> descriptors() const {
     return descriptors_of(started_.pid);
   }
-  // The inode behind one of its descriptors, deleted or not.
+  // Returns the inode behind one of the shell's descriptors, even if the file has been deleted.
   [[nodiscard]] ino_t inode_of(const std::string& place) const {
     struct stat status {};
     REQUIRE(::stat(("/proc/" + std::to_string(started_.pid) + place).c_str(), &status) == 0);

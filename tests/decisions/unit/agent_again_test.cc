@@ -1,6 +1,6 @@
-// A process has one conversation with its upgrader. One that has had it, and no longer sees the
-// upgrader in its environment, must not take itself for a program without an upgrader: it would
-// activate itself beside the agent that is active.
+// Tests that a process has at most one conversation with its upgrader. A process whose conversation
+// is over finds no upgrader in its environment any more. It must not take itself for a program
+// without an upgrader: it would activate itself beside the active agent.
 #include <sys/prctl.h>
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* mark = "LIBAGENT_PROTOCOL_PROCESS";
 
-// Opens once more, and reports what came of it.
+// Opens the library once more, and reports whether that was refused.
 void open_again() {
   errno = 0;
   agent_protocol_agent* agent = agent_protocol_open("1.2");
@@ -33,8 +33,8 @@ void open_again() {
   agent_protocol_close(agent);
 }
 
-// Executes this program anew, of which only the hidden test below runs. Where there is a `command`
-// the shell runs it instead, and has this program as its argument.
+// Executes this test program anew with only the hidden test below. If a `command` is given, a shell
+// runs that command, with the path of this program as its $0.
 void execute_anew(const char* command = nullptr) {
   const char* self = "/proc/self/exe";
   if (command == nullptr) {
@@ -193,7 +193,7 @@ TEST_CASE("an open that failed may be made again") {
 TEST_CASE("the mark of another process that had this one's number says nothing of this one") {
   const std::string command =
       GENERATE(as<std::string>(),
-               // Another time, another number, and what nobody has written.
+               // Another start time, another pid, and texts that the library has never written.
                R"(LIBAGENT_PROTOCOL_PROCESS="$$ 1")",
                R"(LIBAGENT_PROTOCOL_PROCESS="1${LIBAGENT_PROTOCOL_PROCESS}")",
                R"(LIBAGENT_PROTOCOL_PROCESS="$$")", R"(LIBAGENT_PROTOCOL_PROCESS="")",
@@ -223,7 +223,8 @@ TEST_CASE("the mark names the process and its start, and an unknown start is any
 
 namespace {
 
-// As the kernel shows it, of a process whose name has no blanks.
+// Returns the start time of this process as the kernel shows it, if the process's name has no
+// blanks.
 std::string start_of_process() {
   std::ifstream stat("/proc/self/stat");
   std::string field;

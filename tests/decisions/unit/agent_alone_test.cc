@@ -1,4 +1,5 @@
-// An agent without an upgrader: the same program, the same story, and its input and output its own.
+// Tests an agent that is started without an upgrader: it runs through the same states, and its
+// standard input and output stay its own.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <string>

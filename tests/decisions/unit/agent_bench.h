@@ -24,7 +24,8 @@
 
 namespace bench {
 
-// Nothing here takes long: whoever waits so long waits for ever.
+// The longest time that a test waits for an agent. No step takes nearly so long, so a test that
+// waits longer would wait for ever.
 inline constexpr int agent_patience_ms = 30'000;
 
 // ---- inside the agent
@@ -42,7 +43,7 @@ inline std::string named(const char* name, std::int64_t number) {
   return number == -1 ? "" : std::string(" ") + name + "=" + std::to_string(number);
 }
 
-// All that an event says, in a line.
+// Returns the kind and all members of an event as one line.
 inline std::string words(const agent_protocol_event* event) {
   if (event == nullptr) return "nothing";
   static constexpr const char* types[] = {"?",
@@ -77,14 +78,14 @@ inline bool polls_readable(int fd) {
   return ::poll(&watched, 1, 0) == 1;
 }
 
-// The exit status, or 1000 + the signal's number.
+// Returns the child's exit status, or 1000 + the number of the signal that ended it.
 inline int status_of(pid_t child) {
   int status = 0;
   if (::waitpid(child, &status, 0) != child) ::_exit(96);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-// Runs a command of the shell in a process of its own.
+// Runs a shell command in a child process, and returns its status.
 inline int run(const char* command) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -94,12 +95,12 @@ inline int run(const char* command) {
   return status_of(child);
 }
 
-// Reports what a call has answered.
+// Reports whether a call succeeded, or its error.
 inline void report_call(const agent_protocol_agent* agent, const std::string& name, int answer) {
   report(name + ": " + (answer == 0 ? "done" : agent_protocol_error(agent)));
 }
 
-// Opens, says ready, and returns when it is active.
+// Opens the library, sends `ready`, and returns the agent when it is active.
 inline agent_protocol_agent* run_until_active() {
   agent_protocol_agent* agent = agent_protocol_open("1.2");
   if (agent == nullptr || agent_protocol_ready(agent) != 0) ::_exit(98);
@@ -108,7 +109,7 @@ inline agent_protocol_agent* run_until_active() {
   return agent;
 }
 
-// ---- the test's side
+// ---- in the test's process
 
 inline const std::string welcome =
     R"({"type":"welcome","protocol":1,"features":[],"generation":1,"role":"first"})";
@@ -138,10 +139,10 @@ struct Pipe {
   int ends[2] = {-1, -1};
 };
 
-// Reads lines, each within the test's patience.
+// Reads lines from a descriptor, and waits for each no longer than agent_patience_ms.
 class Lines {
  public:
-  // The next line, or "(end)".
+  // Returns the next line, or "(end)".
   std::string next(int fd) {
     for (;;) {
       const std::size_t newline = bytes_.find('\n');
@@ -164,7 +165,7 @@ class Lines {
   std::string bytes_;
 };
 
-// Holds an agent up until the test lets it go on.
+// Lets an agent wait until the test releases it.
 class Barrier {
  public:
   void wait() const {
@@ -177,16 +178,17 @@ class Barrier {
   Pipe pipe_;
 };
 
-// Starts an agent and plays its upgrader.
+// Starts an agent, and plays the agent's upgrader.
 class Upgrader {
  public:
-  // `before` runs in the agent's process before its main, with the pipes in place.
+  // Forks the agent. `before` runs in the agent's process before `agent_main`, when the pipes are
+  // in place.
   explicit Upgrader(const std::function<int()>& agent_main,
                     const std::function<void()>& before = {})
       : agent_(::fork()) {
     REQUIRE(agent_ >= 0);
     if (agent_ == 0) {
-      std::signal(SIGTERM, SIG_DFL);  // the test's own framework catches it
+      std::signal(SIGTERM, SIG_DFL);  // the test framework has a handler for it
       ::dup2(input_.reader(), STDIN_FILENO);
       ::dup2(output_.writer(), STDOUT_FILENO);
       ::dup2(report_.writer(), STDERR_FILENO);
@@ -228,7 +230,7 @@ class Upgrader {
   [[nodiscard]] std::string hears() { return heard_.next(output_.reader()); }
   [[nodiscard]] std::string is_reported() { return reported_.next(report_.reader()); }
 
-  // Hears hello and ready, and activates the agent.
+  // Reads the agent's `hello` and `ready`, and activates the agent.
   void lead_to_active() {
     CHECK(hears() == R"({"type":"hello","protocol":1,"version":"1.2"})");
     say(welcome);
@@ -243,7 +245,7 @@ class Upgrader {
   void close_output() { output_.close_reader(); }
   void signal(int number) { REQUIRE(::kill(agent_, number) == 0); }
 
-  // Waits for the end: the exit status, or 1000 + the signal's number.
+  // Waits until the agent has ended. Returns its exit status, or 1000 + the signal's number.
   [[nodiscard]] int exit_status() {
     const int process = static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0));
     REQUIRE(process >= 0);

@@ -1,4 +1,5 @@
-// The agent's two pipes by themselves: what is kept and what waits, to the byte where that counts.
+// Tests the library's channel over the agent's two pipes: how many bytes it keeps, and when it
+// reads and writes.
 #include "agent-protocol/cpp/agent/agent_channel.h"
 
 #include <limits.h>
@@ -20,7 +21,7 @@ const std::string error_line = R"({"type":"error","reason":"no"})"
                                "\n";
 constexpr std::size_t pipe_bytes = 65'536;
 
-// A channel with both ends in one process.
+// A channel, and the other ends of both its pipes in the same process.
 class Ends {
   bench::Pipe input_;
   bench::Pipe output_;

@@ -1,4 +1,5 @@
-// Start-up checks: run in order before ready, and the first failure is what the upgrader is told.
+// Tests the start-up checks: they run in order before `ready`, and the upgrader is sent the first
+// failure.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstring>
@@ -23,13 +24,13 @@ int fail_with(void* why, char* reason, std::size_t size) {
   return 1;
 }
 
-// Fills the whole buffer, with a NUL at its end.
+// Fails with a reason that fills the whole buffer, with a NUL at its end.
 int fail_to_the_end(void*, char* reason, std::size_t size) {
   std::memset(reason, 'x', size - 1);
   return -1;
 }
 
-// Fills the whole buffer, without a NUL.
+// Fails with a reason that fills the whole buffer, without a NUL.
 int fail_at_length(void*, char* reason, std::size_t size) {
   std::memset(reason, 'x', size);
   return -1;

@@ -1,4 +1,4 @@
-// The C++ interface, call by call: what a story does not come across.
+// Tests single calls of the C++ interface that no test of a whole story makes.
 #include <catch2/catch.hpp>
 #include <cerrno>
 
@@ -70,7 +70,7 @@ namespace {
 
 const std::string with_nul("one\0two", 7);
 
-// Reports what a call has answered, and whether errno says EINVAL.
+// Reports whether a call succeeded, or its error and whether errno is EINVAL.
 void report_answer(const Agent& agent, bool answer) {
   report(answer ? "done" : std::string(errno == EINVAL ? "EINVAL: " : "") + agent.error());
   errno = 0;

@@ -1,4 +1,4 @@
-// The C++ interface: a thin owner of the C one, so that what is tested here is what it adds.
+// Tests the C++ interface. It is a thin owner of the C interface, so only its additions are tested.
 #include "agent-protocol/agent.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// An agent and its pipes: their end, full ones, and the descriptor that its loop polls.
+// Tests an agent's pipes: ended pipes, full pipes, and the descriptor that the agent's loop polls.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 
 const std::string error_line = R"({"type":"error","reason":"no"})";
 
-// Says `status` until that is refused; answers how many have been taken.
+// Sends `status` until the library refuses. Returns how many have been accepted.
 int fill_output(agent_protocol_agent* agent) {
   int count = 0;
   while (agent_protocol_status(agent, std::to_string(count).c_str()) == 0)
@@ -232,7 +232,8 @@ TEST_CASE("two full pipes do not wait for each other") {
   upgrader.lead_to_active();
   upgrader.say(stop_shutdown);
   const int count = std::stoi(upgrader.is_reported());
-  // As much as several pipes hold, all of it before anything of the agent's is read.
+  // More bytes than several pipes hold. The test writes all of them before it reads anything from
+  // the agent.
   std::string errors;
   for (int i = 0; i < 20'000; ++i)
     errors += error_line + "\n";
@@ -267,7 +268,7 @@ TEST_CASE("a flood of messages is taken in whole") {
 
 TEST_CASE("the pipes stay blocking, whatever passes through them") {
   Upgrader upgrader([] {
-    // Copies share the flags that O_NONBLOCK is one of.
+    // O_NONBLOCK is set on a file and not on a descriptor, so these copies show it.
     const int input = ::dup(STDIN_FILENO);
     const int output = ::dup(STDOUT_FILENO);
     agent_protocol_agent* agent = run_until_active();

@@ -1,4 +1,4 @@
-// What an agent does to its own process: descriptors and environment.
+// Tests how the agent's library changes its own process: descriptors and environment.
 #include <dirent.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,7 +16,8 @@ using namespace bench;
 
 namespace {
 
-// The descriptors that are open, with a `*` where a program that is executed would get them.
+// Returns the numbers of the open descriptors, with a `*` behind each that an executed program
+// would inherit.
 std::string open_descriptors() {
   std::string text;
   for (int fd = 0; fd < 256; ++fd) {
@@ -135,7 +136,7 @@ TEST_CASE("the environment keeps nothing of the upgrader's") {
     ::setenv("AGENT_PROTOCOL_LATER", "x", 1);
     ::setenv("AN_AGENT_PROTOCOL", "kept", 1);
     agent_protocol_agent* agent = agent_protocol_open(nullptr);
-    ::unsetenv("LIBAGENT_PROTOCOL_PROCESS");  // the library's own: see agent_again_test.cc
+    ::unsetenv("LIBAGENT_PROTOCOL_PROCESS");  // the library's own variable: see agent_again_test.cc
     for (char** variable = environ; *variable != nullptr; ++variable) {
       if (std::strstr(*variable, "AGENT_PROTOCOL") != nullptr) report(*variable);
     }
@@ -171,7 +172,7 @@ TEST_CASE("if descriptors have run out, nothing is opened, and nothing has chang
       ::close(fd);
     rlimit enough{};
     ::getrlimit(RLIMIT_NOFILE, &enough);
-    // All four private descriptors are needed: 10 to 13.
+    // The library needs four private descriptors, 10 to 13, so it must fail at every smaller limit.
     for (rlim_t limit = 3; limit <= 13; ++limit) {
       const rlimit few{.rlim_cur = limit, .rlim_max = enough.rlim_max};
       ::setrlimit(RLIMIT_NOFILE, &few);

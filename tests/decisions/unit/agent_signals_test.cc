@@ -190,8 +190,8 @@ namespace {
 
 struct sigaction replaced {};
 
-// The handler of a program that wants to hear of a signal itself, and then calls the handler that
-// was there before.
+// A signal handler of a program that counts a signal itself, and then calls the handler that was
+// installed before.
 void tell_and_pass_on(int signal) {
   report("passed on");
   replaced.sa_handler(signal);

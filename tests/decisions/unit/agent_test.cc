@@ -1,5 +1,6 @@
-// What an agent says and is told through the C interface, with a real upgrader's end of the pipes
-// in the test's hands. What it does to its process is in agent_process_test.cc.
+// Tests the messages of an agent in both directions through the C interface, over real pipes of
+// which the test holds the upgrader's ends. The effects on the agent's process are in
+// agent_process_test.cc.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -26,7 +27,7 @@ int request(agent_protocol_agent* agent, const char* id) {
   return agent_protocol_request_upgrade(agent, &upgrade);
 }
 
-// Opens, says ready, and reports every event until there is a stop, which it reports too.
+// Opens the library, sends `ready`, and reports every event up to and including a stop.
 agent_protocol_agent* run_until_stop() {
   agent_protocol_agent* agent = agent_protocol_open("1.2");
   if (agent == nullptr || agent_protocol_ready(agent) != 0) ::_exit(98);
@@ -116,7 +117,7 @@ TEST_CASE("the reasons of a failed upgrade reach the program") {
         "upgrade_failed id=u2 reason=r failure(u2 stage=trial reason=r signal=11)");
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u3 reason=r failure(u3 stage=request reason=r errno=ENOENT)");
-  // As much as the C interface can show of it.
+  // The largest signal number that the C interface can show.
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u4 reason=r failure(u4 stage=stop reason=r signal=2147483647)");
 }
@@ -306,7 +307,7 @@ TEST_CASE("a line that is no message for an agent is passed over") {
   upgrader.say(R"({"type":"stop","reason":"shutdown","deadline_ms":1.5})");
   upgrader.say(R"({"type":"ready"})");
   upgrader.say(R"({"type":"error","reason":")" + std::string(70'000, 'x') + R"("})");
-  // Its first bytes alone would be a message.
+  // An over-long line whose first bytes alone would be a complete message.
   std::string stop_and_more = stop_shutdown;
   stop_and_more.insert(stop_and_more.size() - 1, 200 - stop_and_more.size(), ' ');
   upgrader.say(stop_and_more + std::string(70'000, ' '));

@@ -1,5 +1,5 @@
-// Texts that cannot be sent are refused, with an errno that says why: they are neither cut nor
-// changed, and nothing is sent.
+// Tests texts that cannot be sent: the library refuses them with an errno that says why. It neither
+// cuts nor changes a text, and sends nothing.
 #include <catch2/catch.hpp>
 #include <string>
 #include <string_view>
@@ -40,7 +40,7 @@ const char* name_of(int error) {
   }
 }
 
-// Reports what the call has answered, and with which errno.
+// Reports whether the call succeeded, or its errno.
 template <class Call>
 void try_call(agent_protocol_agent* agent, const std::string& name, const Call& call) {
   errno = 0;

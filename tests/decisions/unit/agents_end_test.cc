@@ -1,5 +1,5 @@
-// How agents end: all of what they had said is told before, the newest end first, and nobody is
-// kept waiting by that.
+// Tests how the ends of agents are reported: an agent's last words before its exit, the newest
+// agent first, and no other agent waits for long.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 
 namespace agents_end_test {
@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-// Lines of 1,024 bytes that make up so many.
+// Returns lines of 1,024 bytes each that make up `bytes` in all.
 std::string long_lines(std::size_t bytes) {
   std::string text;
   while (text.size() < bytes)
@@ -100,7 +100,8 @@ TEST_CASE("bytes that come into a pipe after the exit was seen are not read") {
 TEST_CASE("at an exit as many bytes are read as the pipe held then, and no more") {
   Bench bench;
   const Puppet agent(bench, 1);
-  if (!agent.may_enlarge_output(2 * last_words_bytes_max)) return;  // only for root
+  // Only root may enlarge a pipe so far.
+  if (!agent.may_enlarge_output(2 * last_words_bytes_max)) return;
   agent.say(long_lines(last_words_bytes_max));
   agent.say("too much\n");
   bench.kill(1);

@@ -1,5 +1,5 @@
-// Agents on a loop of their own, with real processes that do nothing: the test speaks and listens
-// in their place, through their own pipes.
+// A bench of agents on an event loop. The agents are real processes that do nothing: the test
+// writes to their output and reads their input in their place.
 #pragma once
 
 #include <fcntl.h>
@@ -27,13 +27,13 @@ inline Program shell(const std::string& text) {
   return std::move(check_program("/bin/sh", "sh", {"-c", text}).value());
 }
 
-// Not by way of a shell: a program that executes another one before the upgrader has looked at it
-// is started a second time.
+// Returns a program that waits for ever. It is not started through a shell: if a process executes
+// another program before the upgrader has looked at it, it is started a second time.
 inline Program does_nothing() {
   return std::move(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}).value());
 }
 
-// Agents whose events are kept.
+// An event loop with agents, which keeps the agents' events.
 struct Bench {
   Bench() {
     ::signal(SIGPIPE, SIG_IGN);  // as the upgrader does
@@ -62,9 +62,9 @@ struct Bench {
         std::count_if(events.begin(), events.end(),
                       [](const Event& event) { return std::holds_alternative<Kind>(event); }));
   }
-  // One turn of the loop, with what is there now.
+  // Turns the loop once, without waiting.
   void turn() { uv_run(&loop, UV_RUN_NOWAIT); }
-  // Turns the loop until such an event has come.
+  // Turns the loop until an event of this kind has come.
   template <class Kind>
   void wait_for() {
     for (int turns = 0; count<Kind>() == 0 && turns < 10 * patience_ms; ++turns) {
@@ -74,7 +74,7 @@ struct Bench {
     }
     REQUIRE(count<Kind>() > 0);
   }
-  // Turns the loop until that end has been told.
+  // Turns the loop until the agent's exit has been reported.
   void turn_until_exit_of(Generation generation) {
     const auto told = [&] {
       return std::any_of(events.begin(), events.end(), [&](const Event& event) {
@@ -82,18 +82,18 @@ struct Bench {
         return exited != nullptr && exited->generation == generation;
       });
     };
-    constexpr int turns_max = 1'000'000;  // a turn takes no time: an idle handle runs, or nothing
+    constexpr int turns_max = 1'000'000;  // a turn takes almost no time, since it never waits
     for (int turns = 0; !told() && turns < turns_max; ++turns)
       turn();
     REQUIRE(told());
   }
-  // Kills the agent, and waits until it has ended; that is not taken in yet.
+  // Kills the agent, and waits until it has ended. Does not reap it.
   void kill(Generation generation) {
     const pid_t pid = agents->pid_of(generation);
     REQUIRE(send_signal(pid, SIGKILL) == 0);
     REQUIRE(ends(pid));
   }
-  // Kills the agent, and takes in its end.
+  // Kills the agent, and reaps it.
   void end(Generation generation) {
     kill(generation);
     agents->reap_exits();
@@ -107,7 +107,7 @@ struct Bench {
   std::unique_ptr<Agents> agents;
 };
 
-// An agent that does nothing, and what the test says and hears in its place.
+// An agent that does nothing. The test writes and reads in its place.
 class Puppet {
  public:
   Puppet(Bench& bench, Generation generation) : bench_(bench), generation_(generation) {
@@ -125,25 +125,25 @@ class Puppet {
   void say(std::string_view text) const {
     REQUIRE(::write(output_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
-  // Lets its output hold so many bytes.
+  // Enlarges the pipe of the agent's output to `bytes`.
   void enlarge_output(std::size_t bytes) const { REQUIRE(may_enlarge_output(bytes)); }
-  // The same, false where that is forbidden.
+  // Enlarges that pipe; returns false if the kernel forbids it.
   [[nodiscard]] bool may_enlarge_output(std::size_t bytes) const {
     return ::fcntl(output_.get(), F_SETPIPE_SZ, static_cast<int>(bytes)) >= 0;
   }
-  // Fills its input, so that nothing more is sent.
+  // Fills the agent's input with newlines, so that the upgrader can send nothing more.
   void fill() const {
     const std::string page(4096, '\n');
     while (::write(input_.get(), page.data(), page.size()) > 0) {
     }
     REQUIRE(errno == EAGAIN);
   }
-  // A little of what its input holds.
+  // Reads one page of the agent's input.
   void hear_a_page() const {
     char bytes[4096];
     REQUIRE(::read(input_.get(), bytes, sizeof bytes) == sizeof bytes);
   }
-  // What its input holds now, but for what it was filled with.
+  // Returns the unread bytes of the agent's input, without the newlines of fill().
   [[nodiscard]] std::string heard() const {
     std::string text;
     char bytes[4096];
@@ -166,7 +166,7 @@ class Puppet {
   OwnedFd output_;
 };
 
-// An order whose line has so many bytes.
+// Returns an `activate` whose line has `bytes` bytes.
 inline agent_protocol::UpgraderMessage order_of(std::size_t bytes) {
   agent_protocol::Activate order{.state = "", .clean = false};
   order.state->resize(bytes - agent_protocol::encode(order).value().size(), 'x');
@@ -184,7 +184,7 @@ inline std::string lines(std::size_t count) {
   return text;
 }
 
-// The generations whose exits have been told, in that order.
+// Returns the generations whose exits have been reported, in the order of the reports.
 inline std::vector<Generation> exited(const std::vector<Event>& events) {
   std::vector<Generation> generations;
   for (const Event& event : events) {

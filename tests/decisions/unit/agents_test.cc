@@ -1,5 +1,5 @@
-// Agents: what they say and how they end becomes events, in an order that is promised; orders to
-// them become lines and signals. How agents end: agents_end_test; where calls fail:
+// Tests how the messages and ends of agents become events, in the order that agents.h promises, and
+// how orders become lines and signals. The ends are in agents_end_test, failing calls in
 // failing_loop_test.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 #include "upgrader/shell/channel.h"
@@ -13,7 +13,7 @@ using agent_protocol::UpgradeFailed;
 
 namespace {
 
-// The types of lines that an upgrader sent.
+// Returns the types of the messages in lines that an upgrader has sent.
 std::vector<std::string> types_of(const std::string& lines) {
   const std::string sign = "\"type\":\"";
   std::vector<std::string> types;
@@ -45,7 +45,7 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
   bench.turn();
   CHECK(bench.events.size() == 2 * lines_a_turn + 1);
   bench.turn();
-  CHECK(uv_backend_timeout(&bench.loop) == -1);  // nothing runs any more
+  CHECK(uv_backend_timeout(&bench.loop) == -1);  // the loop has nothing left to do
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
@@ -158,7 +158,7 @@ TEST_CASE("an agent that has taken its replies is read from again, however it wa
   agent.fill();
   bench.agents->send(1, order_of(unsent_pause_bytes + 1));
   CHECK(agent.heard().empty());
-  bench.agents->send(1, order_of(100));  // which takes what was unsent with it
+  bench.agents->send(1, order_of(100));  // this call also writes the bytes that had to wait
   CHECK(agent.heard().size() == unsent_pause_bytes + 101);
 
   agent.say("x\n");
@@ -261,7 +261,7 @@ TEST_CASE("an `activate` that waits is told of when its last byte has been writt
   const auto order = order_of(10'000);
 
   CHECK(bench.agents->send(1, order) == Sent::waits);
-  // What comes behind it is no part of it.
+  // The next message waits behind `activate`, and is not part of it.
   CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == Sent::waits);
   std::size_t turns_before = 0;
   for (; bench.events.empty() && turns_before < 100; ++turns_before) {
@@ -334,7 +334,7 @@ TEST_CASE("behind a closed input nothing is written any more, not even what wait
   bench.agents->read_everything({});
   CHECK(agent.heard().empty());
   CHECK(bench.events.empty());
-  agent.say("x\n");  // it is read from again
+  agent.say("x\n");  // the upgrader still reads from the agent
   bench.turn();
   CHECK(bench.count<StrayReceived>() == 1);
 }

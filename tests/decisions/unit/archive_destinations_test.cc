@@ -1,5 +1,5 @@
-// Where the reading archive puts what it reads: a member that is refused leaves its destination as
-// it was, whatever it holds, and whether it may be absent or not.
+// Tests the destinations of the reading archive: a refused member leaves its destination unchanged,
+// whatever that holds, and whether the member is optional or not.
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ using namespace agent_protocol;
 
 namespace {
 
-// One member for each rule.
+// A message with one required member for each rule of member.h.
 struct Required {
   std::string text = "old";
   std::int64_t number = 9;
@@ -75,7 +75,7 @@ const Values bad = {
     {"object", "5"},
 };
 
-// The good members, with another value for one of them.
+// Returns a line of good members, with another value for the member `name`.
 std::string line_with(const std::string& name, const std::string& value) {
   std::string line;
   for (const auto& [other, good_value] : good) {
@@ -104,7 +104,7 @@ Outcome outcome_of(const std::string& line) {
   return outcome;
 }
 
-// What has been read but for one member, which is as it was.
+// Returns the members that were read, with the member `name` as it was before.
 template <class Members>
 Members without(const std::string& name, Members read) {
   const Members before;

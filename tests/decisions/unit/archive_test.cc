@@ -1,5 +1,6 @@
-// What each member may hold: the table below is written by hand from the protocol page, and every
-// row is tried at its limits, beyond them, and with everything that makes a member malformed.
+// Tests the permitted values of each member of each message. The table below is written by hand
+// from the protocol page. Each row is tried at its limits, beyond them, and with every kind of
+// malformed value.
 #include "agent-protocol/cpp/wire/archive.h"
 
 #include <catch2/catch.hpp>
@@ -20,12 +21,13 @@ enum class Presence { required, optional };
 
 struct Row {
   std::string type;
-  std::string others;  // the members that the message cannot do without, and a comma
+  std::string others;  // the members that the message needs as well, and a comma
   std::string name;
   Holds holds;
   Presence presence;
-  std::int64_t min = 0;  // of a number; of texts, how many
-  std::int64_t max = 0;  // of a number; of a text, or of each of several, its bytes (0: no limit)
+  std::int64_t min = 0;  // the least number, or the least count of texts
+  // The largest number, or the most bytes of a text or of each of several texts (0: no limit).
+  std::int64_t max = 0;
 };
 
 constexpr std::int64_t day = 86'400'000;
@@ -99,7 +101,7 @@ const std::vector<Row> rows = {
 
 constexpr auto well_formed = "";
 
-// What decoding says of the line: nothing if it is well formed, else the reason.
+// Returns the result of decoding as words: `well_formed`, or the reason of a refusal.
 template <class Message>
 std::string judged(const Decoded<Message>& decoded) {
   if (std::holds_alternative<Message>(decoded)) return well_formed;
@@ -129,7 +131,7 @@ bool is_text(const Row& row) {
   return row.holds == Holds::text || row.holds == Holds::id || row.holds == Holds::path;
 }
 
-// A text of that many bytes that is good in the row's member.
+// Returns a text of `bytes` bytes that is permitted in the row's member.
 std::string text_of(const Row& row, std::int64_t bytes) {
   const std::string text(static_cast<std::size_t>(bytes), 'x');
   return row.holds == Holds::path ? "/" + text.substr(1) : text;

@@ -1,4 +1,5 @@
-// How often an executable has been started in vain, and what follows from it.
+// Tests the count of an executable's failed starts, and the choice of the executable that is
+// started next.
 #include "upgrader/core/attempts.h"
 
 #include <catch2/catch.hpp>
@@ -9,7 +10,7 @@ using namespace upgrader;
 
 namespace {
 
-// Whether there is another executable to start.
+// The last argument of next_attempt(): whether there is another executable to start.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 
@@ -53,7 +54,7 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   }
   CHECK(told == Attempts{3, "/a", "ended"});
 
-  // Where one has come to be, it has its turn.
+  // If another executable exists by now, it is started next.
   const NextAttempt next = next_attempt(told, "/a", 3, there_is);
 
   CHECK(next.worn_out);

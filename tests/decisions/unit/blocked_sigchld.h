@@ -1,6 +1,6 @@
-// For tests that run an event loop: blocks SIGCHLD, as the upgrader's main() does. Where it is not
-// blocked, the signal is discarded if it arrives before the loop waits for it, and a test then sees
-// the end of its agent only at the next deadline.
+// Blocks SIGCHLD in tests that run an event loop, as the upgrader's main() does. A SIGCHLD that is
+// not blocked is discarded if it arrives before the loop waits for it. The test would then see the
+// end of its agent only at the next deadline.
 #pragma once
 
 #include <signal.h>

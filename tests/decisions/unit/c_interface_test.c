@@ -1,5 +1,6 @@
-/* The C interface from C: the header is C99, and a program without an upgrader goes through the
- * whole story. Exits 0 if all is as it should be; otherwise says what is not. */
+/* Tests the C interface from a C program: the header compiles as C99, and a program without an
+ * upgrader runs through all states. Exits with 0 if every check passes; otherwise prints the one
+ * that failed. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>

@@ -1,5 +1,6 @@
-// A channel: what is sent goes when the agent takes it, up to a limit; what is watched wakes, and
-// nothing else does. Where calls fail: failing_loop_test.
+// Tests the upgrader's channel to an agent. Bytes that the agent's pipe has no room for wait, up to
+// a limit. The channel wakes the loop only for events that are watched. Failing calls are in
+// failing_loop_test.
 #include "upgrader/shell/channel.h"
 
 #include <fcntl.h>
@@ -16,7 +17,8 @@ using namespace upgrader;
 
 namespace {
 
-// A channel on a loop, of whose pipes the test has the other ends. Its input holds a page.
+// A channel on a loop. The test holds the other ends of the channel's pipes. The input's pipe holds
+// one page.
 struct Bench {
   Bench() {
     ::signal(SIGPIPE, SIG_IGN);
@@ -41,7 +43,7 @@ struct Bench {
   Bench& operator=(const Bench&) = delete;
 
   void turn() { uv_run(&loop, UV_RUN_NOWAIT); }
-  // How many bytes the agent finds in its input now.
+  // Reads the agent's input until it is empty. Returns the number of bytes.
   [[nodiscard]] std::size_t take() const {
     std::size_t all = 0;
     char bytes[4'096];
@@ -140,7 +142,7 @@ TEST_CASE("room in the input wakes only while something is unsent") {
   bench.turn();
   CHECK(bench.writable == 1);
 
-  // And so again.
+  // A second full pipe wakes the loop again.
   REQUIRE(bench.channel->send(bytes_of(bench.pipe_bytes + 1)));
   CHECK(bench.take() == bench.pipe_bytes);
   bench.turn();

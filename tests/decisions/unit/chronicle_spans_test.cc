@@ -1,4 +1,5 @@
-// What the chronicle keeps of a story: moments as they came first, and what an upgrade took.
+// Tests the times in the chronicle: when each step of a story first happened, and the durations of
+// an upgrade.
 #include "upgrader/core/chronicle.h"
 
 #include <catch2/catch.hpp>
@@ -24,7 +25,7 @@ agent_protocol::Upgrade sequential() {
   return request;
 }
 
-// An agent that has the work.
+// Returns a state in which an agent of this generation is active.
 State running(Generation generation) {
   State state;
   state.incumbent.emplace();

@@ -1,5 +1,5 @@
-// What has happened so far, where it is told of an odd order, or of what it has not been told
-// before.
+// Tests the chronicle, which records the past of the upgrader, with events in an odd order and
+// events about agents and upgrades that it has not heard of.
 #include "upgrader/core/chronicle.h"
 
 #include <catch2/catch.hpp>
@@ -92,7 +92,8 @@ TEST_CASE("an upgrade at boot comes from nobody, and an ending of none ends noth
   chronicle.note(Outcome{}, {}, state, now);
 
   CHECK(chronicle.upgrade()->from.executable == "");
-  // The state knows of no upgrade: so its terms cannot be told.
+  // The state has no upgrade, so the terms of the chronicle's upgrade are unknown and status.json
+  // leaves it out.
   CHECK(status_news(State{}, chronicle, {}).find("\"upgrade\"") == std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// Bytes at the edges of what the codec, its archives and the line reader take.
+// Tests bytes at the limits of the codec, its archives and the line reader.
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <string>
@@ -22,13 +22,13 @@ std::string wrong_with(const std::string& line) {
   return malformed != nullptr ? malformed->reason : "";
 }
 
-// What a program is told by number, where its message is not written.
+// Returns the error number of a message that cannot be encoded, or 0.
 int error_of(const AgentMessage& message) {
   const Result<std::string> line = encode(message);
   return line ? 0 : line.refusal().error_number;
 }
 
-// An activate with a state that leaves few bytes of the line for anything else.
+// Returns an `activate` whose state leaves few bytes of the line for other members.
 Activate nearly_full(std::size_t state_bytes) {
   Activate activate;
   activate.state = std::string(10'800, '\x01') + std::string(state_bytes, 'x');

@@ -1,5 +1,6 @@
-// Messages as lines, and back: what every message looks like on the wire, which type a line is
-// taken for, and what is refused before it is sent. What members may hold is in archive_test.cc.
+// Tests how messages become lines, and lines messages: the bytes of every message, the type that a
+// line is taken for, and the messages that are refused before they are sent. The values of members
+// are in archive_test.cc.
 #include "agent-protocol/cpp/wire/codec.h"
 
 #include <catch2/catch.hpp>

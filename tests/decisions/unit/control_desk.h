@@ -1,4 +1,4 @@
-// A control directory in a loop of its own, and a supervisor whose news it writes.
+// A bench with a control directory, an event loop for it, and a supervisor whose status it writes.
 #pragma once
 
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include "tests/support/bench.h"
 #include "upgrader/shell/control.h"
 
-// The directory is open when a test begins, and its programs are /bin/true; it is not taken yet, so
-// that it hears nothing. The supervisor has an active agent.
+// The bench. When a test begins, the directory is open but not claimed, so no request is read. All
+// programs are /bin/true, and the supervisor has an active agent.
 class Desk {
  public:
   Desk() {
@@ -35,23 +35,23 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  // Takes the directory: from the first settle() on its lines are heard, and kept in `lines`.
+  // Claims the directory: from the first settle() on, request lines are read and kept in `lines`.
   bool take() {
     return control->claim(
         &loop, [this](const auto& line) { lines.emplace_back(line.text); }, [] {});
   }
-  // Another supervisor, which has come to this phase.
+  // Replaces the supervisor by one that is in this phase.
   void reach(upgrader::Phase phase) {
     bench = upgrader::test::Bench();
     bench.reach(phase);
   }
   void settle(upgrader::Time now) { control->settle(bench.state(), now); }
-  // Whether status.json names this phase.
+  // Returns whether status.json names this phase.
   [[nodiscard]] bool says(const std::string& phase) const {
     return content_of(directory / "ctl/status.json").find("\"phase\":\"" + phase + "\"") !=
            std::string::npos;
   }
-  // The log, warnings and errors.
+  // Returns the warnings and errors of the log.
   [[nodiscard]] std::string told() const {
     char text[4'096];
     const ssize_t bytes = ::pread(log_.get(), text, sizeof text, 0);

@@ -1,5 +1,5 @@
-// When status.json is written, and when not: the shell's half of the control directory, with a
-// clock of the test's own.
+// Tests when status.json is written, on a clock that the test moves. The decisions about requests
+// are in control_test.cc.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ using namespace upgrader;
 using namespace upgrader::test;
 using namespace std::chrono_literals;
 
-// A desk whose control directory is taken.
+// A desk whose control directory has been claimed.
 struct TakenDesk : Desk {
   TakenDesk() { REQUIRE(take()); }
 };

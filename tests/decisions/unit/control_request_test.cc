@@ -1,4 +1,5 @@
-// What an operator may ask: each request with all its members, and every way to get one wrong.
+// Tests the requests of an operator: each request with all its members, and every kind of malformed
+// request.
 #include "upgrader/wire/control_request.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// What becomes of an operator's requests: at the desk, and in the supervisor.
+// Tests how an operator's requests are answered and carried out, by the control desk and the
+// supervisor.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/status_bench.h"
@@ -18,7 +19,7 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
   return made;
 }
 
-// A bench with a desk before it.
+// A bench whose supervisor gets its requests through a control desk.
 class Office {
  public:
   Actions ask(ControlRequest asked) {

@@ -1,4 +1,5 @@
-// Counts what a test program takes from the heap with `new`: include it in one source of a program.
+// Counts the bytes that a test program allocates with `new`. Only one source of a program may
+// include this file.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@ namespace agent_protocol::wire_test {
 
 inline std::size_t taken_bytes = 0;
 
-// Counts from its construction on.
+// Counts the bytes that are allocated after its construction.
 class CountedMemory {
  public:
   [[nodiscard]] std::size_t taken() const { return taken_bytes - base_; }

@@ -1,5 +1,5 @@
-// What the upgrader makes of the descriptors and signals that init has left it. Each case runs in a
-// process of its own, since the state of the test's is not to be touched.
+// Tests how the upgrader sets up the descriptors and signals that it has inherited from init. Each
+// case runs in a child process, so that those of the test stay as they are.
 #include "base/descriptors.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ using namespace upgrader;
 
 namespace {
 
-// True if `deed` does, in a child.
+// Runs `deed` in a child, and returns whether it returned true there.
 template <class Deed>
 bool in_a_child(Deed deed) {
   const pid_t child = ::fork();
@@ -44,7 +44,7 @@ bool closes_on_exec(int fd) {
   return ::fcntl(fd, F_GETFD) == FD_CLOEXEC;
 }
 
-// Descriptors 50, 51 and 70 open and inheritable, 60 closed.
+// Opens the descriptors 50, 51 and 70 as inheritable ones, and closes 60.
 bool prepare() {
   return ::dup2(0, 50) == 50 && ::dup2(0, 51) == 51 && ::dup2(0, 70) == 70 &&
          (::close(60) == 0 || errno == EBADF);
@@ -54,7 +54,7 @@ bool marked_from_51() {
   return ::fcntl(50, F_GETFD) == 0 && closes_on_exec(51) && closes_on_exec(70);
 }
 
-// The lowest number that is free.
+// Returns the lowest free descriptor number.
 int next_descriptor() {
   const int fd = ::dup(0);
   ::close(fd);
@@ -64,7 +64,8 @@ int next_descriptor() {
 }  // namespace
 
 TEST_CASE("standard descriptors that are closed become /dev/null, others stay") {
-  const int closed = GENERATE(range(0, 8));  // a set of bits
+  // A set of bits, one for each of the descriptors 0 to 2.
+  const int closed = GENERATE(range(0, 8));
   CHECK(in_a_child([&] {
     int pipe_ends[2];
     if (::pipe(pipe_ends) != 0) return false;
@@ -78,7 +79,7 @@ TEST_CASE("standard descriptors that are closed become /dev/null, others stay") 
 
     if (open_standard_descriptors() != 0) return false;
 
-    if (next_descriptor() != pipe_ends[0]) return false;  // nothing else has been opened
+    if (next_descriptor() != pipe_ends[0]) return false;  // no other descriptor has been opened
     for (int fd = 0; fd <= 2; ++fd) {
       if (is_null_device(fd) != ((closed >> fd & 1) != 0)) return false;
     }

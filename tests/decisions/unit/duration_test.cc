@@ -1,4 +1,4 @@
-// How durations and options are written, for all programs that take them. See upgrader(8).
+// Tests how durations and options are parsed, in all programs that accept them. See upgrader(8).
 #include "base/duration.h"
 
 #include <catch2/catch.hpp>

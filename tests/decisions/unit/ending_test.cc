@@ -1,4 +1,4 @@
-// How a process ended: in words, and as an exit status.
+// Tests how the end of a process is put in words, and turned into an exit status.
 #include "base/ending.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What of the upgrader's environment reaches the agents.
+// Tests which variables of the upgrader's environment reach the agents.
 #include "upgrader/shell/environment.h"
 
 #include <fcntl.h>
@@ -98,7 +98,8 @@ TEST_CASE("sockets are passed only by variables that are meant for us and well f
 }
 
 TEST_CASE("sockets that are not open are none") {
-  const int three = ::fcntl(0, F_DUPFD_CLOEXEC, 3);  // 3 is open now, if it was not before
+  // Descriptor 3 is open now, if it was not before.
+  const int three = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
   REQUIRE(three >= 3);
 
   CHECK(sockets_in({"LISTEN_PID=77", "LISTEN_FDS=1"}, 77) == 1);
@@ -157,7 +158,7 @@ TEST_CASE("a watchdog that makes no sense is none, and there is a complaint") {
 
 TEST_CASE("each of the sockets has to be open, from the first to the last") {
   const int closed = GENERATE(-1, 3, 4, 5, 6);
-  const pid_t child = ::fork();  // its descriptors are nobody's but the case's
+  const pid_t child = ::fork();  // the child's descriptors may be closed without harm to the test's
   REQUIRE(child >= 0);
   if (child == 0) {
     for (int fd = 3; fd <= 5; ++fd)

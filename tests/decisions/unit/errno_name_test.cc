@@ -1,4 +1,4 @@
-// What an error of the system is called, and which of them are a shortage that may pass.
+// Tests the names of system errors, and which errors count as a shortage that may pass.
 #include "base/errno_name.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// What makes a file a program, at its limits: files made by hand, each as small as can be. What the
-// kernel thinks of such files: program_test.
+// Tests which files count as programs, with hand-made files that are as small as can be. How the
+// kernel judges such files is in program_test.
 #include "base/executable.h"
 
 #include <elf.h>
@@ -25,7 +25,7 @@ std::string bytes_of(const auto& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// A program that is a header, a table of segments and what they are about.
+// A program made of an ELF header, a table of segments, and the bytes that the segments refer to.
 struct Elf {
   Elf() {
     std::ifstream ours("/proc/self/exe", std::ios::binary);
@@ -44,7 +44,7 @@ struct Elf {
     segments.push_back(segment);
     return *this;
   }
-  // With the name of a loader, as it is written there.
+  // Adds a segment with the name of a loader, byte for byte.
   Elf& add_loader(const std::string& name) {
     constexpr std::size_t beyond_the_table = 4096;
     rest.resize(std::max(rest.size(), beyond_the_table));
@@ -64,10 +64,10 @@ struct Elf {
 
   ElfW(Ehdr) header{};
   std::vector<ElfW(Phdr)> segments;
-  std::string rest;  // of the file, from its beginning
+  std::string rest;  // the bytes of the whole file; the header and the table replace its beginning
 };
 
-// Why the content is no program: empty if it is one.
+// The reason why a file is not a program. Empty if it is one.
 struct Verdict {
   int error = 0;
   std::string reason;

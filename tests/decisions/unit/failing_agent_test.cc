@@ -1,5 +1,5 @@
-// The agent's library, where the kernel refuses what it hardly ever does: a handle that cannot be
-// had leaves the process as it was, and calls that were interrupted are made again.
+// Tests the agent's library when system calls fail that hardly ever fail. If a descriptor cannot be
+// had, the process stays as it was. Interrupted calls are repeated.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -23,8 +23,8 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-// Whether an open under this fault is refused, the fault fired, standard input and output are the
-// pipes that they were, and signals that were ignored still are.
+// Returns true if the library cannot be opened under this fault, the fault happened, standard input
+// and output are still the same pipes, and ignored signals are still ignored.
 bool is_refused(const Fault& fault, int times = 1) {
   const auto inode_of = [](int fd) {
     struct stat status {};
@@ -43,7 +43,8 @@ TEST_CASE("a handle that cannot be had is refused, and the process is as it was"
   Upgrader upgrader([] {
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    // Three private copies: of the event, of the watch, and of the pipes; two watched pipes.
+    // The calls of fcntl() make private copies of the event's descriptor, of epoll's, and of both
+    // pipes. The calls of epoll_ctl() watch the event and both pipes.
     for (const Fault& fault :
          {Fault{Call::eventfd, 0}, Fault{Call::fcntl, 0}, Fault{Call::epoll_create1, 0},
           Fault{Call::fcntl, 1}, Fault{Call::fcntl, 2}, Fault{Call::fcntl, 3},
@@ -84,7 +85,8 @@ TEST_CASE("standard output is /dev/null where it cannot be a copy of standard er
 TEST_CASE("an agent knows that it has been one where its start cannot be read, too") {
   const Call call = GENERATE(Call::open, Call::read);
   Upgrader upgrader([call] {
-    // Of what it opens /dev/null comes first; nothing else is read while it opens.
+    // The library opens /dev/null first and then the process's start time, and reads nothing else
+    // while it opens.
     const Failing failing(call, EACCES, call == Call::open ? 1 : 0, 1'000);
     agent_protocol_close(agent_protocol_open("1.2"));
     report(std::getenv("LIBAGENT_PROTOCOL_PROCESS") == std::to_string(::getpid()) + " 0"
@@ -114,7 +116,8 @@ TEST_CASE("a mark that names the process is believed where its start cannot be r
 
 TEST_CASE("an agent that can have no standard output of its own gets its input back") {
   Upgrader upgrader([] {
-    // The second and the third move fail: to standard error's file, and to /dev/null's.
+    // The second and the third dup2() fail: those that make standard output a copy of standard
+    // error, and then of /dev/null.
     const Failing to_null(Call::dup2, EMFILE, 1);
     const Failing to_error(Call::dup2, EBADF, 1);
     report(agent_protocol_open("1.2") == nullptr && to_null.fired() ? "refused" : "not refused");
@@ -175,7 +178,8 @@ TEST_CASE("a lock's number that is none is left alone, and so is a process witho
 TEST_CASE("interrupted reads, writes and waits of an agent are made again") {
   const Call call = GENERATE(Call::read, Call::write, Call::poll);
   const int error = GENERATE(EINTR, EAGAIN);
-  const int after = GENERATE(0, 1, 2, 3);  // of the process's start, the event's, and of the pipe
+  // So many reads pass before the fault: of the start time, of the event, and of the pipe.
+  const int after = GENERATE(0, 1, 2, 3);
   if (call == Call::poll && error == EAGAIN) return;
   if (call != Call::read && after > 0) return;
   Upgrader upgrader([&] {

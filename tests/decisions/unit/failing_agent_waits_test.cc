@@ -1,5 +1,5 @@
-// How long an agent's library lets the kernel wait: as long as there is nothing to do and no
-// longer, in one call and not in many short ones. And where it must not wait at all.
+// Tests how long the agent's library waits in the kernel: in one long call and not in many short
+// ones, no longer than it has nothing to do, and not at all where the interface forbids it.
 #include <cerrno>
 #include <chrono>
 #include <limits>
@@ -19,14 +19,14 @@ namespace {
 
 const std::string error_line = R"({"type":"error","reason":"no"})";
 
-// From now on the agent reports every wait that is not over at once.
+// Makes the agent report every poll() whose time limit is not 0.
 void report_waits() {
   at_poll = [](int timeout_ms) {
     if (timeout_ms != 0) report("waits " + std::to_string(timeout_ms));
   };
 }
 
-// Of a report such as "waits 20"; 0 if it is another.
+// Returns 20 for a report "waits 20", and 0 for a report of another kind.
 int milliseconds_of(const std::string& report) {
   return report.starts_with("waits ") ? std::stoi(report.substr(6)) : 0;
 }
@@ -121,7 +121,8 @@ TEST_CASE("a wait of some time waits for no more of it than is left") {
   upgrader.say(error_line);
   CHECK(upgrader.is_reported() == "error reason=no");
 
-  // A machine that is busy may leave nothing of so short a time.
+  // On a busy machine so short a time may be over before the library waits; then it reports no
+  // wait.
   std::string answer = upgrader.is_reported();
   if (const int second = milliseconds_of(answer); second != 0) {
     CHECK(second > 0);
@@ -192,7 +193,7 @@ TEST_CASE("what is said while the agent waits for its last word is kept, and may
   upgrader.say(stop_shutdown);
   CHECK(upgrader.is_reported() == "waits -1");
   upgrader.say(error_line);
-  // It has been read before there is room to write.
+  // The library reads the message while its output is still full, and then waits for room to write.
   CHECK(upgrader.is_reported() == "waits -1");
   while (upgrader.hears() != R"({"type":"stopped"})") {
   }

@@ -1,6 +1,6 @@
-// System calls and calls of libuv that fail when a test says so. The programs failing_*_test are
-// linked with --wrap for each of them (tests/decisions/unit/failing_calls.mk): what the product
-// calls comes here first. Each such program is one source, and has these definitions once.
+// Lets system calls and calls of libuv fail when a test says so. The programs failing_*_test are
+// linked with --wrap for each call (tests/decisions/unit/failing_calls.mk), so the product's calls
+// come here first. Each such program has one source, which includes this file once.
 #pragma once
 
 #include <sys/syscall.h>
@@ -67,16 +67,16 @@ enum class Call {
   write
 };
 
-// From now on the call fails with this errno: `times` times, after it has been let through `after`
-// times, and as often between any two. In a process that is forked meanwhile it goes on.
+// Makes a call fail with an errno from now on: `times` times, each time after it has succeeded
+// `after` times. Children that are forked meanwhile have the fault, too.
 class Failing {
  public:
   explicit Failing(Call call, int error, int after = 0, int times = 1)
       : call_(call), error_(error), after_(after), let_(after), times_(times), before_(first_) {
     first_ = this;
   }
-  // Checks that the call has failed at least once, unless the test has asked fired() or lets the
-  // call fail no times.
+  // Checks that the call has failed at least once, unless the test has asked fired() or `times` is
+  // 0.
   ~Failing() {
     first_ = before_;
     if (!asked_ && times_ > 0) CHECK(fired_ > 0);
@@ -113,8 +113,8 @@ class Failing {
   Failing* before_;
 };
 
-// A call NAME that is RESULT (type) as GIVEN (parameters), is passed on as PASSED (arguments), and
-// answers FAILED where it fails.
+// Defines the wrapper of a call NAME with the parameters GIVEN and the type RESULT. The wrapper
+// passes PASSED on to the real call, or returns FAILED if the call is to fail.
 #define FAILING_SYMBOL(RESULT, NAME, SYMBOL, GIVEN, PASSED, FAILED) \
   extern "C" RESULT __real_##SYMBOL GIVEN;                          \
   extern "C" RESULT __wrap_##SYMBOL GIVEN;                          \
@@ -139,7 +139,7 @@ FAILING_CALL_64(int, fstat, (int fd, void* status), (fd, status), -1)
 FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags),
                 (fd, path, status, flags), -1)
 
-// The magic number of every file system, where a test says so.
+// If set, the magic number that fstatfs() reports for every file system.
 inline std::optional<unsigned> file_system_told;
 
 extern "C" int __real_fstatfs64(int fd, struct statfs* status);
@@ -153,7 +153,7 @@ extern "C" int __wrap_fstatfs64(int fd, struct statfs* status) {
 
 FAILING_CALL_64(int, lstat, (const char* path, void* status), (path, status), -1)
 
-// Told of every call of fsync(), where a test says so.
+// If set, called before every fsync().
 inline std::function<void()> at_fsync;
 
 extern "C" int __real_fsync(int fd);
@@ -169,7 +169,7 @@ FAILING_CALL(int, getppid, (), (), -1)
 FAILING_CALL_64(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
 
-// Where branches are counted this stands for the call: tests/judging/coverage/dump.cc.
+// Replaces kill() in a build that counts branches: see tests/judging/coverage/dump.cc.
 extern "C" [[gnu::weak]] int counted_kill(int pid, int signal_number);
 
 extern "C" int __real_kill(int pid, int signal_number);
@@ -183,7 +183,7 @@ FAILING_CALL(int, mkfifoat, (int fd, const char* path, unsigned mode), (fd, path
 FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
 FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
 
-// Told of every call of poll() and its timeout, where a test says so.
+// If set, called before every poll() with its timeout, and after every poll().
 inline void (*at_poll)(int timeout_ms) = nullptr;
 inline std::function<void()> after_poll;
 
@@ -205,7 +205,8 @@ FAILING_CALL(long, read, (int fd, void* bytes, unsigned long size), (fd, bytes, 
 FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned long size),
              (fd, path, text, size), -1)
 FAILING_CALL(char*, realpath, (const char* path, char* resolved), (path, resolved), nullptr)
-// The same call where it is compiled with _FORTIFY_SOURCE, which adds the size of `resolved`.
+// The wrapper of realpath() in a program that is compiled with _FORTIFY_SOURCE, which adds the size
+// of `resolved`.
 FAILING_SYMBOL(char*, realpath, __realpath_chk,
                (const char* path, char* resolved, unsigned long size), (path, resolved, size),
                nullptr)
@@ -222,7 +223,7 @@ FAILING_CALL(int, setsid, (), (), -1)
 FAILING_CALL(int, signalfd, (int fd, const void* mask, int flags), (fd, mask, flags), -1)
 FAILING_CALL(int, sigprocmask, (int how, const void* set, void* before), (how, set, before), -1)
 
-// Told of every call of stat() that is let through, before it and after it, where a test says so.
+// If set, called before and after every stat() that is not made to fail.
 inline std::function<void(std::string_view path, bool done)> at_stat;
 
 extern "C" int __real_stat64(const char* path, void* status);
@@ -246,7 +247,7 @@ FAILING_CALL(int, uv_timer_init, (void* loop, void* handle), (loop, handle), -er
 FAILING_CALL(int, waitpid, (int pid, int* status, int how), (pid, status, how), -1)
 FAILING_CALL(long, write, (int fd, const void* bytes, unsigned long size), (fd, bytes, size), -1)
 
-// As many arguments as any takes.
+// Passes on six arguments, the most that a system call has.
 extern "C" long __real_syscall(long number, ...);
 extern "C" long __wrap_syscall(long number, long, long, long, long, long, long);
 extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
@@ -254,7 +255,7 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
   return __real_syscall(number, a, b, c, d, e, f);
 }
 
-// With one argument that need not be there.
+// Defines the wrapper of a call with an optional last argument.
 #define FAILING_CALL_OF_ANY(NAME, TYPE, LAST)                 \
   extern "C" int __real_##NAME##64(TYPE, int, ...);           \
   extern "C" int __wrap_##NAME##64(TYPE, int, ...);           \
@@ -269,7 +270,7 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
 
 FAILING_CALL_OF_ANY(fcntl, int, long)
 FAILING_CALL_OF_ANY(open, const char*, unsigned)
-// The same call with flags that vary, where it is compiled with _FORTIFY_SOURCE.
+// The wrapper of open() with flags that vary, in a program that is compiled with _FORTIFY_SOURCE.
 FAILING_SYMBOL(int, open, __open64_2, (const char* path, int how), (path, how), -1)
 
 extern "C" int __real_openat64(int fd, const char* path, int how, ...);

@@ -1,5 +1,5 @@
-# What tests/decisions/unit/failing_*_test can let fail: see failing_calls.h. A 64 is behind those
-# that have to do with offsets in files: so the C library calls them on machines of 64 bits, too.
+# The calls that tests/decisions/unit/failing_*_test can make fail: see failing_calls.h. Calls that
+# deal with offsets in files end in 64, which is the name in the C library on 64-bit machines, too.
 # With _FORTIFY_SOURCE, open() and realpath() can become __open64_2 and __realpath_chk.
 
 failing_calls = clone dup2 dup3 epoll_create1 epoll_ctl eventfd fcntl64 flock fstat64 \

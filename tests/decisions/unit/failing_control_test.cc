@@ -1,5 +1,5 @@
-// The control directory and the file of --attempts, where the file system refuses what it hardly
-// ever does: it costs hands and news, which is told once, and what stood there stays.
+// Tests the control directory and the file of --attempts when file system calls fail that hardly
+// ever fail: requests or status updates are lost, the log says so once, and the old files stay.
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -48,7 +48,7 @@ AttemptsFile attempts_beside(const TemporaryDirectory& directory) {
   return file;
 }
 
-// Files may not grow beyond so many bytes.
+// Sets the size beyond which no file can grow, as long as it lives.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -147,7 +147,7 @@ TEST_CASE("the kernel is asked on which file system a control directory is") {
   CHECK_FALSE(processes.is_in_memory());
   const Failing failing(Call::fstatfs, EIO);
 
-  CHECK(processes.is_in_memory());  // nobody is warned of what is not known
+  CHECK(processes.is_in_memory());  // if the file system is unknown, no warning is logged
   CHECK(failing.fired());
 }
 
@@ -337,7 +337,9 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   std::optional<Failing> failing;
   failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
   desk.settle(0s);
-  CHECK_FALSE(writer_of(desk));  // who asks is not to wait for nobody
+  // A program that writes a request must fail at once, and not wait for a reader that does not
+  // exist.
+  CHECK_FALSE(writer_of(desk));
   CHECK(desk.control->next_deadline() == Time{1s});
   failing.reset();
   {
@@ -348,7 +350,8 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
-    // News wait for their tenth of a second, and then it is tried again in any case.
+    // A new status waits for a tenth of a second. Until then no attempt to open the FIFO is due,
+    // but one is made.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});
@@ -432,7 +435,8 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
   Desk desk;
   REQUIRE(desk.take());
   {
-    const Failing failing(Call::renameat, ENOSPC, 0, 3);  // first that of the last status.json
+    // The first failure is the removal of the last run's status.json.
+    const Failing failing(Call::renameat, ENOSPC, 0, 3);
     desk.settle(1s);
     desk.settle(2s);
   }

@@ -1,4 +1,5 @@
-// By which way a program is executed, where its path changes or the kernel refuses one of the two.
+// Tests whether a program is executed by its path or by its open descriptor, if its path changes or
+// the kernel refuses one of the two.
 #include <grp.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -16,7 +17,7 @@ using Where = StartFailed::Where;
 
 namespace {
 
-// A copy of `cat` that is checked as a program.
+// A checked program that is a copy of `cat`.
 struct Cat {
   TemporaryDirectory directory;
   std::string path = directory.write("agent", content_of("/bin/cat"));
@@ -26,17 +27,18 @@ struct Cat {
   [[nodiscard]] const Program& program() const { return checked.value(); }
 };
 
-// How a test that ran in a process of its own, as a user who is not root, came out.
+// The result of a test that ran in a child process as a user who is not root.
 enum class AsOther { passed, failed, cannot_be };
 
-// Becomes nobody for good, unless we are not root anyway.
+// Makes the process run as nobody for good, if it runs as root.
 bool drop_root() {
   constexpr unsigned nobody = 65534;
   if (::geteuid() != 0) return true;
   return ::setgroups(0, nullptr) == 0 && ::setgid(nobody) == 0 && ::setuid(nobody) == 0;
 }
 
-// Runs `passes` in a child that is not root. Needs `path` to be in its reach.
+// Runs `passes` in a child that is not root. Returns `cannot_be` if the child may not execute
+// `path`.
 AsOther as_other_user(const std::string& path, const std::function<bool()>& passes) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -50,7 +52,7 @@ AsOther as_other_user(const std::string& path, const std::function<bool()>& pass
   return WIFEXITED(status) ? static_cast<AsOther>(WEXITSTATUS(status)) : AsOther::failed;
 }
 
-// Whether what was started copies its input to its output; it is ended.
+// Returns whether the started process copies its input to its output, and ends the process.
 bool is_cat(const std::variant<Started, StartFailed>& result) {
   const auto& started = std::get<Started>(result);
   static_cast<void>(::write(started.input.get(), "x", 1));
@@ -78,7 +80,8 @@ TEST_CASE("a program that the kernel refuses when it is open is refused, whateve
   const Cat cat;
   std::filesystem::remove(cat.path);
   const int error = GENERATE(EACCES, EPERM);
-  const Failing failing(Call::syscall, error, NSIG - 1);  // behind what is done about signals
+  // The exec comes after as many calls that reset signals.
+  const Failing failing(Call::syscall, error, NSIG - 1);
 
   const auto result = start_process(cat.program(), {});
 

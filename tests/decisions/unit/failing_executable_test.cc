@@ -1,4 +1,5 @@
-// A program on a disk that fails: that is told, and not that the program is a bad one.
+// Tests a program on a disk that fails: the error says that it cannot be read, and not that it is a
+// bad program.
 #include "base/executable.h"
 
 #include <fcntl.h>
@@ -13,7 +14,7 @@ using namespace upgrader;
 
 namespace {
 
-// Of a program whose reading fails after so many reads.
+// Returns the refusal of a program if its reading fails after `reads_before` reads.
 agent_protocol::Refusal refusal_of(const std::string& path, int reads_before) {
   const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const Failing failing(Call::pread, EIO, reads_before);
@@ -30,7 +31,7 @@ const std::string unreadable = "cannot be read: Input/output error (EIO)";
 }  // namespace
 
 TEST_CASE("a program that cannot be read is not called truncated, wherever reading fails") {
-  // Its first bytes, its header, its table of segments, the name of its loader.
+  // The four reads are of the first bytes, the header, the table of segments and the loader's name.
   for (int reads = 0; reads < 4; ++reads) {
     const agent_protocol::Refusal refusal = refusal_of("/proc/self/exe", reads);
     CHECK(refusal.error_number == EIO);
@@ -50,7 +51,7 @@ TEST_CASE("an interpreter that cannot be read is told as such") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
 
-  constexpr int its_own_reads = 2;  // the second finds its end
+  constexpr int its_own_reads = 2;  // the second read finds the end of the script
   const agent_protocol::Refusal refusal = refusal_of(script, its_own_reads);
 
   CHECK(refusal.error_number == EIO);

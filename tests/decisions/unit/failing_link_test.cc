@@ -1,5 +1,5 @@
-// The link and the lock, where the file system refuses what it hardly ever does: the refusal is
-// told, and the link stays as it was.
+// Tests the link and the lock when system calls fail that hardly ever fail: the errno is returned,
+// and the link stays as it was.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -62,8 +62,8 @@ TEST_CASE("a proof that cannot be had fails, and changes nothing") {
   const Releases releases;
   const Link link = releases.link();
   const Program two = program_of(releases.two);
-  // The looks at the link's directory and at the executable; the fresh link; the look at the
-  // executable's directory; the syncs of the executable and of its directory.
+  // In this order: looks at the link's directory, at the executable and at the link; makes the
+  // fresh link; looks at the executable's directory; syncs the executable and that directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::readlinkat, 0},
@@ -89,8 +89,8 @@ TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and 
   Releases releases;
   Link link = releases.link();
   const Program two = program_of(releases.two);
-  // The looks at the link's directory and at the executable; the fresh link, and where it leads;
-  // the sync of the link's directory.
+  // In this order: looks at the link's directory and at the executable; makes the fresh link and
+  // looks where it leads; syncs the link's directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::stat, 1},
@@ -261,7 +261,8 @@ TEST_CASE("a lock whose file cannot be looked at, read, or put at its number, is
                                                         {Call::pread, EIO}}));
   Lock lock(directory / "lock", lock_number);
   {
-    // The first look is at what keeps the place.
+    // The first fstat() looks at the file that reserves the lock's descriptor number, the second at
+    // the lock.
     const Failing failing(call, error, call == Call::fstat ? 1 : 0);
     CHECK(lock.try_lock() == error);
     CHECK(failing.fired());
@@ -354,7 +355,8 @@ TEST_CASE("if nothing is known of processes, no holder is said to be gone") {
   REQUIRE(::flock(other.get(), LOCK_EX | LOCK_NB) == 0);
   Lock lock(path, lock_number);
   REQUIRE(lock.try_lock() == EWOULDBLOCK);
-  // Behind the read of the file: what there is in /proc of the holder, and of us.
+  // The first read is of the lock's file. The next two read /proc for the start times of the holder
+  // and of this process.
   const Failing of_holder(Call::pread, EIO, 1);
   const Failing of_us(Call::pread, EIO, 1);
   const Failing of_any(Call::opendir, ENOENT);
@@ -395,7 +397,8 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   Releases releases;
   const TemporaryDirectory elsewhere;
   const bool is_resolved = GENERATE(true, false);
-  const bool to_another = GENERATE(false, true);  // where the way from the old place leads now
+  // Whether the old path leads to another program now.
+  const bool to_another = GENERATE(false, true);
   if (to_another) elsewhere.write("two", "#!/bin/true\n");
   const std::string agents = releases.directory / "agents";
   std::filesystem::create_directory(agents);

@@ -1,5 +1,5 @@
-// A log whose standard error cannot be opened anew: it never waits then, either; nor does a broken
-// rule of our own, which is told there before the end.
+// Tests a log whose standard error cannot be opened anew: writing to it still never blocks, nor
+// does the last message of an upgrader that has broken a rule of its own.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ constexpr int always = 1'000'000;
 
 struct Stream {
   OwnedFd read;
-  OwnedFd write;  // blocks
+  OwnedFd write;  // a write to it blocks if it is full
 };
 
 Stream make_pipe() {
@@ -161,7 +161,8 @@ TEST_CASE("a broken rule is told where that takes no time, and ends the upgrader
   const Stream pipe = make_pipe();
   const bool full = GENERATE(false, true);
   if (full) fill(pipe.write);
-  const bool unknown = GENERATE(false, true);  // what standard error is
+  // Whether fstat() cannot tell the type of standard error.
+  const bool unknown = GENERATE(false, true);
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::signal(SIGABRT, SIG_DFL);

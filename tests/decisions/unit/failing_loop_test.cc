@@ -1,5 +1,5 @@
-// Channels, agents and the loop, where the kernel or libuv refuses what it hardly ever does, and
-// where an agent is gone that is still spoken of.
+// Tests channels, agents and the loop when the kernel or libuv refuses calls that hardly ever fail,
+// and when an order is meant for an agent that has ended.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ agent_protocol::Activate large_message() {
   return {.state = std::string(30'000, 'x'), .clean = false};
 }
 
-// A channel of two pipes, of which the test has the other ends.
+// A channel over two pipes, of which the test holds the other ends.
 struct TwoPipes {
   TwoPipes() {
     int ends[2];
@@ -44,7 +44,7 @@ struct TwoPipes {
   OwnedFd agent_input, input, output, agent_output;
 };
 
-// How the upgrader ended, and the error that it told.
+// The upgrader's exit status, and the errors in its log.
 struct RunOutcome {
   int status = 0;
   std::string told;
@@ -63,7 +63,7 @@ RunOutcome outcome_of_running(const Options& options, LogLevel level = LogLevel:
   return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
 }
 
-// From a descriptor that does not block.
+// Reads what is there now from a descriptor that does not block.
 std::string read_while_there(int fd) {
   std::string text;
   char bytes[4'096];
@@ -128,7 +128,7 @@ TEST_CASE("unread bytes are kept up to their limit, and then the input is closed
   while (channel->send(line))
     ++taken;
 
-  CHECK(taken == 3);  // the first is in the pipe, or nearly
+  CHECK(taken == 3);  // the first line is in the pipe, or almost
   CHECK(channel->unsent() == 0);
 }
 
@@ -167,7 +167,8 @@ TEST_CASE("orders to an agent that does not exist, or is gone, are dropped") {
   bench.agents->send(1, agent_protocol::Error{});
   CHECK(bench.agents->signal(1, SIGTERM) == 0);
 
-  // Its line is found with its exit: it is told when the process has been reaped.
+  // The agent has ended before its line is read, so the line is reported after the agent has been
+  // reaped.
   CHECK_FALSE(bench.agents->start(1, shell("echo '{\"type\":\"ready\"}'")));
   REQUIRE(ends(bench.agents->pid_of(1)));
   bench.agents->reap_exits();
@@ -229,7 +230,7 @@ TEST_CASE("a message that an agent reads in part is sent on until it closes its 
   CHECK_FALSE(bench.agents->start(
       1, shell("head -c 70000 >/dev/null; echo taken; exec </dev/null tail -f /dev/null")));
   const pid_t group = bench.agents->pid_of(1);
-  REQUIRE(::kill(-group, SIGSTOP) == 0);  // it takes nothing before all is sent
+  REQUIRE(::kill(-group, SIGSTOP) == 0);  // the agent reads nothing before everything has been sent
   for (int count = 0; count < 5; ++count)
     bench.agents->send(1, large_message());
   REQUIRE(bench.count<InputClosed>() == 0);
@@ -266,7 +267,7 @@ TEST_CASE("so many strangers are reaped in one turn of the loop, and the rest in
   CHECK(ended_child());
   uv_run(&bench.loop, UV_RUN_NOWAIT);
   CHECK_FALSE(ended_child());
-  // At rest there is nothing to be done any more.
+  // The loop has nothing left to do.
   CHECK(uv_run(&bench.loop, UV_RUN_NOWAIT) == 0);
 }
 
@@ -309,7 +310,7 @@ TEST_CASE("a link that is gone when it is opened ends the upgrader") {
   options.agent = "agent";
   options.relink = true;
 
-  // The link, and the loader, have been looked at before.
+  // The first two looks are at the link and at the loader.
   const RunOutcome outcome = outcome_of_running(options, Call::stat, ENOENT, 2);
 
   CHECK(outcome.status == exit_own_failure);
@@ -336,7 +337,8 @@ TEST_CASE("a signal that the kernel does not let through is told in the log") {
   InitSystem init_system(nullptr);
   Options options;
   options.agent = "/bin/sh";
-  options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};  // and then it ends
+  // The agent ends when the log says that it cannot be signalled.
+  options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};
   options.defaults.start_timeout = Duration(1);
   const Failing failing(Call::kill, EPERM);
   Loop loop(options, logbook, init_system, nullptr);
@@ -395,8 +397,8 @@ TEST_CASE("a first agent that the kernel refuses is not executable, unless somet
   Options options;
   options.agent = directory.write("agent", "#!/bin/true\n");
   const int error = GENERATE(ENOENT, EMFILE);
-  // In the process that is to become it, where its path is looked at: the interpreter and its
-  // loader have been looked at before.
+  // The third look at a path happens in the child, before it executes the script. The first two
+  // were at the interpreter and its loader.
   const Failing failing(Call::stat, error, 2);
 
   CHECK(outcome_of_running(options).status ==
@@ -454,7 +456,7 @@ TEST_CASE("the rest of a line is written before the next line, which is lost if 
   const int smallest = 1;
   REQUIRE(::setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof smallest) == 0);
   Logbook logbook(LogLevel::info, nullptr, writer.get());
-  // Until one is found that is taken in part, behind a short one.
+  // Searches a line that is written in part, behind a short line.
   std::string line;
   std::string taken = "\n";
   for (std::size_t bytes = 400; taken.ends_with('\n') && bytes < 4'000; bytes += 100) {

@@ -1,5 +1,5 @@
-// Processes and programs, where the kernel refuses what it hardly ever does: each refusal is told,
-// and nothing is left behind; a call that was only interrupted is made again.
+// Tests processes and programs when system calls fail that hardly ever fail: each error is
+// returned, and no child or descriptor is left behind. Interrupted calls are repeated.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ using Where = StartFailed::Where;
 
 namespace {
 
-// How the start of /bin/true failed.
+// Returns how the start of the program failed.
 std::optional<StartFailed> failure_of(const Program& program, const ChildSetting& setting = {}) {
   auto result = start_process(program, setting);
   if (const auto* failed = std::get_if<StartFailed>(&result)) return *failed;
@@ -32,7 +32,8 @@ int error_of_checking(const std::string& path) {
   return refusal != nullptr ? refusal->error_number : 0;
 }
 
-// A script whose interpreter has gone: only the kernel finds out.
+// Returns a script whose interpreter has been removed after the check, which only the kernel finds
+// out.
 Program orphaned_script(const TemporaryDirectory& directory) {
   const std::string interpreter = directory.link("interpreter", "/bin/sh");
   Program script = program_of(directory.write("script", "#!" + interpreter + "\n"));
@@ -40,7 +41,7 @@ Program orphaned_script(const TemporaryDirectory& directory) {
   return script;
 }
 
-// From now on something is done before or after each look at a path.
+// Runs `deed` before and after each stat() as long as it lives.
 struct AtStat {
   explicit AtStat(std::function<void(std::string_view path, bool done)> deed) {
     at_stat = std::move(deed);
@@ -58,7 +59,7 @@ void exchange(const std::string& one, const std::string& other) {
   REQUIRE(::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0);
 }
 
-// Whether what was started copies its input to its output.
+// Returns whether the started process copies its input to its output, and ends the process.
 bool is_cat(Started& started) {
   static_cast<void>(::write(started.input.get(), "x", 1));
   const bool answers = read_from(started.output.get(), 1) == "x";
@@ -75,7 +76,7 @@ bool no_child_is_left() {
 
 TEST_CASE("a program that executes another one at once is started once, however busy all is") {
   const Program program = program_of("/usr/bin/env", {"cat"});
-  // Whoever looks at the process finds the other program.
+  // Delays each look at the new process until it has executed `cat`.
   const AtStat waiter([&](std::string_view looked_at, bool done) {
     if (done || !is_other_process(looked_at)) return;
     const std::string process(looked_at.substr(0, looked_at.rfind('/')));
@@ -211,7 +212,7 @@ TEST_CASE("an interrupted wait for the exec, or for a child, goes on") {
 
   CHECK(reading.fired());
   CHECK(waiting.fired());
-  CHECK(::waitpid(-1, nullptr, 0) == -1);  // there is no child any more, ended or not
+  CHECK(::waitpid(-1, nullptr, 0) == -1);  // there is no child left, running or ended
 }
 
 TEST_CASE("a child that another has reaped is not waited for for ever") {
@@ -238,7 +239,7 @@ TEST_CASE("an interrupted look at a child is made again") {
 TEST_CASE("a path that comes to name the same file again while it is executed is told as refused") {
   const TemporaryDirectory directory;
   const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
-  // Only the first of the two looks at the path sees another file, or none.
+  // The path is looked at twice. Only the first look fails, as if the path had named no file.
   const Failing failing(Call::stat, ENOENT);
 
   CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOENT});
@@ -287,7 +288,8 @@ TEST_CASE("a loader or an interpreter that may not be read is taken as it is") {
 TEST_CASE("if the newer system call is refused, the older one says what may be executed") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
-  const int before = GENERATE(0, 1);  // the script is asked about, then its interpreter
+  // The kernel is asked about the script first, and then about its interpreter.
+  const int before = GENERATE(0, 1);
   const int error = GENERATE(EINVAL, ENOSYS, EPERM, EACCES);
   {
     const Failing failing(Call::faccessat2, error, before);
@@ -406,7 +408,8 @@ TEST_CASE("an agent is started also where the kernel tells nobody of the upgrade
 
 TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
   const Program program = program_of("/bin/true");
-  const Failing failing(Call::getppid, 0);  // -1: it is another's child by now
+  // -1, since the child's parent is another process by now.
+  const Failing failing(Call::getppid, 0);
 
   auto result = start_process(program, {});
 

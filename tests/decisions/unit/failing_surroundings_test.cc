@@ -1,5 +1,6 @@
-// What an agent is promised of its surroundings, and what the upgrader needs of its own: where the
-// kernel refuses that, there is no agent, and what passes is waited for.
+// Tests the surroundings that an agent is promised, and those that the upgrader needs. If the
+// kernel refuses one of them, no agent is started; if the refusal may pass, the upgrader tries
+// again.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -105,7 +106,8 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
 
   CHECK(failing.fired());
   char byte = 0;
-  CHECK(::read(reader.get(), &byte, 1) == 0);  // it is closed, and holds nothing
+  // The descriptor is closed, and nothing has been written.
+  CHECK(::read(reader.get(), &byte, 1) == 0);
 }
 
 TEST_CASE("messages that init has no room for are sent later, and refused ones are dropped") {

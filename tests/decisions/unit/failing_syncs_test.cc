@@ -1,5 +1,6 @@
-// An upgrade with --relink whose syncs are slow: what init's watchdog is told between them. The
-// loop is the real one, the agents are shell scripts, and fsync() waits for what a test wants.
+// Tests how often init's watchdog is notified during an upgrade with --relink whose syncs are slow.
+// The loop is the real one, the agents are shell scripts, and each fsync() waits as long as the
+// test wants.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -22,8 +23,8 @@ using namespace upgrader;
 
 namespace {
 
-// Asks for an upgrade to `two`, which ends once it is committed. Before that it runs what stands in
-// `meanwhile`, from which it has descriptor 9 to speak to the upgrader.
+// Requests an upgrade to `two`, and ends when that is committed. Before it stops, it runs the
+// script `meanwhile`, which can write to the upgrader through descriptor 9.
 constexpr const char* agent_script = R"(#!/bin/sh
 exec 8<&0 9>&1 </dev/null >&2
 say() { echo '{"type":'"$1"'}' >&9; }
@@ -44,7 +45,7 @@ exec >"$directory/gone"
 say '"stopped"'
 )";
 
-// Init's end of a socket.
+// A notification socket, with the end that init reads.
 class Init {
  public:
   explicit Init(const std::string& path) : path_(path) {
@@ -58,7 +59,7 @@ class Init {
 
   [[nodiscard]] const char* path() const { return path_.c_str(); }
 
-  // How often WATCHDOG=1 has come since the last look.
+  // Returns how many messages WATCHDOG=1 have come since the last call.
   int count_beats() {
     int beats = 0;
     char text[4'096];

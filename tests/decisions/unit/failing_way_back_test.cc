@@ -1,5 +1,5 @@
-// The way back across restarts, where the file system refuses what it hardly ever does: a commit
-// that fails leaves both links as they were, and a count that cannot be kept is told.
+// Tests --previous and --attempts when system calls fail that hardly ever fail: a commit that fails
+// leaves both links as they were, and a start that cannot be counted is logged.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ using namespace upgrader;
 
 namespace {
 
-// What the upgrader tells, and with which status it ends.
+// The upgrader's exit status, and the errors in its log.
 struct RunOutcome {
   int status = 0;
   std::string told;
@@ -84,8 +84,8 @@ TEST_CASE("a commit that fails behind the link of --previous leaves that as it w
   const std::string before = GENERATE("", "two");
   const Releases releases(before);
   Link link = releases.link_with_previous();
-  // The fresh link of --previous; the sync of its directory; the looks at AGENT's link's directory
-  // and at the executable; the fresh link; the sync of its directory.
+  // In this order: makes the fresh link of --previous and syncs its directory; looks at the
+  // directory of AGENT's link and at the executable; makes the fresh link; syncs its directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::symlinkat, 0},
                                                         {Call::fsync, 0},
                                                         {Call::fstat, 0},
@@ -110,7 +110,8 @@ TEST_CASE("what was committed before is named as it was, where nothing says wher
   const Releases releases;
   Link link = releases.link_with_previous();
   const Program two = program_of(releases.two);
-  // What the link named; and the directory of LINK, from which the way is told.
+  // The first realpath() resolves the program that AGENT's link named, the second the directory of
+  // the --previous link.
   const int after = GENERATE(0, 1);
   const Failing failing(Call::realpath, EACCES, after);
 
@@ -195,7 +196,7 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // The links' directories, and the program and its loader, have been opened before.
+  // The links' directories, the program and its loader have been opened before.
   const Failing failing(call, EMFILE, call == Call::open ? 5 : 1);
 
   const RunOutcome outcome = outcome_of_running(options);

@@ -1,4 +1,4 @@
-// Texts with values in them.
+// Tests form(), which puts values into texts.
 #include "base/form.h"
 
 #include <catch2/catch.hpp>

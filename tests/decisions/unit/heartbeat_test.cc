@@ -1,5 +1,5 @@
-// Heartbeats: of whom they are asked, when one is missed, and what follows. Orders of events are
-// explored in tests/decisions/explore.
+// Tests the decisions about heartbeats: which agents must send them, when one is missed, and what
+// the upgrader then does. All orders of events are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 #include <functional>
 
@@ -317,7 +317,7 @@ TEST_CASE("an agent whose heartbeat is due is looked at before that is judged") 
 
   CHECK(bench.supervisor().late(due - 1ms).empty());
   CHECK(bench.supervisor().late(due) == std::vector<Generation>{1});
-  // A look before the deadline judges nothing, however late it is now.
+  // A step for a time before the deadline judges no heartbeat, even if the step comes late.
   Supervisor supervisor = bench.supervisor();
   CHECK(supervisor.step(DeadlinePassed{due - 1ms}, due + 5s).empty());
   CHECK(supervisor == bench.supervisor());

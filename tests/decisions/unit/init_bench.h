@@ -1,4 +1,5 @@
-// Init's end of its socket, and an InitSystem that speaks to it on a clock of the test's own.
+// A bench with init's notification socket, and an InitSystem that writes to it on a clock that the
+// test moves.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,7 +23,7 @@ using Texts = std::vector<std::string>;
 
 inline constexpr Time start{1'000'000};
 
-// A socket at which nobody waits, and an InitSystem that speaks to it.
+// The socket and the InitSystem. The test reads the socket only when it calls heard().
 class InitBench {
  public:
   explicit InitBench(Duration watchdog = Duration::zero())
@@ -39,7 +40,7 @@ class InitBench {
     init_->tell(news, start + after);
   }
 
-  // What has come since the last look, a message each, but what fill() has put there.
+  // Returns the messages that have come since the last call, without those of fill().
   Texts heard() {
     Texts messages;
     char packet[4'096];
@@ -48,8 +49,8 @@ class InitBench {
     }
     return messages;
   }
-  // Others leave no room in the socket until it is read. What is not read of one sender is limited,
-  // too, so there are several.
+  // Fills the socket, so that no message fits until it is read. The kernel limits the unread
+  // messages of each sender, too, so there are several senders.
   void fill() {
     for (bool room = true; room;) {
       const OwnedFd other(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -60,8 +61,9 @@ class InitBench {
     }
   }
   void vanish() { REQUIRE(::unlink(path().c_str()) == 0); }
-  // Lets time pass until then. It is woken when it wants to be; `each` gets each message of that
-  // time with when it came. Counts how often it was woken.
+  // Moves the clock to `after` from the start, and wakes the InitSystem whenever a deadline of its
+  // own is due. Calls `each` with the time and text of each message. Returns how often it was
+  // woken.
   int wake_until(Duration after, const std::function<void(Time, const std::string&)>& each = {}) {
     int count = 0;
     for (auto next = init_->next_deadline(); next && *next <= start + after;
@@ -104,7 +106,7 @@ inline InitNews waiting(InitWait::What what, Duration left, Generation generatio
   return made;
 }
 
-// The agent has asked for that itself.
+// Returns news of a wait that the agent has asked to extend.
 inline InitNews extended(InitWait::What what, Duration left, Generation generation = 1) {
   InitNews made = waiting(what, left, generation);
   made.wait->extended = true;

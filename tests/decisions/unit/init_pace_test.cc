@@ -1,4 +1,5 @@
-// How often init is told, and what stays owed to it: on a clock of the test's own.
+// Tests how often init is notified, and which notifications are sent later, on a clock that the
+// test moves.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ using namespace upgrader::test;
 using namespace std::chrono_literals;
 using Catch::Matchers::StartsWith;
 
-// What came, and when.
+// The messages that have come, and their times.
 class Record {
  public:
   void add(Time now, const std::string& message) {
@@ -68,7 +69,7 @@ TEST_CASE("a flood of extend makes one message a second, and the last deadline i
 
   CHECK(record.messages().size() == 6);
   CHECK(record.messages().front() == "EXTEND_TIMEOUT_USEC=62000000\nSTATUS=waits\n");
-  // What it is at the latest news: 64.999 s, at 5 s; and 2 s.
+  // The last extension came at 5 s, and the time left then was 59.999 s. A reserve of 2 s is added.
   CHECK(record.messages().back() == "EXTEND_TIMEOUT_USEC=61999000\nSTATUS=waits\n");
   CHECK_FALSE(bench.init().next_deadline());
 }
@@ -128,7 +129,7 @@ TEST_CASE("READY=1 that meets a full socket is tried again every 100 ms until it
   bench.tell(news("running"));
   CHECK(bench.init().next_deadline() == start + 100ms);
   CHECK(bench.wake_until(999ms) == 9);
-  CHECK(bench.heard().empty());  // now there is room
+  CHECK(bench.heard().empty());  // this read makes room
 
   CHECK(bench.wake_until(5s) == 1);
 

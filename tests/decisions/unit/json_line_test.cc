@@ -1,4 +1,5 @@
-// The syntax of lines: what JSON is and is not, however hostile, and at what cost.
+// Tests the syntax of lines: which texts are accepted as JSON, however hostile, and how much memory
+// and time they cost.
 #include "base/json_line.h"
 
 #include <catch2/catch.hpp>
@@ -21,7 +22,7 @@ std::string repeated(const std::string& text, std::size_t times) {
   return all;
 }
 
-// The message `ready` with an unknown member of that value.
+// Returns whether a message `ready` is accepted with an unknown member of this value.
 bool is_taken(const std::string& value) {
   const Decoded<AgentMessage> decoded =
       decode_agent_message(R"({"type":"ready","x":)" + value + "}");
@@ -32,7 +33,7 @@ bool is_stray(const std::string& line) {
   return std::holds_alternative<Stray>(decode_agent_message(line));
 }
 
-constexpr std::size_t line_max = line_bytes_max - 1;  // without its newline
+constexpr std::size_t line_max = line_bytes_max - 1;  // the longest line, without its newline
 
 }  // namespace
 

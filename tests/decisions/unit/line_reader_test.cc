@@ -1,4 +1,5 @@
-// Streams cut into lines: the same lines however the bytes arrive, and never more memory.
+// Tests how a stream is cut into lines: the lines do not depend on how the bytes arrive, and the
+// memory never grows.
 #include "agent-protocol/cpp/wire/line_reader.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ std::ostream& operator<<(std::ostream& out, const Cut& cut) {
   return out << (cut.complete ? "whole " : "incomplete ") << cut.text.size() << " bytes";
 }
 
-// What the reader must give, said in the plainest way.
+// Returns the lines that the reader must give, by the simplest code.
 std::vector<Cut> cut_plainly(std::string_view stream) {
   std::vector<Cut> lines;
   while (!stream.empty()) {
@@ -41,7 +42,7 @@ std::vector<Cut> cut_plainly(std::string_view stream) {
   return lines;
 }
 
-// Feeds a reader, `piece()` bytes at most at a time, and collects its lines.
+// Feeds a reader with at most `piece()` bytes at a time, and collects its lines.
 template <class Piece>
 std::vector<Cut> cut_by_reader(std::string_view stream, Piece piece) {
   LineReader reader;
@@ -178,7 +179,7 @@ TEST_CASE("a reader that has told the end reads on") {
 
 TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
   LineReader reader;
-  REQUIRE(reader.space().size() == line_bytes_max);  // now the buffer is there
+  REQUIRE(reader.space().size() == line_bytes_max);  // this call allocates the buffer
   const wire_test::CountedMemory memory;
   std::size_t lines = 0;
   const auto feed = [&reader, &lines](char c, std::size_t bytes) {
@@ -202,7 +203,8 @@ TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
 
   CHECK(has_rest);
   CHECK(lines == 20 * 100'000);
-  CHECK(taken <= incomplete_bytes_max + 1);  // what is kept of an over-long line, with its NUL
+  // The part of an over-long line that is kept, with its NUL.
+  CHECK(taken <= incomplete_bytes_max + 1);
 }
 
 }  // namespace line_reader_test

@@ -1,4 +1,5 @@
-// The link of --relink: what a commit makes of it, and that a failure leaves it as it was.
+// Tests the link of --relink: a commit makes it name the new program, and a failure leaves it as it
+// was.
 #include "tests/decisions/unit/program_of.h"
 #include "upgrader/shell/relink.h"
 
@@ -17,7 +18,7 @@ using namespace upgrader;
 
 namespace {
 
-// releases/ with two programs, and a link `current` to the first.
+// A directory releases/ with two programs, and a link `current` to the first.
 class Releases {
  public:
   Releases() {
@@ -76,7 +77,7 @@ ino_t inode_of_link(const std::string& path) {
   return status.st_ino;
 }
 
-// Makes the directory's descriptor in the link one that cannot be synced.
+// Replaces the link's descriptor of its directory by one that cannot be synced.
 void spoil_sync(const std::string& directory) {
   for (const auto& [fd, target] : descriptors_of(::getpid())) {
     if (target != directory) continue;
@@ -245,7 +246,8 @@ TEST_CASE("if the link may not be replaced, the proof fails, and so does the com
   const Program second = program_of(releases.second());
   const bool sticky = GENERATE(true, false);
   const bool root = ::geteuid() == 0;
-  if (!root) return;  // our own links we may replace in any directory that we may write to
+  // Without root, our own links may be replaced in every directory that we may write to.
+  if (!root) return;
   REQUIRE(::chmod(releases.directory().path().c_str(), 0755) == 0);
   REQUIRE(::chmod(releases.path().c_str(), sticky ? 01777 : 0755) == 0);
 

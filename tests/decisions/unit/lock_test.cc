@@ -1,4 +1,5 @@
-// The lock: who has it, who is told to have it, and that it outlives the upgrader in its agents.
+// Tests the lock: which process holds it, which process is named as its holder, and that the agents
+// of an upgrader that has died still hold it.
 #include "base/lock.h"
 
 #include <fcntl.h>
@@ -31,7 +32,8 @@ std::string own_line() {
          "\n";
 }
 
-// "process 4711 (lock_test)", as the kernel cuts the name.
+// Returns the words for this process, "process 4711 (lock_test)", with the name as the kernel cuts
+// it.
 std::string we() {
   std::string name = content_of("/proc/self/comm");
   name.pop_back();
@@ -50,7 +52,7 @@ ino_t inode_of(const std::string& path) {
   return status.st_ino;
 }
 
-// A process that ends when its test does.
+// A child process that ends, at the latest, when its test does.
 class Background {
  public:
   template <class Deed>
@@ -96,7 +98,7 @@ bool comes_true(Condition condition) {
   return false;
 }
 
-// As the loop does: the file says who holds it once an agent has been started.
+// Takes the lock as the upgrader does: the file names the holder once an agent has been started.
 int take(Lock& lock) {
   const int error = lock.try_lock();
   if (error == 0) lock.write_holder();
@@ -232,7 +234,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   Background upgrader([&](int end) {
     Lock lock(path, number);
     if (take(lock) != 0) return;
-    // An agent, its child, the child of that.
+    // Forks the agent, the agent's child, that child's child, and so on.
     int depth = 0;
     while (depth < agents && ::fork() == 0)
       ++depth;
@@ -244,7 +246,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   Lock lock(path, other_number);
   REQUIRE(take(lock) == EWOULDBLOCK);
 
-  // Some may not have their name yet, or not have been forked.
+  // Some of these processes may not have been named or forked yet, so this waits.
   std::string words = lock.holder_in_words();
   const auto count_named = [&] {
     words = lock.holder_in_words();

@@ -1,4 +1,4 @@
-// How much of what an agent causes reaches the log.
+// Tests which of the lines that agents cause reach the log, and how many are held back.
 #include "upgrader/core/log_limit.h"
 
 #include <catch2/catch.hpp>

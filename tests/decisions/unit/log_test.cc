@@ -1,4 +1,5 @@
-// The log: what a line looks like, and that a log that nobody reads costs lines and nothing else.
+// Tests the log: the form of its lines, and that a log that nobody reads loses lines but blocks
+// nothing.
 #include "upgrader/shell/log.h"
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@ std::string shown(std::string_view bytes) {
   return escape(bytes, 1'000'000);
 }
 
-// What a log writes to and a test reads from.
+// Both ends of a stream: a log writes to one, and the test reads from the other.
 struct Stream {
   OwnedFd read;
   OwnedFd write;
@@ -65,7 +66,7 @@ Stream make_terminal() {
   return terminal;
 }
 
-// All that is there now.
+// Reads everything that is there now.
 std::string take(const OwnedFd& fd) {
   std::string bytes;
   char buffer[4096];
@@ -99,7 +100,8 @@ std::string journal_stream_of(int fd) {
   return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
 }
 
-// Lines "upgrader: N xxx..." with N from 0 on, lost lines told by their number between them.
+// A count of lines "upgrader: N xxx...", N from 0 on, and of the warnings between them that say how
+// many lines were lost.
 struct Tally {
   std::size_t whole = 0;
   std::uint64_t told_lost = 0;
@@ -121,7 +123,8 @@ Tally tally_of(const std::string& text, const std::string& filler) {
   return tally;
 }
 
-// Has a log write far more than `stream` takes, with a reader that takes something at times.
+// Writes far more to a log than its stream holds, while a reader reads only now and then. Checks
+// that each lost line is counted in a warning.
 void flood(const Stream& stream, std::size_t filler_bytes) {
   constexpr int lines = 3'000;
   const std::string filler(filler_bytes, 'x');

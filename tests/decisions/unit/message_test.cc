@@ -1,4 +1,5 @@
-// The vocabulary: names of the enumerators, and the defaults that the page gives.
+// Tests the vocabulary of messages: the names of the enumerators, and the defaults that the
+// protocol page gives.
 #include "agent-protocol/cpp/wire/message.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// How whole numbers are read from texts: options, environment, the lock, the count of attempts.
+// Tests how whole numbers are parsed: in options, the environment, the lock's file and the count of
+// attempts.
 #include "base/number.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// The command line: every option's values, limits and refusals.
+// Tests the command line: the values and limits of every option, and the refusals.
 #include "upgrader/core/options.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// The small table: every phase, and every event in it. What all sequences of events do is explored
-// in tests/decisions/explore.
+// Tests every event in every phase, and every event after that. Longer sequences of events are
+// explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 
 #include "tests/support/bench.h"

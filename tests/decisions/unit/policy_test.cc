@@ -1,4 +1,4 @@
-// What the command line says is what the supervisor goes by.
+// Tests that the options of the command line become the supervisor's policy.
 #include "upgrader/core/options.h"
 
 #include <catch2/catch.hpp>

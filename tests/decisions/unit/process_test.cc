@@ -1,5 +1,5 @@
-// Processes, real ones: what a started one has and has not, how failures look, how endings are
-// learnt.
+// Tests real processes: what a started process inherits and what not, how a failed start is
+// reported, and how its end is learnt.
 #include "base/process.h"
 #include "tests/decisions/unit/program_of.h"
 
@@ -24,7 +24,7 @@ using namespace upgrader;
 
 namespace {
 
-// A started process, killed and reaped at the latest when the test is over.
+// A started process, which is killed and reaped when the test is over.
 class Child {
  public:
   explicit Child(const Program& program, const ChildSetting& setting = {}) {
@@ -52,7 +52,8 @@ class Child {
   }
   std::string hear(std::size_t size) { return read_from(started_.output.get(), size); }
 
-  // Only for one that echoes: once it has answered, its start-up is behind it.
+  // Waits until the process has executed its program. Works only for a program that repeats its
+  // input.
   void update_watch() {
     say("x");
     REQUIRE(hear(1) == "x");
@@ -85,7 +86,7 @@ bool no_child_is_left() {
   return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
 }
 
-// Keeps descriptor `number` for a test, and gives back what was there before.
+// Occupies descriptor `number` during a test, and afterwards restores what was there.
 class Place {
  public:
   explicit Place(int number) : number_(number), before_(::fcntl(number, F_DUPFD_CLOEXEC, 100)) {
@@ -242,8 +243,9 @@ TEST_CASE("the child that comes second leaves nothing of the first one's longer 
 }
 
 TEST_CASE("an environment ends with a null, also where every variable of ours is added to it") {
-  // Two entries and three of ours take 40 bytes, which fill a block of malloc to its end. If the
-  // null had no room in it, the size of the next block, which is not 0, would stand in its place.
+  // Two entries and three that the upgrader adds take 40 bytes, which fill a block of malloc to its
+  // end. If the null at the end had no room, the size of the next block, which is not 0, would
+  // stand in its place.
   const Environment environment{.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5};
   const Program program = program_of("/bin/cat");
   const Vectors vectors(program, &program, environment);
@@ -382,7 +384,8 @@ TEST_CASE("running out of descriptors at any moment is a failure that leaves not
   const Program program = program_of("/bin/true");
   const std::map<int, std::string> before = descriptors_of(::getpid());
   const OwnedFd lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  std::vector<OwnedFd> filled;  // so that the free numbers are the last ones below the limit
+  // These take the low numbers, so that only those just below the limit are free.
+  std::vector<OwnedFd> filled;
   while (filled.empty() || filled.back().get() < 80) {
     filled.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   }

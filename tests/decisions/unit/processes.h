@@ -1,4 +1,4 @@
-// What tests that start processes share: waiting for them with a deadline, and looking at them from
+// Helpers for tests that start processes: they wait with a deadline, and look at a process from
 // outside.
 #pragma once
 
@@ -19,7 +19,7 @@
 #include "base/owned_fd.h"
 #include "tests/decisions/unit/temporary_directory.h"
 
-// Longer than any machine needs; a test that waits so long has failed.
+// The longest time that a test waits. No machine needs nearly so long, so the test then fails.
 inline constexpr int patience_ms = 20'000;
 
 inline bool becomes_ready(int fd, short events) {
@@ -31,13 +31,13 @@ inline bool becomes_ready(int fd, short events) {
   return count == 1;
 }
 
-// True once the process has ended; it is not reaped.
+// Waits until the process has ended, and does not reap it. Returns false if the wait took too long.
 inline bool ends(pid_t pid) {
   const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   return handle && becomes_ready(handle.get(), POLLIN);
 }
 
-// Reads until `size` bytes are there, the stream ends or patience does.
+// Reads until `size` bytes have come, the stream ends, or the wait has taken too long.
 inline std::string read_from(int fd, std::size_t size) {
   std::string bytes;
   char buffer[4096];
@@ -53,7 +53,7 @@ inline std::string read_to_end(int fd) {
   return read_from(fd, static_cast<std::size_t>(-1));
 }
 
-// The open descriptors of a process, and what each is.
+// Returns the open descriptors of a process, and the file of each.
 inline std::map<int, std::string> descriptors_of(pid_t pid) {
   const std::string directory = "/proc/" + std::to_string(pid) + "/fd";
   std::map<int, std::string> found;
@@ -70,7 +70,7 @@ inline std::map<int, std::string> descriptors_of(pid_t pid) {
   return found;
 }
 
-// A line of /proc/PID/status without its name.
+// Returns the value of a line of /proc/PID/status.
 inline std::string status_of(pid_t pid, const std::string& name) {
   std::istringstream lines(content_of("/proc/" + std::to_string(pid) + "/status"));
   std::string line;
@@ -80,8 +80,8 @@ inline std::string status_of(pid_t pid, const std::string& name) {
   return "";
 }
 
-// The kernel lets go of whoever waits for an exec a little before the program's arguments are
-// there.
+// Waits until /proc shows a process's arguments. The kernel reports an exec as done a little
+// earlier.
 inline void await_arguments(pid_t pid) {
   const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd end{.fd = handle.get(), .events = POLLIN, .revents = 0};
@@ -91,7 +91,7 @@ inline void await_arguments(pid_t pid) {
   }
 }
 
-// What a file of NUL-ended texts in /proc/PID holds: "cmdline" or "environ".
+// Returns the NUL-ended texts of a file in /proc/PID: "cmdline" or "environ".
 inline std::vector<std::string> texts_of(pid_t pid, const std::string& file) {
   await_arguments(pid);
   const std::string content = content_of("/proc/" + std::to_string(pid) + "/" + file);

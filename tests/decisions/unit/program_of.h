@@ -1,4 +1,4 @@
-// A program that the upgrader would start, for tests of what is done with it.
+// Checks a program as the upgrader does, for tests of starting it.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 
 #include "base/program.h"
 
-// The program that the path names; the test fails where it is none.
+// Returns the program at a path; fails the test if the file there is not a program.
 inline upgrader::Program program_of(const std::string& path, std::vector<std::string> args = {}) {
   auto checked = upgrader::check_program(path, path, std::move(args));
   if (!checked) FAIL(checked.reason());

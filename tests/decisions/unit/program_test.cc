@@ -1,5 +1,5 @@
-// Which files are programs, and what is kept of them. What the check says of a file is compared
-// with what the kernel says of it wherever the two must agree.
+// Tests which files are accepted as programs, and what is remembered of them. If the check and
+// the kernel must agree, the results are compared.
 #include "base/program.h"
 #include "tests/decisions/unit/program_of.h"
 
@@ -24,7 +24,7 @@ using namespace upgrader;
 
 namespace {
 
-// The errno with which the kernel refuses to execute the file, or 0.
+// Returns the errno with which the kernel refuses to execute the file, or 0.
 int kernel_refusal(const std::string& path) {
   int report[2];
   REQUIRE(::pipe2(report, O_CLOEXEC) == 0);
@@ -59,7 +59,7 @@ agent_protocol::Refusal refusal_of(const std::string& path) {
   return checked.refusal();
 }
 
-// A small dynamic program for this machine, to be spoilt.
+// The bytes of a small dynamic program for this machine, which tests damage.
 class ElfBytes {
  public:
   ElfBytes() : bytes_(content_of("/bin/true")) { REQUIRE(bytes_.size() > sizeof(ElfW(Ehdr))); }
@@ -104,7 +104,7 @@ class ElfBytes {
   std::string bytes_;
 };
 
-// Becomes nobody in particular while it lives, where it was root.
+// Makes the process run as an unprivileged user while it lives, if the process runs as root.
 class Unprivileged {
  public:
   Unprivileged() {

@@ -1,4 +1,4 @@
-// The programs that are kept: under which numbers, and for how long.
+// Tests the list of programs that are held open: which number each gets, and how long it is kept.
 #include "upgrader/shell/programs.h"
 #include "tests/decisions/unit/program_of.h"
 

@@ -1,4 +1,4 @@
-// One newline on a descriptor, once.
+// Tests the readiness descriptor: one newline is written to it, once, and it is closed.
 #include "upgrader/shell/readiness.h"
 
 #include <fcntl.h>

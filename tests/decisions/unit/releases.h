@@ -1,4 +1,4 @@
-// Two releases and the links that name them, for tests of the link where calls fail.
+// Two programs and the links that name them, for tests of the link in which calls fail.
 #pragma once
 
 #include <filesystem>
@@ -9,24 +9,24 @@
 #include "tests/decisions/unit/temporary_directory.h"
 #include "upgrader/shell/relink.h"
 
-// Two programs, the link `current` to the first, and perhaps the link `previous` to what was
-// committed before that.
+// Two programs, the link `current` to the first, and optionally the link `previous` to an earlier
+// program.
 struct Releases {
   explicit Releases(const std::string& before = "") {
     if (!before.empty()) directory.link("previous", before);
   }
-  // The link `current`, which keeps no other.
+  // Opens the link `current` without --previous.
   [[nodiscard]] upgrader::Link link() const {
     return std::move(upgrader::Link::open(path).value());
   }
-  // The same, which keeps what it named before in `previous`.
+  // Opens the link `current` so that a commit keeps the old program in `previous`.
   [[nodiscard]] upgrader::Link link_with_previous() const {
     upgrader::Link opened = link();
     REQUIRE_FALSE(opened.keep_previous(previous));
     return opened;
   }
   [[nodiscard]] std::string target() const { return target_of(path); }
-  // What a link names; empty where there is none.
+  // Returns the target of a link, or "" if there is no link.
   [[nodiscard]] static std::string target_of(const std::string& link) {
     std::error_code ignored;
     return std::filesystem::read_symlink(link, ignored).string();
@@ -39,5 +39,5 @@ struct Releases {
   std::string previous = directory / "previous";
 };
 
-// For calls that tell before each sync: nobody listens.
+// An argument for calls that report each sync before it begins: does nothing.
 inline const upgrader::BeforeSync nothing = [] {};

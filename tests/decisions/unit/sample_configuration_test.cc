@@ -1,4 +1,4 @@
-// The sample agent's command line, and its start-up checks.
+// Tests the sample agent's command line and its start-up checks.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -31,7 +31,7 @@ std::string refusal(const Views& arguments) {
   return parsed.reason();
 }
 
-// A directory in which all checks pass.
+// A directory in which all start-up checks pass.
 struct Place {
   Place() {
     directory.write("log", "one\n", 0644);
@@ -41,7 +41,7 @@ struct Place {
     configuration.state_directory = directory / "state";
   }
 
-  // "NAME: what is wrong" of the first check that fails, or "".
+  // Returns the first check that fails, as "NAME: reason", or "".
   [[nodiscard]] std::string first_failure(unsigned format = 2) const {
     for (const StartCheck& check : start_checks(configuration, format)) {
       if (const auto wrong = check.run()) return check.name + ": " + *wrong;
@@ -185,7 +185,7 @@ TEST_CASE("an output that cannot be made or is no file makes unfit") {
 }
 
 TEST_CASE("without room for the next records, or for a position, the agent is unfit") {
-  // What a full disk does to a write, without a disk: tests/delivery/places fills a real one.
+  // Makes writes fail as a full disk does. tests/delivery/places fills a real disk.
   class FileSizeLimit {
    public:
     explicit FileSizeLimit(rlim_t bytes) {

@@ -1,4 +1,4 @@
-// Exactly once, whatever ends the agent and whenever.
+// Tests that the sample agent copies each line exactly once, whatever ends it and whenever.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A log, an output, and agents that come and go.
+// A log, an output, and agents that take over from each other.
 class Bench {
  public:
   explicit Bench(unsigned position_format = 2) : format_(position_format) { append(""); }
@@ -55,20 +55,21 @@ class Bench {
       continue;
   }
 
-  // A writer that has not learnt yet that the log was rotated, while that is waited for.
+  // Appends a line to the rotated log, as a writer that has not noticed the rotation yet, if the
+  // agent still waits for such lines.
   void append_late() {
     if (rotations_ == 0 || now_us_ >= old_written_us_ + rotate_wait_us) return;
     write(log() + ".1", "line " + std::to_string(++lines_) + "\n");
     old_written_us_ = now_us_;
   }
-  // Writes the log anew; what had not been copied is lost, and nothing else.
+  // Truncates the log and writes new lines. Only lines that had not been copied are lost.
   void cut(int count) {
     fs::resize_file(log(), 0);
     append_lines(count);
   }
   void pass(std::uint64_t time_us) { now_us_ += time_us; }
 
-  // Lets a last agent finish, and judges.
+  // Lets a last agent copy the rest, and compares the log with the output.
   [[nodiscard]] demo::Proof finish() {
     if (rotations_ > 0) pass(rotate_wait_us);
     Copier copier = take_over();
@@ -86,7 +87,7 @@ class Bench {
   static constexpr std::uint64_t rotate_wait_us = 5'000'000;
 
  private:
-  // At the bench's own time.
+  // Appends to a file, and sets its time of modification by the bench's clock.
   void write(const std::string& path, const std::string& text) const {
     std::ofstream(path, std::ios::binary | std::ios::app) << text;
     const timespec now{.tv_sec = static_cast<std::time_t>(now_us_ / 1'000'000),
@@ -100,7 +101,7 @@ class Bench {
   int lines_ = 0;
   int rotations_ = 0;
   std::uint64_t now_us_ = 1'000'000'000;
-  std::uint64_t old_written_us_ = 0;  // when the file that was rotated last was written to last
+  std::uint64_t old_written_us_ = 0;  // the last write to the newest rotated log
 };
 
 using Texts = std::vector<std::string>;
@@ -353,7 +354,7 @@ TEST_CASE("through crashes, hand-overs and rotations at random, each line is cop
   const auto chance = [&random](unsigned of) { return random() % of == 0; };
   Bench bench;
   std::optional<Copier> copier = bench.take_over();
-  std::size_t safe = 0;  // of the output: synced
+  std::size_t safe = 0;  // the bytes of the output that have been synced
 
   for (int step = 0; step < 300; ++step) {
     if (chance(2)) bench.append_lines(static_cast<int>(random() % 5));

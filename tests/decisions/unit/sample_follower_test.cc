@@ -1,4 +1,5 @@
-// Following a log across its rotations, while running and after having been down.
+// Tests how the sample agent follows a log across rotations, both while it runs and after it has
+// been stopped.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -24,14 +25,14 @@ class Log {
   void rename(const std::string& from, const std::string& to) const {
     fs::rename(directory_ / from, directory_ / to);
   }
-  // As logrotate does, without the new file.
+  // Renames the logs as logrotate does, and makes no new log.
   void rotate() {
     for (int age = ++rotations_; age > 1; --age) {
       rename("log." + std::to_string(age - 1), "log." + std::to_string(age));
     }
     rename("log", "log.1");
   }
-  // As if its last write had been then.
+  // Sets the time of the file's last write.
   void set_modified(const std::string& name, std::uint64_t time_us) const {
     const timespec time{.tv_sec = static_cast<std::time_t>(time_us / 1'000'000),
                         .tv_nsec = static_cast<long>(time_us % 1'000'000 * 1'000)};
@@ -50,7 +51,7 @@ class Log {
 
 constexpr std::uint64_t second_us = 1'000'000;
 
-// A time after all that a test writes; those that wait for another say so.
+// A time long after all writes of a test. A test that needs another time passes its own.
 constexpr std::uint64_t long_after_us = 10'000'000'000 * second_us;
 
 std::optional<std::string> next(Follower& follower, std::uint64_t now_us = long_after_us) {
@@ -413,7 +414,7 @@ TEST_CASE("where the time of the old log lies in the future, only what was seen 
 
   CHECK(all(follower, start_us).empty());
   CHECK(follower.wait_us() == 5 * second_us);
-  CHECK(all(follower, start_us - 100 * second_us).empty());  // our own clock was put back
+  CHECK(all(follower, start_us - 100 * second_us).empty());  // the agent's own clock was set back
   CHECK(follower.wait_us() == 5 * second_us);
 
   CHECK(all(follower, start_us - 95 * second_us) == Texts{"two"});

@@ -1,4 +1,4 @@
-// The judge of all tests of the sample agent: each thing that it is to find is found.
+// Tests the proof that all tests of the sample agent rely on: it must find each kind of error.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/temporary_directory.h"
@@ -28,7 +28,7 @@ SeenEvent event(int pid, const std::string& version, const std::string& text) {
 
 const std::vector<SeenRecord> good{record(1, "a"), record(2, "b"), record(3, "c")};
 
-// 1.0.0 writes two records, 2.0.0 the third.
+// Records of an upgrade: version 1.0.0 writes two records, 2.0.0 writes the third.
 const std::vector<SeenRecord> handed_over{record(1, "a"), record(2, "b"), record(3, "c", "2.0.0")};
 const std::vector<SeenEvent> hand_over{
     event(10, "1.0.0", "started as first, generation 1"),

@@ -1,4 +1,4 @@
-// Lines of a file that grows, and records.
+// Tests how lines are read from a file that grows, and how records are written and read.
 #include <catch2/catch.hpp>
 
 #include "sample-agent/lines.h"
@@ -28,7 +28,7 @@ class GrowingFile {
   TemporaryDirectory directory_;
 };
 
-// The next line, taken.
+// Returns the next line and consumes it.
 std::optional<std::string> next(Lines& lines) {
   const auto line = lines.peek();
   REQUIRE(line);

@@ -1,5 +1,5 @@
-// Messages for the tests of the wire: one of each type with as little as it may hold, and one with
-// all that it may; and what they look like on the wire, written by hand from the protocol page.
+// Messages for the tests of the wire format: one of each type with as few members as it may have,
+// and one with all members. Their lines are written by hand from the protocol page.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The position as a text: what is written is read, what is too new or damaged is told.
+// Tests the text of a saved position: a written position can be read again, and one that is too new
+// or damaged is refused.
 #include <catch2/catch.hpp>
 
 #include "sample-agent/durable_file.h"

@@ -1,4 +1,4 @@
-// Words of the sample agent's own small files, and texts that it says to its upgrader.
+// Tests the words in the sample agent's small files, and the texts that it sends to its upgrader.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -1,4 +1,4 @@
-// An agent's session where the upgrader says what it should not: it is not led astray.
+// Tests an agent's session whose upgrader breaks the protocol: the session's state stays right.
 #include <catch2/catch.hpp>
 #include <cerrno>
 

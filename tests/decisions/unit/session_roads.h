@@ -1,4 +1,4 @@
-// Sessions in every state, and the messages that lead there: what the tests of the session share.
+// Sessions in every state, and the messages that lead there, for the tests of the session.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -59,7 +59,7 @@ inline const Stop stop_upgrade = stop_for_upgrade("u1");
 inline const Stop stop_rollback = stop_for(StopReason::rollback);
 inline const Stop stop_shutdown = stop_for(StopReason::shutdown);
 
-// A session led to where the test wants it; every step must be possible.
+// Leads a session to the state that a test wants. Fails the test if a step is refused.
 class Road {
  public:
   explicit Road(Session::Company company = Session::Company::upgrader) : session_(company) {}

@@ -1,5 +1,5 @@
-// The agent's half of the conversation: every call and every message in every state, in two tables
-// written by hand from the protocol page.
+// Tests the agent's half of the conversation: every call and every message in every state, against
+// two tables that were written by hand from the protocol page.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>
@@ -141,8 +141,8 @@ alone-stopped ok    -     ok    -       ok      ok     ok      ok      ok     ok
 alone-ended   ok    -     ok    -       ok      ok     ok      ok      ok     ok        ok
 )";
 
-// `told` and `sent` as above. `exit`: the agent exits at once. `noted`: only the session changes.
-// `.`: nothing happens.
+// `told` and `sent` as in the table of calls. `exit`: the agent exits at once. `noted`: only the
+// session's state changes. `.`: nothing happens.
 constexpr const char* table_of_happenings = R"(
 state         welcome activate stop-u stop-r stop-s accept gate lost failed commit error end   TERM
 silent        .       .        .      .      .      .      .    .    .      .      .     exit  exit

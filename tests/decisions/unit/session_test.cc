@@ -1,5 +1,5 @@
-// The agent's half of the conversation: its sentences, and messages that cross. The tables of what
-// is allowed and what is told are in session_table_test.cc.
+// Tests the agent's half of the conversation: the words of its refusals, and messages that cross.
+// Which calls and messages are allowed is in session_table_test.cc.
 #include "agent-protocol/cpp/session/session.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// A bench whose story is chronicled, and told as status.json tells it.
+// A bench whose story is noted in a chronicle and shown as status.json shows it.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class StatusBench {
     });
   }
 
-  // Time passes in which nothing is due.
+  // Lets time pass, in which no deadline is due.
   void pass(upgrader::Duration time) { bench_.wait(time); }
 
   [[nodiscard]] std::string news() {
@@ -33,7 +33,7 @@ class StatusBench {
     return upgrader::status_news(bench_.state(), chronicle_, facts);
   }
 
-  // 2026-11-22T10:00:00.000Z is when the bench's clock stands at its beginning.
+  // Returns the bench's time as a wall-clock time: the bench begins at 2026-11-22T10:00:00.000Z.
   [[nodiscard]] upgrader::Stamp stamp() const {
     const std::int64_t ms = bench_.now().count();
     return {ms * 1'000 + us, 1'795'341'600'000 + ms - 1'000'000};
@@ -47,10 +47,10 @@ class StatusBench {
   upgrader::BootFacts boot;
   std::string first = "/opt/agent-v1";
   std::string candidate = "/opt/agent-v2";
-  std::int64_t us = 0;  // that the clock of microseconds is ahead
+  std::int64_t us = 0;  // so far the clock of microseconds is ahead
 
  private:
-  // The world has done what it was asked for.
+  // Notes in the chronicle that the last order has been carried out.
   void note_done() {
     if (std::holds_alternative<upgrader::Check>(*asked_)) chronicle_.note_checked(candidate);
     const auto* spawn = std::get_if<upgrader::Spawn>(&*asked_);

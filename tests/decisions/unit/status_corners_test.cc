@@ -1,4 +1,5 @@
-// status.json at its limits: what is left out where there is no room, and in which order.
+// Tests status.json at its size limit: which members are left out for lack of room, and in which
+// order.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/status_bench.h"
@@ -62,7 +63,7 @@ TEST_CASE("all that must be said fits, however long each text of it is") {
 
 TEST_CASE("a text is cut where it would be too long as it is written, and its object says so") {
   StatusBench bench;
-  // Each of these characters is six bytes as it is written, but for the slash.
+  // Each of these characters except the slash takes six bytes in JSON.
   bench.first = bench.candidate = "/" + std::string(4'094, '\x02');
   std::string shown = "/";
   for (int i = 0; i < 682; ++i)

@@ -1,4 +1,4 @@
-// status.json: every member of it, at the moments of a few stories, to the letter.
+// Tests every member of status.json, byte for byte, at moments of a few stories.
 #include "upgrader/core/status_news.h"
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using agent_protocol::Status;
 using agent_protocol::Unfit;
 
-// What is written below on several lines is one.
+// Joins the lines of a text to one, without their indentation.
 std::string line(const std::string& text) {
   std::string whole;
   bool indented = true;
@@ -183,7 +183,7 @@ TEST_CASE("an upgrade that is committed is told with all that it took") {
   bench.pass(5ms);
   bench->have_watched(
       [&, before = 0](const auto& event, const auto& actions, const auto& state) mutable {
-        bench.us = 700 * before++;  // between the exit and the writing of `activate`
+        bench.us = 700 * before++;  // the time between the exit and the writing of `activate`
         bench.chronicle().note(event, actions, state, bench.stamp());
       });
   bench->exit(1);

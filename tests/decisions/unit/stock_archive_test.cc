@@ -1,8 +1,8 @@
-// The same `serialize` functions through the JSON archives that cereal brings: two independent
-// writers and readers of one vocabulary must agree on every sound message. The stock archives know
-// neither limits nor absent members; how they take the members of member.h is said here.
+// Tests the `serialize` functions with the JSON archives that cereal brings. Two independent
+// writers and readers of one vocabulary must agree on every well-formed message. Cereal's archives
+// know neither limits nor optional members, so this file teaches them the members of member.h.
 
-// RapidJSON's habit of adding to a null pointer: see json_line.cc.
+// RapidJSON adds to a null pointer, which clang's sanitizer would report: see json_line.cc.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
 #endif
@@ -56,8 +56,8 @@ void save(cereal::JSONOutputArchive& archive,
   }
 }
 
-// Members come in the order of `serialize`, which is how ours are written: an absent one shows in
-// the name of the next.
+// Reads a member if it comes next in the line. Members have the order of `serialize` on the wire,
+// so an absent member shows by the name of the next one.
 template <class Rule, class Value>
 void load(cereal::JSONInputArchive& archive, cereal::NameValuePair<Member<Rule, Value>>& pair) {
   const char* const next = archive.getNodeName();
@@ -98,7 +98,7 @@ std::string written_by_stock(const Variant& message) {
   return stream.str();
 }
 
-// Reads into a fresh message of the type of `like`.
+// Reads a line into a new message of the same type as `like`.
 template <class Variant>
 Variant read_by_stock(const std::string& line, const Variant& like) {
   std::istringstream stream(line);
@@ -144,7 +144,7 @@ void check_agreement(const wire_test::Sample<Message>& sample) {
 
   CHECK(decoded(stock, sample.message) == Decoded<Message>(sample.message));
   CHECK(read_by_stock(encode(sample.message).value(), sample.message) == sample.message);
-  // The stock writer spells the digits of an escape in capitals.
+  // Cereal writes the digits of an escape in capitals, so such a line differs.
   if (sample.line.find("\\u001f") == std::string::npos) CHECK(without_layout(stock) == sample.line);
 }
 

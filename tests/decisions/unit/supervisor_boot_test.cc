@@ -1,4 +1,5 @@
-// Decisions on a start that fails, the way back at boot, and the count of starts in vain.
+// Tests the decisions about a first agent that fails, the way back to the previous program, and the
+// count of failed starts.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>

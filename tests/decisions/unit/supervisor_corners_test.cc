@@ -1,5 +1,5 @@
-// Decisions on what comes at an odd moment: outcomes that nobody asked for, deadlines that are not
-// due, agents that were killed already. They change nothing that they must not.
+// Tests the decisions about events at an odd moment: outcomes without an order, deadlines that are
+// not due, agents that have been killed already. None of them may change the state wrongly.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -19,7 +19,7 @@ using namespace upgrader::test;
 using Types = std::vector<std::string>;
 using Generations = std::vector<Generation>;
 
-// A supervisor that has ordered a check, and has not been told its outcome.
+// Returns a supervisor that has ordered a check, and does not know the outcome yet.
 Supervisor checking() {
   Bench bench;
   bench.reach(Phase::running);

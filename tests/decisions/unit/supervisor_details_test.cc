@@ -1,5 +1,5 @@
-// What an agent or an operator is told, to the letter: reasons within their limits, types that an
-// error is about, last words, and what is said once.
+// Tests the exact words for an agent or an operator: reasons within their limits, the types that an
+// error is about, last words, and words that are said only once.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

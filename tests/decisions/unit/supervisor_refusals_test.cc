@@ -1,4 +1,5 @@
-// Decisions on what comes from the wrong agent, or too late: it is refused, or not heard at all.
+// Tests the decisions about messages from the wrong agent, or too late: they are refused or
+// ignored.
 #include <catch2/catch.hpp>
 
 #include "tests/support/bench.h"

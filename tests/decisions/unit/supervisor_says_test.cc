@@ -1,5 +1,5 @@
-// What an operator reads in the log when the upgrader ends or an agent takes its work back, and
-// what an agent is told of why it was refused or has failed.
+// Tests the log lines at the end of the upgrader and when an agent gets its work back, and the
+// reason that an agent is sent when its request is refused or its upgrade has failed.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -168,7 +168,7 @@ TEST_CASE("an agent that extended its start is told what it was allowed in all")
   bench.upgrade(request);
   bench.hello(2);
   bench.wait(2s);
-  bench.say(2, Extend{1'000});  // less than it has
+  bench.say(2, Extend{1'000});  // less time than the agent has left
   bench.say(2, Extend{62'500});
 
   const Actions late = bench.wait(62'500ms);

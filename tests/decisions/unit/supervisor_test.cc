@@ -1,5 +1,5 @@
-// Decisions that are worth a sentence. Whole stories are in tests/decisions/scenario, all of them
-// in tests/decisions/explore.
+// Tests single decisions of the supervisor. Whole stories are in tests/decisions/scenario, all
+// orders of events in tests/decisions/explore.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

@@ -1,4 +1,5 @@
-// Decisions on deadlines: what ends one, what moves it, and what must leave it as it is.
+// Tests the decisions about deadlines: which events end a deadline, which move it, and which must
+// leave it as it is.
 #include <catch2/catch.hpp>
 
 #include "agent-protocol/cpp/wire/codec.h"
@@ -35,7 +36,7 @@ agent_protocol::Upgrade gated() {
   return request;
 }
 
-// A first agent that is active, and has not said that it works.
+// Starts a first agent that is active and has not said `healthy` yet.
 void start_unproved(Bench& bench) {
   bench.start();
   bench.say(1, with_readiness);

@@ -1,4 +1,4 @@
-// A directory of a test's own, gone with it, and the few deeds that tests do in one.
+// A temporary directory that is removed with its test, and helpers to make files and links in it.
 #pragma once
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ class TemporaryDirectory {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
-  // Writes a file and gives its path.
+  // Writes a file, and returns its path.
   std::string write(const std::string& name, const std::string& content, mode_t mode = 0755) const {
     const std::string path = *this / name;
     std::ofstream(path, std::ios::binary | std::ios::trunc) << content;

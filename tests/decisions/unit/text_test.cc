@@ -1,4 +1,4 @@
-// UTF-8, escaping and fitting: what the archives lean on, by itself.
+// Tests UTF-8, escaping and shortening of texts, on which the archives rely.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -18,7 +18,8 @@ char byte(unsigned value) {
   return static_cast<char>(static_cast<unsigned char>(value));
 }
 
-// By the bit patterns alone, so also for what is no character.
+// Encodes a code in `bytes` bytes by the bit patterns of UTF-8 alone, even if it is not a
+// character.
 std::string patterned(unsigned code, unsigned bytes) {
   if (bytes == 1) return {byte(code)};
   std::string text;

@@ -1,5 +1,5 @@
-// What is said to people: durations, endings of upgrades, and the status for init, of states that
-// are rare or last a moment.
+// Tests words for people: durations, endings of upgrades, and the status for init in states that
+// are rare or short.
 #include "upgrader/core/words.h"
 
 #include <catch2/catch.hpp>
