@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "base/curl_loop.h"
 #include "base/uv_handle.h"
 #include "fleet/store/grpc_frame.h"
 
@@ -106,29 +107,19 @@ class Http2 {
   [[nodiscard]] std::unique_ptr<Call> call(Request request, Observer observer);
 
  private:
-  struct FreeMulti {
-    void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
-  };
-
-  static int socket_changed(CURL* easy, curl_socket_t socket, int what, void* self, void* poll);
-  static int timer_changed(CURLM* multi, long delay_ms, void* self);
   void push();
-  void act(curl_socket_t socket, int events);
   void push_on();
   void tell();
   void tell_endings();
 
-  uv_loop_t& loop_;
   Certificates certificates_;
   Judge judge_;
-  upgrader::UvHandle<uv_timer_t> timer_;
   upgrader::UvHandle<uv_idle_t> pusher_;
-  std::map<curl_socket_t, upgrader::UvHandle<uv_poll_t>> polls_;
   std::map<std::uint64_t, Call*> calls_;  // those that live
   std::set<std::uint64_t> heard_;         // those that have something to tell
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
-  std::unique_ptr<CURLM, FreeMulti> multi_;
+  upgrader::CurlLoop curl_;
 };
 
 }  // namespace fleet

@@ -38,11 +38,11 @@ Http2::Call::Call(Http2& owner, Request request, Observer observer)
   set_options();
   set_headers();
   owner_.calls_[number_] = this;
-  UPGRADER_CHECK(curl_multi_add_handle(owner_.multi_.get(), easy_.get()) == CURLM_OK);
+  UPGRADER_CHECK(curl_multi_add_handle(owner_.curl_.multi(), easy_.get()) == CURLM_OK);
 }
 
 Http2::Call::~Call() {
-  curl_multi_remove_handle(owner_.multi_.get(), easy_.get());
+  curl_multi_remove_handle(owner_.curl_.multi(), easy_.get());
   owner_.calls_.erase(number_);
 }
 

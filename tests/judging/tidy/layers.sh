@@ -5,8 +5,8 @@ layer_checks='layers crossings cereal uv decisions releases sample_agent_include
   fleet_orders fleet_http'
 
 # The files of base/ that act: all others are pure.
-base_shell='check|descriptors|directory|environment|executable|lock|lock_holders|no_wait'
-base_shell="$base_shell|notify_listener|owned_fd|process|program|uv_handle|vectors"
+base_shell='check|curl_loop|descriptors|directory|environment|executable|lock|lock_holders'
+base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|uv_handle|vectors"
 
 # The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
 # decides, L3 acts, L4 is main. Its folder says which; the nouns, and those of base/ that act, stand

@@ -1,0 +1,127 @@
+// Carries out libcurl's transfers on a libuv loop: each socket that libcurl names is polled, and
+// its one timer is libuv's. Knows nothing of what is transferred.
+#pragma once
+
+#include <curl/curl.h>
+#include <uv.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/uv_handle.h"
+
+namespace upgrader {
+
+class CurlLoop {
+ public:
+  CurlLoop() = default;
+  CurlLoop(const CurlLoop&) = delete;
+  CurlLoop& operator=(const CurlLoop&) = delete;
+
+  // To be called once, before all else. `acted` is called whenever libcurl has done something, and
+  // never from within libcurl: it may read what has ended, add transfers and remove them. Returns
+  // false if there is no memory.
+  [[nodiscard]] bool begin(uv_loop_t* loop, std::function<void()> acted) {
+    loop_ = loop;
+    acted_ = std::move(acted);
+    timer_ =
+        make_handle<uv_timer_t>([loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); });
+    multi_.reset(curl_multi_init());
+    if (timer_ == nullptr || multi_ == nullptr) return false;
+    timer_->data = this;
+    curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &CurlLoop::socket_changed);
+    curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
+    curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &CurlLoop::timer_changed);
+    curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
+    return true;
+  }
+
+  // Closes the connections that are still open. All transfers have to be removed before.
+  void end() {
+    multi_.reset();
+    timer_.reset();
+    polls_.clear();
+  }
+  ~CurlLoop() { end(); }
+
+  [[nodiscard]] CURLM* multi() const { return multi_.get(); }
+
+  // Has libcurl write to every socket that it waits for, as if each were ready for that.
+  void write_to_all() {
+    std::vector<curl_socket_t> sockets;
+    for (const auto& [socket, poll] : polls_) {
+      sockets.push_back(socket);
+    }
+    int running = 0;
+    for (const curl_socket_t socket : sockets) {
+      if (!polls_.contains(socket)) continue;
+      curl_multi_socket_action(multi_.get(), socket, CURL_CSELECT_OUT, &running);
+    }
+    acted_();
+  }
+
+ private:
+  struct FreeMulti {
+    void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+  };
+
+  static int timer_changed(CURLM* /*multi*/, long delay_ms, void* self) {
+    uv_timer_t* const timer = static_cast<CurlLoop*>(self)->timer_.get();
+    if (delay_ms < 0) return uv_timer_stop(timer);
+    const auto is_up = [](uv_timer_t* handle) {
+      static_cast<CurlLoop*>(handle->data)->act(CURL_SOCKET_TIMEOUT, 0);
+    };
+    return uv_timer_start(timer, is_up, static_cast<std::uint64_t>(delay_ms), 0) == 0 ? 0 : -1;
+  }
+
+  static int socket_changed(CURL* /*easy*/, curl_socket_t socket, int what, void* self,
+                            void* /*poll*/) {
+    CurlLoop& loop = *static_cast<CurlLoop*>(self);
+    if (what == CURL_POLL_REMOVE) {
+      loop.polls_.erase(socket);
+      return 0;
+    }
+    auto& poll = loop.polls_[socket];
+    if (poll == nullptr) {
+      poll = make_handle<uv_poll_t>(
+          [&](uv_poll_t* fresh) { return uv_poll_init_socket(loop.loop_, fresh, socket); });
+      if (poll == nullptr) return -1;
+      poll->data = self;
+    }
+    return uv_poll_start(poll.get(), events_from(what), &CurlLoop::is_ready) == 0 ? 0 : -1;
+  }
+
+  static void is_ready(uv_poll_t* handle, int status, int events) {
+    int ready = status < 0 ? CURL_CSELECT_ERR : 0;
+    if ((events & UV_READABLE) != 0) ready |= CURL_CSELECT_IN;
+    if ((events & UV_WRITABLE) != 0) ready |= CURL_CSELECT_OUT;
+    uv_os_fd_t fd = -1;
+    uv_fileno(reinterpret_cast<uv_handle_t*>(handle), &fd);
+    static_cast<CurlLoop*>(handle->data)->act(fd, ready);
+  }
+
+  static int events_from(int what) {
+    int events = 0;
+    if (what != CURL_POLL_OUT) events |= UV_READABLE;
+    if (what != CURL_POLL_IN) events |= UV_WRITABLE;
+    return events;
+  }
+
+  void act(curl_socket_t socket, int events) {
+    int running = 0;
+    curl_multi_socket_action(multi_.get(), socket, events, &running);
+    acted_();
+  }
+
+  uv_loop_t* loop_ = nullptr;
+  std::function<void()> acted_;
+  UvHandle<uv_timer_t> timer_;
+  std::map<curl_socket_t, UvHandle<uv_poll_t>> polls_;
+  std::unique_ptr<CURLM, FreeMulti> multi_;
+};
+
+}  // namespace upgrader
