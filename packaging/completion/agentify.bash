@@ -4,7 +4,7 @@
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
 _agentify_options='--check= --check-timeout= --ready= --settle= --vouch= --health=
-  --health-interval= --health-failures= --health-action= --stop= --version --version=
+  --health-interval= --health-failures= --health-action= --ca-file= --stop= --version --version=
   --version-command= --last-words --last-words= --follow= --follow-keys= --help'
 _agentify_run_options='--name= --releases= --upgrader= --print'
 _agentify_unit_options='--init= --user= --replaces= --prepare= --name= --releases= --upgrader='
@@ -14,12 +14,12 @@ _agentify_values() {
   case $1 in
     --check-timeout | --settle | --health-interval) _upgrader_durations "$2" ;;
     --ready)
-      compgen -W 'started notify fd: tcp: unix: http:// exec: file: after:' -- "$2"
+      compgen -W 'started notify fd: tcp: unix: http:// https:// exec: file: after:' -- "$2"
       ;;
-    --health) compgen -W 'tcp: unix: http:// exec: file:' -- "$2" ;;
+    --health) compgen -W 'tcp: unix: http:// https:// exec: file:' -- "$2" ;;
     --vouch) compgen -W 'yes no' -- "$2" ;;
     --health-action) compgen -W 'silence exit' -- "$2" ;;
-    --last-words) { compgen -W none -- "$2"; compgen -f -- "$2"; } ;;
+    --ca-file | --last-words) { compgen -W none -- "$2"; compgen -f -- "$2"; } ;;
     --health-failures) compgen -W '1 3 10' -- "$2" ;;
     --init)
       compgen -W 'systemd openrc runit s6 busybox sysvinit finit procd dinit' -- "$2"
@@ -50,7 +50,7 @@ _agentify() {
   done
   _upgrader_find_value
   if [[ $option ]]; then
-    [[ $option == --@(follow|follow-keys|releases|last-words) ]] && compopt -o filenames
+    [[ $option == --@(follow|follow-keys|releases|ca-file|last-words) ]] && compopt -o filenames
     _upgrader_offer_values _agentify_values
   elif [[ $current != -* && ${COMP_WORDS[1]} == @(run|unit|doctor) ]]; then
     _upgrader_offer_programs

@@ -2,7 +2,8 @@
 # Completion of agentify's command line in zsh: its commands, options and their values, the daemon
 # and its arguments.
 
-local probes='tcp\: unix\: http\:// exec\: file\:' signals='(TERM INT QUIT HUP USR1 USR2 KILL)'
+local probes='tcp\: unix\: http\:// https\:// exec\: file\:'
+local signals='(TERM INT QUIT HUP USR1 USR2 KILL)'
 
 local -a own=()
 local inits='(systemd openrc runit s6 busybox sysvinit finit procd dinit)'
@@ -52,6 +53,7 @@ _arguments -S $own \
   '--health-interval=[how often]:duration:_upgrader_durations' \
   '--health-failures=[how many failures in a row count]:number:(1 3 10)' \
   '--health-action=[what follows]:deed:(silence exit)' \
+  '--ca-file=[whose certificates https has to show, or none]:file:_files' \
   "--stop=[how to stop it]:signals:$signals" \
   '--version-command=[prints the version of the daemon]:command:' \
   '--last-words=-[add its last line to the reason, and keep more in a file]::file:_files' \

@@ -148,6 +148,7 @@ void Adapter::on(const DaemonStarted& event) {
       ready_at_ = now_ + terms_.ready_time;
       return note_not_ready("it has not lived for long enough");
     case ReadyBy::probe:
+      not_ready_ = "it has not answered (--ready=" + terms_.ready_text + ")";
       probe_at_ = now_;
       return probe_if_due();
   }

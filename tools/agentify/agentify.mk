@@ -14,7 +14,7 @@ agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(upgrader
   $(base_library) $(protocol_library)
 
 $(BUILD)/agentify: $(BUILD)/objects/tools/agentify/main.o $(agentify_libraries)
-	$(LINK) -o $@ $^ -Wl,--as-needed -luv -lsodium $(LDLIBS)
+	$(LINK) -o $@ $^ -Wl,--as-needed -luv -lsodium -lcurl $(LDLIBS)
 
 agentify_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/agentify/*_test.cc))
 $(BUILD)/objects/tests/together/agentify/%.o: CXXFLAGS += -O0
@@ -23,11 +23,12 @@ $(agentify_units): $(BUILD)/tests/together/agentify/%: \
   $(BUILD)/objects/tests/together/agentify/%.o \
     $(BUILD)/objects/tests/catch_main.o $(agentify_libraries)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -luv -lsodium
+	$(LINK) -o $@ $^ -luv -lsodium -lcurl
 
 # Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
 agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \
-  tests/together/agentify/follow.py tests/together/agentify/run.py \
+  tests/together/agentify/probes.py tests/together/agentify/follow.py \
+  tests/together/agentify/run.py \
   tests/together/agentify/last_words.py tests/together/agentify/unit.py \
   tests/together/agentify/doctor.py \
   tests/together/agentify/trial.py \
@@ -40,7 +41,7 @@ $(agentify_witness): $(BUILD)/objects/tests/together/agentify/witness.o
 tool_tests += $(agentify_units) $(agentify_plays)
 slow_tests += tests/together/agentify/faults.py
 check-built: $(agentify_witness)
-tool_packages += python3 minisign strace
+tool_packages += python3 minisign openssl strace
 sanitized_tests += $(agentify_units) $(filter-out %/faults.py %/kill.py,$(agentify_plays))
 sanitized_programs += $(BUILD)/agentify $(BUILD)/agent-releases $(agentify_witness)
 

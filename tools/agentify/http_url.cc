@@ -1,15 +1,18 @@
 #include "tools/agentify/http_url.h"
 
+#include <curl/curl.h>
+
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <system_error>
 
 namespace agentify {
 namespace {
 
-constexpr std::string_view scheme = "http://";
-constexpr int status_min = 100;
-constexpr int status_max = 599;
+struct FreeUrl {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
   std::uint16_t port = 0;
@@ -34,58 +37,39 @@ std::optional<std::string> take_host(std::string_view& rest) {
   return host;
 }
 
-bool has_control_or_blank(std::string_view text) {
-  for (const char byte : text) {
-    if (static_cast<unsigned char>(byte) <= ' ' || byte == '\x7f') return true;
-  }
-  return false;
+std::string part_of(CURLU* url, CURLUPart part) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK) return "";
+  std::string found = text;
+  curl_free(text);
+  return found;
 }
 
 }  // namespace
 
 std::optional<HttpUrl> parse_http_url(std::string_view text) {
-  if (!text.starts_with(scheme) || has_control_or_blank(text)) return std::nullopt;
-  text.remove_prefix(scheme.size());
-  HttpUrl url;
-  const std::size_t slash = text.find('/');
-  if (slash != std::string_view::npos) url.path = text.substr(slash);
-  std::string_view authority = text.substr(0, slash);
-  const std::optional<std::string> host = take_host(authority);
-  if (!host) return std::nullopt;
-  url.host = *host;
-  if (authority.empty()) return url;
-  if (!authority.starts_with(':')) return std::nullopt;
-  const std::optional<std::uint16_t> port = parse_port(authority.substr(1));
-  if (!port) return std::nullopt;
-  url.port = *port;
-  return url;
-}
-
-std::string http_request(const HttpUrl& url) {
-  const bool bracketed = url.host.find(':') != std::string::npos;
-  const std::string host = bracketed ? "[" + url.host + "]" : url.host;
-  return "GET " + url.path + " HTTP/1.0\r\nHost: " + host + ":" + std::to_string(url.port) +
-         "\r\nUser-Agent: agentify\r\nConnection: close\r\n\r\n";
-}
-
-std::optional<int> http_status(std::string_view answer) {
-  const std::size_t end = answer.find('\n');
-  if (end == std::string_view::npos) {
-    if (answer.size() >= http_answer_bytes_max) return 0;
+  HttpUrl url{.text = std::string(text), .host = {}, .tls = text.starts_with("https://")};
+  // libcurl would take a third slash as a slip of the pen.
+  const std::size_t scheme_bytes = url.tls ? 8 : 7;
+  if ((!url.tls && !text.starts_with("http://")) || text.substr(scheme_bytes).starts_with('/')) {
     return std::nullopt;
   }
-  if (!answer.starts_with("HTTP/")) return 0;
-  const std::size_t blank = answer.find(' ');
-  if (blank == std::string_view::npos || blank > end) return 0;
-  int status = 0;
-  const std::string_view digits = answer.substr(blank + 1, 3);
-  const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), status);
-  if (error != std::errc{} || last != digits.data() + digits.size()) return 0;
-  return status >= status_min && status <= status_max ? status : 0;
-}
-
-bool is_good_http_status(int status) {
-  return status >= 200 && status < 400;
+  const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
+  if (!parsed) return std::nullopt;
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.text.c_str(), CURLU_DISALLOW_USER) !=
+      CURLUE_OK) {
+    return std::nullopt;
+  }
+  std::string host = part_of(parsed.get(), CURLUPART_HOST);
+  if (host.starts_with('[')) {
+    const std::string zone = part_of(parsed.get(), CURLUPART_ZONEID);
+    host = host.substr(1, host.size() - 2) + (zone.empty() ? "" : "%" + zone);
+  }
+  const std::optional<std::uint16_t> port = parse_port(part_of(parsed.get(), CURLUPART_PORT));
+  if (host.empty() || !port) return std::nullopt;
+  url.host = std::move(host);
+  url.port = *port;
+  return url;
 }
 
 std::optional<TcpAddress> parse_tcp_address(std::string_view text) {

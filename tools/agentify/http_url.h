@@ -1,4 +1,4 @@
-// The little of HTTP that a probe needs: where to ask, what to ask, and whether the answer is good.
+// Addresses in the options that name a probe: the URL of http and https, and HOST:PORT of tcp.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,17 @@
 namespace agentify {
 
 struct HttpUrl {
-  std::string host;
+  std::string text;  // the whole URL, as libcurl takes it
+  std::string host;  // without brackets
   std::uint16_t port = 80;
-  std::string path = "/";  // with the query
+  bool tls = false;
 
   bool operator==(const HttpUrl&) const = default;
 };
 
-// `http://HOST[:PORT][/PATH]`; HOST may be an IPv6 address in brackets. No https.
+// `http://HOST[:PORT][/PATH]` or the same with `https`; HOST may be an IPv6 address in brackets.
+// Nothing for another text, and for a URL with a user or a password, which logs would show.
 [[nodiscard]] std::optional<HttpUrl> parse_http_url(std::string_view text);
-
-[[nodiscard]] std::string http_request(const HttpUrl& url);
-
-// More of an answer is never read: its first line says all.
-inline constexpr std::size_t http_answer_bytes_max = 512;
-
-// The status in the first line of an answer. Nothing as long as that line is not whole; 0 where it
-// is no answer in HTTP.
-[[nodiscard]] std::optional<int> http_status(std::string_view answer);
-
-// 2xx and 3xx.
-[[nodiscard]] bool is_good_http_status(int status);
 
 // `PORT` or `HOST:PORT`, with HOST the loopback's where there is none.
 struct TcpAddress {

@@ -124,6 +124,25 @@ Complaint set_directory(const Argument& argument, std::optional<std::string>& di
   return "";
 }
 
+Complaint set_ca_file(const Argument& argument, Options& options) {
+  const std::string_view text = argument.value.value_or("");
+  if (text != any_certificate && !text.starts_with('/')) {
+    return complain(argument, "needs =FILE, where FILE begins with a slash, or =none");
+  }
+  options.ca_file = std::string(text);
+  return "";
+}
+
+bool is_by_tls(const ProbeKind& kind) {
+  const auto* const http = std::get_if<HttpProbe>(&kind);
+  return http != nullptr && http->url.tls;
+}
+
+bool has_probe_by_tls(const Options& options) {
+  const auto* const ready = std::get_if<ProbeKind>(&options.ready);
+  return (ready != nullptr && is_by_tls(*ready)) || (options.health && is_by_tls(*options.health));
+}
+
 Complaint set_last_words(const Argument& argument, Options& options) {
   options.last_words = argument.value != "none";
   if (!argument.value || !options.last_words) return "";
@@ -145,6 +164,7 @@ Complaint set_option(const Argument& argument, Options& options) {
   if (name == "--health-interval") return set_duration(argument, options.health_interval);
   if (name == "--health-failures") return set_health_failures(argument, options);
   if (name == "--health-action") return set_health_action(argument, options);
+  if (name == "--ca-file") return set_ca_file(argument, options);
   if (name == "--stop") return set_stop(argument, options);
   if (name == "--version") return set_version(argument, options);
   if (name == "--version-command") return set_command(argument, options.version_command);
@@ -164,6 +184,9 @@ Complaint judge_together(const Options& options, const char* const* argv, int en
     if (!options.health && is_given(name, argv, end)) {
       return std::string(name) + ": needs --health";
     }
+  }
+  if (options.ca_file && !has_probe_by_tls(options)) {
+    return "--ca-file: needs --ready or --health with an https:URL";
   }
   if (options.follow_keys && !options.follow) {
     return "--follow-keys: needs --follow=DIR";
@@ -213,17 +236,21 @@ std::string help_text() {
          "                              fd:N           it writes a newline to descriptor N\n"
          "                              after:D        it has lived for so long\n"
          "                              tcp:[HOST:]PORT, unix:PATH   it takes a connection\n"
-         "                              http:URL       it answers with a status of 2xx or 3xx\n"
+         "                              http:URL, https:URL   it answers with a status of 2xx or\n"
+         "                                             3xx\n"
          "                              exec:COMMAND   COMMAND ends with status 0\n"
          "                              file:PATH      it has made or changed that file\n"
          "  --settle=D                how long it must work on trial before healthy is said (3s,\n"
          "                            at most half the trial)\n"
          "  --vouch=yes|no            whether to say healthy for it then (yes)\n"
-         "  --health=KIND             ask it again and again: tcp, unix, http, exec or file\n"
+         "  --health=KIND             ask it again and again: tcp, unix, http, https, exec or "
+         "file\n"
          "  --health-interval=D       how often (10s)\n"
          "  --health-failures=N       how many failures in a row count (3)\n"
          "  --health-action=silence|exit\n"
          "                            what follows where it is not on trial (silence)\n"
+         "  --ca-file=FILE            whose certificates https has to show, in PEM (the system's\n"
+         "                            authorities); none: any, of localhost alone\n"
          "  --stop=SIGNAL[:D[,SIGNAL:D ...]]\n"
          "                            how to stop it (TERM); SIGKILL comes last by itself\n"
          "  --version=TEXT            the daemon's version, for log and status\n"

@@ -15,6 +15,9 @@ namespace agentify {
 
 enum class HealthAction { silence, exit };
 
+// The value of --ca-file by which no certificate is looked at.
+inline constexpr char any_certificate[] = "none";
+
 struct Options {
   std::optional<std::string> check;
   Duration check_timeout = std::chrono::minutes{1};
@@ -26,6 +29,7 @@ struct Options {
   Duration health_interval = std::chrono::seconds{10};
   int health_failures = 3;
   HealthAction health_action = HealthAction::silence;
+  std::optional<std::string> ca_file;  // whom probes by https trust, or any_certificate
   StopPlan stop = default_stop_plan();
   std::optional<std::string> version;
   std::optional<std::string> version_command;

@@ -15,10 +15,10 @@ constexpr int first_free_descriptor = 3;
 constexpr int descriptor_max = 1023;
 
 constexpr std::string_view ready_forms =
-    "needs =started, notify, fd:N, tcp:[HOST:]PORT, unix:PATH, http:URL, exec:COMMAND, file:PATH "
-    "or after:D";
+    "needs =started, notify, fd:N, tcp:[HOST:]PORT, unix:PATH, http:URL, https:URL, "
+    "exec:COMMAND, file:PATH or after:D";
 constexpr std::string_view probe_forms =
-    "needs =tcp:[HOST:]PORT, unix:PATH, http:URL, exec:COMMAND or file:PATH";
+    "needs =tcp:[HOST:]PORT, unix:PATH, http:URL, https:URL, exec:COMMAND or file:PATH";
 
 // `KIND:REST`.
 struct Split {
@@ -60,16 +60,18 @@ std::optional<std::variant<ProbeKind, std::string>> try_probe(const Split& asked
     return ProbeKind{TcpProbe{*address}};
   }
   if (asked.kind == "unix") return unix_probe(asked.rest);
-  if (asked.kind == "http") {
+  if (asked.kind == "http" || asked.kind == "https") {
     // As http:URL; `http://HOST/` alone is what everybody writes at first, and can mean nothing
     // else.
     std::string whole(asked.rest);
-    if (asked.rest.starts_with("//")) whole = "http:" + whole;
+    if (asked.rest.starts_with("//")) whole = whole_of(asked);
     const std::optional<HttpUrl> url = parse_http_url(whole);
-    if (!url) return "http: needs a URL as http://HOST[:PORT][/PATH]";
+    if (!url || (asked.kind == "https" && !url->tls)) {
+      return std::string(asked.kind) + ": needs a URL as " + std::string(asked.kind) +
+             "://HOST[:PORT][/PATH], without a user";
+    }
     return ProbeKind{HttpProbe{*url}};
   }
-  if (asked.kind == "https") return "https is not spoken; use exec:curl -fsS " + whole_of(asked);
   if (asked.kind == "exec") {
     if (asked.rest.empty()) return "exec: needs a command";
     return ProbeKind{CommandProbe{std::string(asked.rest)}};

@@ -1,5 +1,7 @@
 #include "tools/agentify/prober.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -27,17 +29,40 @@ std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kin
   kind_ = kind;
   options_ = &options;
   environment_ = &environment;
-  if (const auto* tcp = std::get_if<TcpProbe>(&kind)) {
-    host_ = tcp->address.host;
-    addresses_ = find_addresses(host_, tcp->address.port);
-  } else if (const auto* http = std::get_if<HttpProbe>(&kind)) {
-    host_ = http->url.host;
-    addresses_ = find_addresses(host_, http->url.port);
-  } else if (const auto* local = std::get_if<UnixProbe>(&kind)) {
-    addresses_ = {unix_address(local->path)};
+  if (auto wrong = find_places()) return wrong;
+  Trust trust{.ca_file = options.ca_file, .none_needed = options.ca_file == any_certificate};
+  const auto told = [this](const ProbeOutcome& outcome) { conclude(outcome); };
+  if (!addresses_.empty() && !connection_.prepare(loop, std::move(trust), told)) {
+    return "no memory";
   }
-  if (!host_.empty() && addresses_.empty()) return "no address is known of " + host_;
   if (!limit_.begin(loop, [this] { took_too_long(); })) return "no timer";
+  return std::nullopt;
+}
+
+// Only this machine's own daemon can have a loopback address: elsewhere a stranger could answer in
+// its place, so there the certificate has to be verified.
+std::optional<std::string> Prober::find_places() {
+  if (const auto* local = std::get_if<UnixProbe>(&*kind_)) {
+    addresses_ = {{.text = local->path, .is_path = true}};
+    return std::nullopt;
+  }
+  const auto* const tcp = std::get_if<TcpProbe>(&*kind_);
+  const auto* const http = std::get_if<HttpProbe>(&*kind_);
+  if (tcp == nullptr && http == nullptr) return std::nullopt;
+  const std::string& host = tcp != nullptr ? tcp->address.host : http->url.host;
+  addresses_ = find_addresses(host);
+  if (addresses_.empty()) return "no address is known of " + host;
+  if (http == nullptr || !http->url.tls || !options_->ca_file) return std::nullopt;
+  if (options_->ca_file == any_certificate) {
+    for (const Address& address : addresses_) {
+      if (!address.is_loopback) {
+        return "--ca-file=none is for the loopback's addresses, and " + host + " is " +
+               address.text;
+      }
+    }
+  } else if (::access(options_->ca_file->c_str(), R_OK) != 0) {
+    return "--ca-file=" + *options_->ca_file + ": " + in_words(upgrader::SystemError{errno});
+  }
   return std::nullopt;
 }
 
@@ -98,28 +123,23 @@ void Prober::look_at_command() {
 
 // An address that does not answer leaves those behind it a fair part of the time.
 void Prober::connect() {
-  watch_.end();
   uv_update_time(loop_);
   const std::uint64_t left = end_ - std::min(end_, uv_now(loop_));
   limit_.set(Duration{left / (addresses_.size() - next_)});
   const Address& address = addresses_[next_++];
-  std::optional<std::string> request;
-  if (const auto* http = std::get_if<HttpProbe>(&*kind_)) request = http_request(http->url);
-  connection_.emplace();
-  if (const auto outcome = connection_->begin(address, std::move(request))) {
-    return conclude(*outcome);
-  }
-  const int events = connection_->wants_to_write() ? UV_WRITABLE : UV_READABLE;
-  if (!watch_.begin(loop_, connection_->descriptor(), events, [this] { look_at_connection(); })) {
-    conclude({.words = "cannot watch a connection"});
-  }
+  const auto* const http = std::get_if<HttpProbe>(&*kind_);
+  const auto* const tcp = std::get_if<TcpProbe>(&*kind_);
+  const auto outcome = http != nullptr
+                           ? connection_.request(address, http->url)
+                           : connection_.connect(address, tcp == nullptr ? 0 : tcp->address.port);
+  if (outcome) conclude(*outcome);
 }
 
 // One good answer is enough.
 void Prober::conclude(const ProbeOutcome& outcome) {
   if (outcome.good || command_) return tell(outcome);
   std::string words = outcome.words;
-  if (addresses_.size() > 1) words = in_words(addresses_[next_ - 1]) + ": " + words;
+  if (addresses_.size() > 1) words = addresses_[next_ - 1].text + ": " + words;
   wrong_ += (wrong_.empty() ? "" : "; ") + words;
   if (next_ < addresses_.size()) return connect();
   tell({.words = wrong_});
@@ -128,11 +148,6 @@ void Prober::conclude(const ProbeOutcome& outcome) {
 void Prober::took_too_long() {
   const std::string said = command_ ? command_->last_line() : "";
   conclude({.words = "no answer in time" + (said.empty() ? "" : ": " + said)});
-}
-
-void Prober::look_at_connection() {
-  if (const auto outcome = connection_->go_on()) return conclude(*outcome);
-  watch_.look_for(connection_->wants_to_write() ? UV_WRITABLE : UV_READABLE);
 }
 
 void Prober::tell(const ProbeOutcome& outcome) {
@@ -149,7 +164,7 @@ void Prober::end() {
   output_watch_.end();
   if (command_) command_->give_up();
   command_.reset();
-  connection_.reset();
+  connection_.end();
 }
 
 }  // namespace agentify

@@ -24,7 +24,7 @@ class Prober {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Looks up the host, which may block. Returns the fault in the kind, or nothing.
+  // Looks up the host, which may block. Returns the fault in the kind or in --ca-file, or nothing.
   [[nodiscard]] std::optional<std::string> prepare(uv_loop_t* loop, const ProbeKind& kind,
                                                    const Options& options,
                                                    const std::vector<std::string>& environment);
@@ -39,24 +39,24 @@ class Prober {
   // The same, and for good.
   void close() {
     end();
+    connection_.close();
     limit_.end();
   }
 
  private:
   void tell(const ProbeOutcome& outcome);
   void run(const std::string& command);
+  [[nodiscard]] std::optional<std::string> find_places();
   void connect();
   void took_too_long();
   void conclude(const ProbeOutcome& outcome);
   void look_at_command();
-  void look_at_connection();
   [[nodiscard]] ProbeOutcome look_at_file(bool fresh) const;
 
   uv_loop_t* loop_ = nullptr;
   std::optional<ProbeKind> kind_;
   const Options* options_ = nullptr;
   const std::vector<std::string>* environment_ = nullptr;
-  std::string host_;
   std::vector<Address> addresses_;
   std::size_t next_ = 0;   // the address that is asked after this one
   std::string wrong_;      // what the addresses before it have answered
@@ -68,7 +68,7 @@ class Prober {
   Watch watch_;
   Watch output_watch_;
   std::optional<Command> command_;
-  std::optional<ConnectionProbe> connection_;
+  ConnectionProbe connection_;
 };
 
 }  // namespace agentify

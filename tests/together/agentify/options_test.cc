@@ -46,6 +46,7 @@ TEST_CASE("without options all is as the page says") {
   CHECK(options.health_interval == 10s);
   CHECK(options.health_failures == 3);
   CHECK(options.health_action == HealthAction::silence);
+  CHECK_FALSE(options.ca_file);
   CHECK(options.stop == default_stop_plan());
   CHECK_FALSE(options.version);
   CHECK_FALSE(options.follow);
@@ -110,8 +111,12 @@ TEST_CASE("what is wrong is named") {
             .ends_with("; each option needs an --adapter of its own"));
   CHECK(complaint({"--ready=tcp:localhost", "d"}).ends_with("as tcp:80 or tcp:localhost:80"));
   CHECK(complaint({"--ready=tcp:99999", "d"}).ends_with(", where PORT is 1 to 65535"));
-  CHECK(complaint({"--ready=https://a/b", "d"}) ==
-        "--ready=https://a/b: https is not spoken; use exec:curl -fsS https://a/b");
+  CHECK(complaint({"--ready=https://a:b/", "d"}) ==
+        "--ready=https://a:b/: https: needs a URL as https://HOST[:PORT][/PATH], without a user");
+  CHECK(complaint({"--ca-file=none", "--ready=http://a/", "d"}) ==
+        "--ca-file: needs --ready or --health with an https:URL");
+  CHECK(complaint({"--ca-file=ca.pem", "--ready=https://a/", "d"}) ==
+        "--ca-file=ca.pem: needs =FILE, where FILE begins with a slash, or =none");
   CHECK(complaint({"--ready=unix:run/d", "d"})
             .starts_with("--ready=unix:run/d: unix: needs the "
                          "absolute path"));

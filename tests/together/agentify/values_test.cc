@@ -96,31 +96,19 @@ TEST_CASE("a stop plan ends with SIGKILL, at its end or when the deadline is nea
 }
 
 TEST_CASE("a URL of HTTP is taken apart") {
-  CHECK(parse_http_url("http://a") == HttpUrl{"a", 80, "/"});
-  CHECK(parse_http_url("http://127.0.0.1:8080/x?y=1") == HttpUrl{"127.0.0.1", 8080, "/x?y=1"});
-  CHECK(parse_http_url("http://[::1]:81/") == HttpUrl{"::1", 81, "/"});
+  const auto url = [](const char* text, const char* host, std::uint16_t port, bool tls) {
+    return HttpUrl{.text = text, .host = host, .port = port, .tls = tls};
+  };
+  for (const HttpUrl& known : {url("http://a", "a", 80, false), url("https://a/", "a", 443, true),
+                               url("http://127.0.0.1:8080/x?y=1", "127.0.0.1", 8080, false),
+                               url("https://[::1]:81/", "::1", 81, true),
+                               url("http://[fe80::1%25lo]/", "fe80::1%lo", 80, false)})
+    CHECK(parse_http_url(known.text) == known);
   for (const char* wrong :
-       {"", "https://a", "http://", "http:///x", "http://a:0", "http://a:x/", "http://a:70000",
-        "http://[::1", "http://[]/", "http://a b/", "http://[::1]x/", "http://a/\r\n"}) {
+       {"", "ftp://a", "http://", "http:///x", "https:///x", "http://a:0", "http://a:x/",
+        "http://a:70000", "http://[::1", "http://[]/", "http://a b/", "http://[::1]x/",
+        "http://a/\r\n", "http://user@a/", "https://user:word@a/"})
     CHECK_FALSE(parse_http_url(wrong));
-  }
-  CHECK(http_request({"::1", 81, "/x"}).starts_with("GET /x HTTP/1.0\r\nHost: [::1]:81\r\n"));
-}
-
-TEST_CASE("the first line of an answer in HTTP has its status") {
-  CHECK_FALSE(http_status("HTTP/1.1 20"));
-  CHECK(http_status("HTTP/1.1 200 OK\r\n") == 200);
-  CHECK(http_status("HTTP/1.0 503\r\n") == 503);
-  CHECK(http_status("SSH-2.0-OpenSSH\r\n") == 0);
-  CHECK(http_status("HTTP/1.1\r\n") == 0);
-  CHECK(http_status("HTTP/1.1 abc\r\n") == 0);
-  CHECK(http_status("HTTP/1.1 999 \n") == 0);
-  CHECK(http_status("HTTP/1.1\n 200") == 0);
-  CHECK(http_status(std::string(http_answer_bytes_max, 'x')) == 0);
-  CHECK(is_good_http_status(200));
-  CHECK(is_good_http_status(399));
-  CHECK_FALSE(is_good_http_status(199));
-  CHECK_FALSE(is_good_http_status(400));
 }
 
 TEST_CASE("an address of TCP has a port, and may have a host") {
@@ -143,24 +131,18 @@ TEST_CASE("every kind of readiness and health is read, and what is none is said"
   CHECK(ready("after:2s") == ReadyKind{ByTime{2s}});
   CHECK(ready("tcp:80") == ReadyKind{ProbeKind{TcpProbe{{"127.0.0.1", 80}}}});
   CHECK(ready("unix:/a") == ReadyKind{ProbeKind{UnixProbe{"/a"}}});
-  CHECK(ready("http://a/") == ReadyKind{ProbeKind{HttpProbe{{"a", 80, "/"}}}});
-  CHECK(ready("http:http://a/") == ReadyKind{ProbeKind{HttpProbe{{"a", 80, "/"}}}});
+  const ReadyKind by_http = ProbeKind{HttpProbe{{"http://a/", "a", 80, false}}};
+  CHECK(ready("http://a/") == by_http);
+  CHECK(ready("http:http://a/") == by_http);
+  const ReadyKind by_https = ProbeKind{HttpProbe{{"https://a/", "a", 443, true}}};
+  CHECK(ready("https://a/") == by_https);
+  CHECK(ready("https:https://a/") == by_https);
   CHECK(ready("exec:true") == ReadyKind{ProbeKind{CommandProbe{"true"}}});
   CHECK(ready("file:/a") == ReadyKind{ProbeKind{FileProbe{"/a"}}});
-  const std::vector<std::string> wrong = {"",
-                                          "never",
-                                          "fd:2",
-                                          "fd:x",
-                                          "fd:1024",
-                                          "after:",
-                                          "after:1",
-                                          "tcp:",
-                                          "unix:",
-                                          "exec:",
-                                          "file:",
-                                          "http:",
-                                          "http:ftp://a",
-                                          "unix:" + std::string(108, 'a')};
+  const std::vector<std::string> wrong = {
+      "",       "never",   "fd:2",         "fd:x",           "fd:1024",
+      "after:", "after:1", "tcp:",         "unix:",          "exec:",
+      "file:",  "http:",   "http:ftp://a", "https:http://a", "unix:" + std::string(108, 'a')};
   for (const std::string& text : wrong)
     CHECK(std::holds_alternative<std::string>(parse_ready_kind(text)));
   CHECK(std::holds_alternative<ProbeKind>(parse_probe_kind("exec:true")));

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""What --ready makes of a server's answers by http and https: certificates, redirections, answers
+without an end, and servers that never answer. Ends with `N passed, N failed`."""
+
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+from double import begins, run_tests, tests_of, wait_until
+
+GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
+# More than any connection holds.
+PARTS = 1000000
+
+
+class Server:
+    """Takes connections at one address until it is closed. It keeps the requests, and sends the
+    answer, or calls it with the connection."""
+
+    def __init__(self, answer=GOOD, address="127.0.0.1", port=0, certificate=None):
+        self.answer = answer
+        self.tls = None
+        if certificate:
+            self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.tls.load_cert_chain(certificate)
+        self.requests = []
+        self.listener = socket.create_server((address, port))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.take_all, daemon=True).start()
+
+    def take_all(self):
+        while True:  # until __exit__() closes the listener
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=[connection], daemon=True).start()
+
+    def serve(self, connection):
+        try:
+            if self.tls:
+                connection = self.tls.wrap_socket(connection, server_side=True)
+            with connection:
+                self.requests.append(connection.recv(65536))
+                if callable(self.answer):
+                    self.answer(connection)
+                else:
+                    connection.sendall(self.answer)
+        except OSError:
+            pass  # of ssl, too: the other side did not like the certificate
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
+def certificate_for(stage, host):
+    """The path of a file with a key and a certificate that the host has signed itself."""
+    path = stage.directory / (host + ".pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-days", "30", "-subj", "/CN=" + host, "-addext", "subjectAltName=DNS:" + host,
+         "-keyout", path, "-out", str(path) + ".crt"], check=True, capture_output=True)
+    path.write_text(path.read_text() + Path(str(path) + ".crt").read_text())
+    return str(path)
+
+
+def activated(stage, *options, **settings):
+    return stage.agentify(
+        *options, daemon=[shutil.which("tail"), "-f", "/dev/null"], **settings).activate()
+
+
+def is_ready(one):
+    one.expect("healthy")
+    one.stop()
+    assert one.wait() == 0
+
+
+def is_not_ready(one, words):
+    found = one.expect("status", text=begins("not ready: "))["text"]
+    assert words in found, found
+    one.stop("rollback")
+    assert one.wait() == 0
+    assert one.count("healthy") == 0
+
+
+def refuses(stage, words, *options):
+    one = stage.agentify(*options, daemon=["/bin/true"])
+    found = one.expect("unfit")["reason"]
+    assert words in found, found
+    assert one.wait() == 1
+
+
+def test_a_certificate_is_verified(stage):
+    """by the file of --ca-file; what it does not have is refused, in words"""
+    with Server(certificate=certificate_for(stage, "localhost")) as server:
+        url = f"https://localhost:{server.port}/well?x"
+        is_ready(activated(stage, "--ready=" + url, f"--ca-file={stage.directory}/localhost.pem"))
+        assert server.requests[-1].startswith(b"GET /well?x HTTP/1.1\r\nHost: localhost:")
+        answered = len(server.requests)
+        is_not_ready(activated(stage, "--ready=" + url), "certificate")
+        other = certificate_for(stage, "other")
+        is_not_ready(activated(stage, "--ready=" + url, "--ca-file=" + other), "certificate")
+        assert len(server.requests) == answered
+
+
+def test_a_certificate_is_for_one_host(stage):
+    """with none for --ca-file any certificate is accepted, of this machine alone"""
+    other = certificate_for(stage, "other.example")
+    with Server(certificate=other) as server:
+        url = f"https://localhost:{server.port}/"
+        is_not_ready(activated(stage, "--ready=" + url, "--ca-file=" + other), "certificate")
+        is_ready(activated(stage, "--ready=" + url, "--ca-file=none"))
+    refuses(stage, "--ca-file=none is for the loopback's addresses, and 192.0.2.1 is 192.0.2.1",
+            "--ready=https://192.0.2.1/", "--ca-file=none")
+    refuses(stage, "--ca-file=/no/such: No such file", "--ready=https://localhost/",
+            "--ca-file=/no/such")
+
+
+def test_health_by_https(stage):
+    """a daemon whose certificate is not the trusted one falls sick on trial"""
+    trusted = certificate_for(stage, "localhost")
+    stranger = certificate_for(stage, "stranger")
+    for certificate, kind in ((trusted, "healthy"), (stranger, "unfit")):
+        with Server(certificate=certificate) as server:
+            one = activated_on_trial(stage, f"--health=https://localhost:{server.port}/",
+                                     "--health-failures=1", "--settle=30ms",
+                                     "--ca-file=" + trusted)
+            one.expect(kind)
+            one.stop("rollback")
+            assert one.wait() == 0
+
+
+def activated_on_trial(stage, *options):
+    one = stage.agentify(*options, daemon=[shutil.which("tail"), "-f", "/dev/null"])
+    return one.activate(trial_ms=60000, commit="healthy")
+
+
+def test_plain_text_where_tls_is_asked_for(stage):
+    """is a bad answer, and so is TLS where plain text is asked for"""
+    with Server() as server:
+        is_not_ready(activated(stage, f"--ready=https://localhost:{server.port}/",
+                               "--ca-file=none"), "SSL")
+    with Server(certificate=certificate_for(stage, "localhost")) as server:
+        one = activated(stage, f"--ready=http://localhost:{server.port}/")
+        one.expect("status", text=begins("not ready: "))
+        one.stop("rollback")
+        assert one.wait() == 0
+
+
+def test_a_redirection_is_not_followed(stage):
+    """it is a good answer by itself"""
+    with Server() as aim:
+        moved = f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{aim.port}/\r\n\r\n"
+        with Server(moved.encode()) as server:
+            is_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"))
+        assert aim.requests == []
+
+
+def without_end(first, more, ended):
+    """An answer that goes on and on, until the connection is closed."""
+    def answer(connection):
+        try:
+            connection.sendall(first)
+            for _ in range(PARTS):
+                connection.sendall(more)
+        finally:
+            ended.set()
+    return answer
+
+
+def test_an_answer_without_an_end(stage):
+    """its head counts, and nothing behind that is taken; a head without an end is refused"""
+    ended = threading.Event()
+    with Server(without_end(b"HTTP/1.1 200 Well\r\n\r\n", b"x" * 65536, ended)) as server:
+        is_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"))
+        wait_until(ended.is_set, "the connection is closed")
+    ended = threading.Event()
+    with Server(without_end(b"HTTP/1.1 200 Well\r\n", b"x: " + b"x" * 1000 + b"\r\n",
+                            ended)) as server:
+        is_not_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"),
+                     "head has more than 65536 bytes")
+        wait_until(ended.is_set, "the connection is closed")
+
+
+# What a server sends, and the words for it.
+BAD_ANSWERS = [(b"HTTP/1.1 503 Not Yet\r\n\r\n", "http: 503"),
+               (b"HTTP/1.0 404 x\r\n\r\n", "http: 404"),
+               (b"SSH-2.0-OpenSSH\r\n", "the answer is not one in HTTP"),
+               (b"", "the connection was closed without an answer")]
+
+
+def test_bad_answers_are_told(stage):
+    """in words, whatever it was"""
+    for answer, words in BAD_ANSWERS:
+        with Server(answer) as server:
+            is_not_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"), words)
+
+
+def test_a_server_that_never_answers(stage):
+    """is given up in time; on trial the reason says that nothing was answered"""
+    never = threading.Event()
+    with Server(lambda connection: never.wait()) as server:
+        is_not_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"),
+                     "no answer in time")
+        one = stage.agentify(f"--ready=http://127.0.0.1:{server.port}/",
+                             daemon=[shutil.which("tail"), "-f", "/dev/null"])
+        one.activate(trial_ms=300, commit="healthy")
+        found = one.expect("unfit")["reason"]
+        assert found.startswith("the daemon is not ready: it has not answered (--ready=http"), found
+        never.set()
+
+
+# A name with two addresses, in this order.
+HOSTS = "127.0.0.2 two\n127.0.0.1 two\n"
+
+
+def test_an_address_that_hangs_leaves_time_for_the_next(stage):
+    """by http and by https, whose certificate is for the name, and not for an address"""
+    (stage.directory / "hosts").write_text(HOSTS)
+    hosts = ["/usr/bin/unshare", "--mount", "--map-root-user", "/bin/sh", "-c",
+             'mount --bind "$0" /etc/hosts && exec "$@"', str(stage.directory / "hosts")]
+    trusted = certificate_for(stage, "two")
+    never = threading.Event()
+    for scheme, certificate, options in (("http", None, []),
+                                         ("https", trusted, ["--ca-file=" + trusted])):
+        with Server(certificate=certificate) as server:
+            with Server(lambda connection: never.wait(), "127.0.0.2", server.port):
+                is_ready(activated(stage, f"--ready={scheme}://two:{server.port}/", *options,
+                                   prefix=hosts))
+            assert b"\r\nHost: two:" in server.requests[-1]
+    never.set()
+
+
+def test_no_proxy_is_asked(stage):
+    """whatever the environment says"""
+    with Server() as server:
+        proxies = {"http_proxy": "http://127.0.0.1:1", "all_proxy": "http://127.0.0.1:1"}
+        is_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/", env=proxies))
+
+
+if __name__ == "__main__":
+    os.environ.pop("SSL_CERT_FILE", None)
+    run_tests(tests_of(globals()))
