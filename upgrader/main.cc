@@ -1,4 +1,4 @@
-// Stands between the init system and an agent: see upgrader(8).
+// The program that runs between the init system and an agent: see upgrader(8).
 #include <signal.h>
 #include <unistd.h>
 
@@ -26,12 +26,12 @@ namespace {
 
 using namespace upgrader;
 
-// Prints what was asked for. A status of failure if it could not be written.
+// Prints the text that an option asks for. Returns a status of failure if it could not be written.
 int print(const std::string& text) {
   return write_all(STDOUT_FILENO, text) == 0 ? 0 : exit_own_failure;
 }
 
-// Says why it cannot even begin: before there is a log.
+// Reports why the upgrader cannot even begin, before there is a log.
 int refuse(const std::string& what, int error) {
   static_cast<void>(
       write_all(STDERR_FILENO, "upgrader: error: cannot {}: {}\n"_with(what, SystemError{error})));
@@ -44,7 +44,8 @@ int report_usage(const std::string& reason) {
   return exit_own_failure;
 }
 
-// The descriptor of --notify-fd, or why it cannot be used. Below `lock_number` are the sockets.
+// Returns the descriptor of --notify-fd, or why it cannot be used. The sockets that init passed
+// have the numbers below `lock_number`.
 Result<Readiness> readiness_for(const Options& options, int lock_number) {
   if (!options.notify_fd) return Readiness{};
   const auto refused_since = [&](std::string_view why) {
@@ -58,18 +59,18 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
   return seized;
 }
 
-// Ends by exit(), so that nothing is taken down: nothing needs an orderly end (IO-10).
+// Runs the upgrader, and ends by exit(), without destructors: nothing needs an orderly end (IO-10).
 [[noreturn]] void run(const Options& options) {
   const std::optional<int> sockets = passed_sockets(environ, ::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
-  // Before the lock, which takes its number whatever is there.
+  // This must come before the lock, which takes its number even if that is in use.
   auto readiness = readiness_for(options, lock_number);
   if (!readiness) std::exit(report_usage(readiness.reason()));
 
   std::unique_ptr<Lock> lock;
   if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
-  // Only now: the log's own descriptor must not be where the lock's has to be.
+  // The log comes after the lock: it may open a descriptor, which must not get the lock's number.
   Logbook logbook(options.log_level, std::getenv("JOURNAL_STREAM"));
 
   ChildSetting setting;
@@ -98,9 +99,9 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
   std::exit(loop.run(std::move(setting)));
 }
 
-// Until they are blocked, the signals that are ours end us, as is the kernel's default: so this is
-// the first that the program does. glibc calls what stands in .preinit_array before the libraries'
-// constructors; musl does not, and has none.
+// Until our signals are blocked, they kill us, which is the kernel's default: so blocking them is
+// the first thing that the program does. glibc calls the functions in .preinit_array before the
+// libraries' constructors; musl has no .preinit_array.
 #ifdef __GLIBC__
 #define FIRST_OF_ALL ".preinit_array"
 #else

@@ -15,43 +15,45 @@
 
 namespace upgrader {
 
-// Look whether an executable can be started, and whether `running_program`, the program that runs
-// now, could be started again. It has an outcome.
+// Check that an executable can be started, and that `running_program`, the program that runs now,
+// could be started again. This action has an outcome.
 struct Check {
-  std::optional<std::string> executable;         // none: what AGENT on the command line names now
-  std::optional<std::vector<std::string>> args;  // none: those of `running_program`; with no
-                                                 // executable, the command line's
+  // If absent, the file that AGENT on the command line names now.
+  std::optional<std::string> executable;
+  // If absent, the arguments of `running_program`, or, without `executable`, those of the command
+  // line.
+  std::optional<std::vector<std::string>> args;
   ProgramId running_program = 0;
   bool operator==(const Check&) const = default;
 };
 
-// Start a process. It has an outcome.
+// Start a process. This action has an outcome.
 struct Spawn {
   Generation generation = 0;
   ProgramId program = 0;
   bool operator==(const Spawn&) const = default;
 };
 
-// An `activate` has an outcome; no other message has one.
+// Send a message to an agent. Only an `activate` has an outcome.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;
   bool operator==(const Send&) const = default;
 };
 
-// Write nothing more to an agent, not even what waits.
+// Write nothing more to an agent, and drop the bytes that wait to be written.
 struct CloseInput {
   Generation generation = 0;
   bool operator==(const CloseInput&) const = default;
 };
 
-// SIGKILL.
+// Send SIGKILL to an agent.
 struct Kill {
   Generation generation = 0;
   bool operator==(const Kill&) const = default;
 };
 
-// SIGTERM, for a first agent that has not said that it speaks the protocol.
+// Send SIGTERM to a first agent that has not said that it speaks the protocol.
 struct Terminate {
   Generation generation = 0;
   bool operator==(const Terminate&) const = default;
@@ -63,40 +65,41 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
-// Look whether the link of --previous names an executable that is fit to be started and is not what
-// has failed. It has an outcome.
+// Check that the link of --previous names an executable that can be started and is not the one that
+// has failed. This action has an outcome.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
 
-// Forget how often AGENT's executable has been started in vain: it is as good as new.
+// Forget how often AGENT's executable has been started in vain.
 struct ForgetAttempts {
   bool operator==(const ForgetAttempts&) const = default;
 };
 
-// Show that the link can be replaced, and sync this program and the directories that lead to it.
-// Relink comes when the old agent has gone: little that may fail or take long is left to it.
-// It has an outcome.
+// Prove that the link can be replaced, and sync this program and the directories that lead to it.
+// This is done early, since Relink follows only when the old agent has gone, and must then be quick
+// and unlikely to fail. This action has an outcome.
 struct ProveRelink {
   ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;
 };
 
-// Make the link name this program, durably, after that has been proved. It has an outcome.
+// Make the link name this program, durably. ProveRelink has come before. This action has an
+// outcome.
 struct Relink {
   ProgramId program = 0;
-  bool moves_previous = true;  // the link of --previous first, to what this one names now
+  bool moves_previous = true;  // first make the link of --previous name AGENT's present target
   bool operator==(const Relink&) const = default;
 };
 
-// Make the link name again, durably, what it named at the last commit, or at the start. The upgrade
-// that begins is to the newer target; if this upgrader dies, the next must not start that. It has
-// an outcome.
+// Make the link name again, durably, the target of the last commit, or of the start. The user has
+// set the link to the version that the beginning upgrade is for; if this upgrader dies, the next
+// upgrader must not start that version. This action has an outcome.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
 
-// The same, for an upgrade that is over; no outcome.
+// Like PutLinkBack, but for an upgrade that has ended, and without an outcome.
 struct RestoreLink {
   bool operator==(const RestoreLink&) const = default;
 };
@@ -104,13 +107,14 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // How many bytes of `text`, from its start, say why the upgrader ends; 0 in all other lines.
+  // The number of bytes at the start of `text` that are the reason why the upgrader ends; 0 in all
+  // other lines.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };
 
-// A log line that an agent, or who writes to the control directory, can cause as often as it likes:
-// at most one of each kind a second is shown (log_limit.h).
+// A log line that an agent, or a process that writes to the control directory, can cause as often
+// as it likes. Only one line of each kind is shown per second (log_limit.h).
 enum class NoticeKind { stray, status, error, refusal, request };
 struct Notice {
   Generation generation = 0;  // 0 for the control directory
@@ -123,18 +127,18 @@ struct Notice {
 struct Answer {
   std::string name;
   Deed deed = Deed::shutdown;
-  std::string refusal;  // empty: what was asked for has been begun; an upgrade: accepted
+  std::string refusal;  // empty if the request is carried out, or the upgrade was accepted
   bool operator==(const Answer&) const = default;
 };
 
-// The upgrade under way ends so. Ordered exactly once for each that was accepted.
+// Record how the upgrade under way ended. Ordered exactly once for each upgrade that was accepted.
 struct RecordEnding {
   UpgradeOutcome outcome = UpgradeOutcome::committed;
-  std::optional<agent_protocol::Failure> failure;  // of all but a committed one
+  std::optional<agent_protocol::Failure> failure;  // absent if the upgrade was committed
   bool operator==(const RecordEnding&) const = default;
 };
 
-// The upgrader ends with this status. Always the last action of all.
+// End the upgrader with this exit status. Always the very last action.
 struct Exit {
   int status = 0;
   bool operator==(const Exit&) const = default;

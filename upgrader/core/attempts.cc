@@ -5,8 +5,8 @@
 
 namespace upgrader {
 
-// "COUNT PATH", and in a second line how it ended. The path may contain newlines, so the ending
-// follows the second-to-last newline.
+// The first line is "COUNT PATH", the second says how the last start ended. The path may contain
+// newlines, so the ending follows the second-to-last newline.
 std::string print(const Attempts& attempts) {
   return "{} {}\n{}\n"_with(attempts.count, attempts.executable, attempts.ending);
 }

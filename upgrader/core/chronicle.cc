@@ -9,7 +9,7 @@
 namespace upgrader {
 namespace {
 
-// The two clocks are read one after the other: so far apart they may seem to drift.
+// The two clocks are read one after the other, so their distance may seem to change by so much.
 constexpr std::int64_t clock_noise_ms = 2;
 
 }  // namespace
@@ -104,7 +104,7 @@ void Chronicle::note_event(const Event& event, const State& after, const Stamp& 
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
-  // While the candidate was the youngest: what it overlaps with later is its own standby.
+  // Only while the candidate is the newest agent: a later overlap is with its own standby.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     upgrade_->measure(Span::overlap, agents_.back().started, now);
   }
@@ -123,7 +123,8 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    if (under_way->boot) {  // from what failed, which was checked last, to what was there before
+    // From the failed executable, which was checked last, to the one before it.
+    if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);
     }
@@ -146,7 +147,8 @@ void Chronicle::note_agent(const Agent& agent, const Stamp& now) {
   if (activated_now) past->activated = now;
   if (!upgrade_) return;
   if (activated_now) {
-    upgrade_->span(Span::gap) = not_measured;  // a fallback's counts, not the failed one's
+    // The fallback's gap counts, not the failed candidate's.
+    upgrade_->span(Span::gap) = not_measured;
     upgrade_->measure(Span::gap, vacant_since_, now);
   }
   if (agent.generation != upgrade_->generation) {
@@ -160,7 +162,7 @@ void Chronicle::note_agent(const Agent& agent, const Stamp& now) {
   upgrade_->measure(Span::start, past->started, now);
 }
 
-// The old agent was told to stop for the upgrade.
+// Records the stop of the old agent for the upgrade.
 void Chronicle::note_stop(const Agent& incumbent, const Stamp& now) {
   Stamp& sent = upgrade_->at(Moment::stop_sent);
   if (!sent) sent = now;

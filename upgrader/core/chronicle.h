@@ -1,6 +1,6 @@
-// The past, as far as status.json tells it and the supervisor's state does not: when agents and
-// upgrades reached each stage, how upgrades ended and how long their parts took, what was requested
-// and answered. A value that is told of every step. The page of status.json is upgrader(8).
+// Keeps the past that status.json shows and the supervisor's state does not hold: when agents and
+// upgrades reached each stage, how upgrades ended and how long their parts took, and the requests
+// with their answers. note() must be called for every step. The page of status.json is upgrader(8).
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 
 namespace upgrader {
 
-// How many of the latest endings, and of the latest requests, are kept and told.
+// The number of latest upgrades, and of latest requests, that are kept and shown.
 inline constexpr std::size_t chronicle_max = 16;
 
-// A moment by both clocks. Durations are taken on the first, which nobody sets.
+// A moment by both clocks. Durations are measured on the monotonic clock, which nobody sets.
 struct Stamp {
   std::int64_t monotonic_us = 0;
   std::int64_t wall_ms = 0;  // since 1970 in UTC
@@ -33,11 +33,11 @@ struct AgentPast {
   int pid = 0;
   std::string executable;
   Stamp started, activated;
-  std::string status;  // what it said last of itself; empty: nothing
+  std::string status;  // the latest status that it has sent; empty if none
 };
 
 enum class Moment { accepted, ready, stop_sent, stopped, activated, count };
-// Each in milliseconds, but the gap in microseconds.
+// The measured parts of an upgrade: all in milliseconds, only the gap in microseconds.
 enum class Span { start, gate, stop, overlap, gap, trial, count };
 inline constexpr std::int64_t not_measured = -1;
 
@@ -75,25 +75,27 @@ struct PastRequest {
   std::string name;
   std::string type;
   bool ok = false;
-  std::string reason;  // why it was refused, or what is known of it
+  std::string reason;  // why it was refused, or what is known of its upgrade
 };
 
 class Chronicle {
  public:
-  // The upgrader begins.
+  // Records the start of the upgrader.
   void begin(const Stamp& now);
 
-  // Facts that the shell knows beside the events: the file that was checked for a start, and the
-  // process that was started from it. Called before the event that reports them.
+  // These two record facts that the shell knows and no event has: the file that was checked for a
+  // start, and the process that was started from it. Must be called before the event that reports
+  // them.
   void note_checked(std::string executable) { checked_ = std::move(executable); }
   void note_started(Generation generation, int pid, std::string executable, const Stamp& now);
 
-  // A step: what happened, what was ordered, and the state afterwards.
+  // Records a step: the event, the actions, and the state afterwards.
   void note(const Event& event, const Actions& actions, const State& after, const Stamp& now);
 
   void note_answer(PastRequest request);
 
-  // The upgrader ends, for the first reason that was noted, here or by a step.
+  // Records why the upgrader ends. Only the first reason counts, whether it was noted here or by a
+  // step.
   void note_why_it_ends(const std::string& why) {
     if (why_it_ends_.empty()) why_it_ends_ = why;
   }
@@ -101,19 +103,19 @@ class Chronicle {
 
   [[nodiscard]] const AgentPast* find(Generation generation) const;
   [[nodiscard]] const std::optional<UpgradePast>& upgrade() const { return upgrade_; }
-  // Newest first, both.
+  // Both lists begin with the newest.
   [[nodiscard]] const std::vector<UpgradePast>& endings() const { return endings_; }
   [[nodiscard]] const std::vector<PastRequest>& requests() const { return requests_; }
   [[nodiscard]] bool has_answered(const std::string& name) const;
-  // Of the upgrade with this id: "under way", or how it ended; empty if the id is not known.
+  // Returns "under way" or how the upgrade with this id ended; empty if the id is not known.
   [[nodiscard]] std::string what_became_of(const std::string& id) const;
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
-  [[nodiscard]] const Stamp& since() const { return since_; }  // of the phase
-  // When an agent had lasted for the trial's time, or passed its trial, for the first time.
+  [[nodiscard]] const Stamp& since() const { return since_; }  // of the present phase
+  // The first time that an agent had lasted for the trial's time, or passed its trial.
   [[nodiscard]] const Stamp& good() const { return good_; }
 
-  // A time of the supervisor's on the wall clock.
+  // Converts a time of the supervisor's to the wall clock.
   [[nodiscard]] std::int64_t on_the_wall(Time time) const { return time.count() + wall_ahead_ms_; }
 
  private:
@@ -130,8 +132,8 @@ class Chronicle {
   Phase phase_ = Phase::starting;
   std::int64_t wall_ahead_ms_ = 0;  // how far the wall clock is ahead of the monotonic one
   std::string checked_;
-  std::vector<AgentPast> agents_;  // that run
-  Stamp vacant_since_;             // nobody has been active since then
+  std::vector<AgentPast> agents_;  // those that run
+  Stamp vacant_since_;             // the time since which no agent has been active
   std::optional<UpgradePast> upgrade_;
   std::vector<UpgradePast> endings_;
   std::vector<PastRequest> requests_;

@@ -18,7 +18,7 @@ class ControlDesk {
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request, Chronicle& chronicle);
 
  private:
-  std::int64_t upgrades_ = 0;  // requests for one without an id
+  std::int64_t upgrades_ = 0;  // the number of requested upgrades that had no id
 };
 
 }  // namespace upgrader

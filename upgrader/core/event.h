@@ -16,87 +16,91 @@
 
 namespace upgrader {
 
-// Counts the processes started, from 1. Names an agent everywhere but in the shell, which alone
-// knows pids.
+// The number of a process that was started, counted from 1. Only the shell knows pids; all else
+// names an agent by this number.
 using Generation = std::int64_t;
 
-// Names a program (a checked executable, kept open, with its arguments) that the shell keeps for as
-// long as the supervisor names it in programs().
+// The number of a program: a checked executable that is kept open, with its arguments. The shell
+// keeps it for as long as the supervisor lists it in programs().
 using ProgramId = int;
 
-// The upgrader has started, and AGENT on its command line is fit to be started.
+// The upgrader has started, and AGENT on its command line can be started.
 struct StartRequested {
   ProgramId program = 0;
-  std::optional<std::string> worn_out;  // with --attempts: why it should not be started once more
+  std::optional<std::string> worn_out;  // with --attempts: why AGENT should not be started again
 };
 
-// AGENT cannot even be started, and there may be a way back: see Policy::previous.
+// AGENT on the command line cannot be started. If Policy::previous is set, there may be a way back.
 struct StartRefused {
   Refusal refusal;
-  int exit_status = 0;  // with which the upgrader ends where there is none
+  int exit_status = 0;  // the upgrader's exit status if there is no way back
 };
 
-// An agent said something well formed. Posthumous: it was found in the pipe when the exit of its
-// process had already been seen.
+// An agent has sent a well-formed message. `posthumous` is true if the message was found in the
+// pipe after the process had been seen to exit.
 struct MessageReceived {
   Generation generation = 0;
   agent_protocol::AgentMessage message;
   bool posthumous = false;
 };
 
-// An agent sent a JSON object with a type that is unknown or malformed.
+// An agent has sent a JSON object whose type is unknown or malformed.
 struct MessageRefused {
   Generation generation = 0;
   std::variant<agent_protocol::Unknown, agent_protocol::Malformed> what;
 };
 
-// An agent wrote a line that is no message. `text` is its beginning, fit for the log.
+// An agent has written a line that is not a message. `text` is the beginning of the line, fit for
+// the log.
 struct StrayReceived {
   Generation generation = 0;
   std::string text;
 };
 
-// An agent closed its output; the kernel has not told of its exit.
+// An agent has closed its output; the kernel has not reported the exit of its process.
 struct OutputClosed {
   Generation generation = 0;
 };
 
-// Something could not be sent to an agent: it has closed its input, or what it has not read exceeds
+// Nothing more can be sent to an agent: it has closed its input, or its unread bytes exceed
 // `unsent_bytes_max`.
 struct InputClosed {
   Generation generation = 0;
 };
 
-// An `activate` that had to wait for an agent to read has been written whole.
+// An `activate` that had waited in a full pipe has now been written whole.
 struct ActivateWritten {
   Generation generation = 0;
 };
 
-// An agent's process has been reaped; all that it had said has been delivered before.
+// An agent's process has been reaped; all its messages have been delivered before.
 struct ProcessExited {
   Generation generation = 0;
   Ending ending;
 };
 
-// The fate of an `activate`.
+// How far an `activate` has come.
 enum class Sent {
   written,
-  waits,  // behind a full pipe: ActivateWritten follows
+  waits,  // the pipe is full; ActivateWritten follows
   lost    // the agent has closed its input
 };
 
-// The outcome of the last action of the step before, and the next event. The action says which
-// members mean something.
+// The outcome of the last action of the previous step. It must be the next event. The action
+// determines which members have a meaning.
 struct Outcome {
-  std::optional<Refusal> refused = std::nullopt;  // nothing: it is done. Otherwise all is as it was
-  ProgramId program = 0;                          // Check, FindWayBack: fit to be started
-  bool way_back = true;         // Check: the active agent's program could be started again
-  bool not_executable = false;  // Spawn: exec was refused, rather than a process or descriptor
-  Sent sent = Sent::written;    // Send
+  // Absent if the action succeeded; otherwise nothing has changed.
+  std::optional<Refusal> refused = std::nullopt;
+  // Check, FindWayBack: the program, which can be started.
+  ProgramId program = 0;
+  bool way_back = true;  // Check: the active agent's program could be started again
+  // Spawn: exec failed because of the file, not for want of a resource.
+  bool not_executable = false;
+  Sent sent = Sent::written;  // Send: of an `activate`
 };
 
-// Deadlines up to `by` have passed, and all that the kernel held at that moment has been delivered.
-// A deadline that has passed since then, or was set since then, is judged after another look.
+// Deadlines up to `by` have passed, and everything that the kernel held at that moment has been
+// delivered. A deadline that was set or has passed after `by` is judged after another look.
 struct DeadlinePassed {
   Time by = Time::max();
 };
@@ -104,12 +108,12 @@ struct DeadlinePassed {
 struct StopRequested {};     // SIGTERM or SIGINT
 struct QuitRequested {};     // SIGQUIT
 struct UpgradeRequested {};  // SIGUSR2
-struct SignalReceived {      // one that is passed on: SIGHUP, SIGUSR1
+struct SignalReceived {      // one that is passed on to the agent: SIGHUP, SIGUSR1
   int signal = 0;
 };
 
-// An operator asks for something by the control directory; its name has had no answer yet, and an
-// upgrade has an id.
+// An operator has sent a request through the control directory. A request of this name has not been
+// answered before; an upgrade always has an id here.
 struct ControlRequested {
   ControlRequest request;
 };

@@ -8,17 +8,17 @@ namespace {
 
 using agent_protocol::Role;
 
-// A whole reason would leave no room for what an agent says of itself.
+// The most bytes shown of a reason: a whole one would leave no room for the agent's own status.
 constexpr std::size_t reason_bytes_shown = 200;
 
-// "v2 (generation 3)"
+// Returns "v2 (generation 3)".
 std::string name_of(const Agent& agent) {
   if (!agent.version) return "generation {}"_with(agent.generation);
   return "{} (generation {})"_with(*agent.version, agent.generation);
 }
 
-// It may serve, but where it has the feature readiness it has not said so. One that is on trial, or
-// has passed that, has an upgrade's word instead.
+// Returns true if the agent is active and, if it has the feature readiness, has said `healthy`. A
+// candidate need not: the end of its upgrade says whether it works.
 bool is_ready(const Agent& agent) {
   return agent.activated && (agent.works || agent.role == Role::candidate);
 }
@@ -39,7 +39,8 @@ std::string starting(const std::optional<Agent>& agent) {
   return agent ? "starting {}"_with(name_of(*agent)) : "starting";
 }
 
-// That an upgrade has failed must not look like a success, for as long as no other is under way.
+// Returns the last failure for the status line: until another upgrade begins, it must not look as
+// if that upgrade had succeeded.
 std::string last_failure(const State& state) {
   if (!state.last_failure) return "";
   return "; {}"_with(words::in_short(*state.last_failure, reason_bytes_shown));
@@ -89,7 +90,7 @@ std::optional<InitWait> wait_of(const State& state) {
   const bool is_way_back = state.upgrade && state.upgrade->boot;
   const bool at_boot = agent.role == Role::first || is_way_back;
   if (!at_boot || agent.terminated || agent.activate_waits) return std::nullopt;
-  // Init gave its time to the first agent, which may have used all of it.
+  // Init's time limit began with the first agent, which may have used all of it.
   return InitWait{InitWait::What::ready, agent.generation, *deadline, extended || is_way_back};
 }
 

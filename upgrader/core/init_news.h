@@ -1,4 +1,4 @@
-// The facts of a state that init is notified of, as plain data. init_system sends them.
+// The facts about a state that init is notified of, as plain data. init_system.h sends them.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,29 @@ namespace upgrader {
 
 struct State;
 
-// An agent's `ready` or exit for which the upgrader waits while init itself waits for it: the start
-// of the service, or its stop. Init is told how long that may still take.
+// The `ready` or the exit of an agent for which the upgrader waits while init itself waits for the
+// service to start or to stop. Init is told how long that may still take.
 struct InitWait {
   enum class What { ready, stopped };
 
   What what = What::ready;
   Generation generation = 0;
   Time deadline{};
-  bool extended = false;  // it has more than init knows of: it asked, or is the way back at boot
+  // Init knows less time: the agent sent `extend`, or is the way back at boot.
+  bool extended = false;
 
   bool operator==(const InitWait&) const = default;
 };
 
 struct InitNews {
-  bool active = false;  // some agent is active, and has said that it works where it is to
+  bool active = false;  // an agent is active, and has said `healthy` if it has to
   bool stopping = false;
-  bool vouched = true;           // all is as it should be: no active agent is silent
+  bool vouched = true;           // no active agent is silent: WATCHDOG=1 may be sent
   bool reloading = false;        // an upgrade that no agent asked for is under way
-  std::int64_t reloads = 0;      // such that were asked for so far, refused ones included
-  std::optional<InitWait> wait;  // of a first agent, or of one that was told to stop
+  std::int64_t reloads = 0;      // how many of these upgrades were requested, refused ones included
+  std::optional<InitWait> wait;  // for a first agent, or for one that was told to stop
   std::string status;            // one line for people
-  std::optional<Time> until;     // by when what the status says must be over
+  std::optional<Time> until;     // the time limit of what `status` describes
 
   bool operator==(const InitNews&) const = default;
 };

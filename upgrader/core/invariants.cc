@@ -7,7 +7,7 @@ namespace {
 
 using agent_protocol::Role;
 
-// Heartbeats are the active agent's, and nobody waits for those of one that is silent.
+// Only an active agent has a heartbeat deadline, and a silent agent has none.
 void check_heartbeat(const std::optional<Agent>& agent) {
   if (!agent) return;
   const bool awaited = agent->heartbeat_deadline.has_value();
@@ -15,7 +15,7 @@ void check_heartbeat(const std::optional<Agent>& agent) {
   UPGRADER_CHECK(!agent->silent || (agent->activated && !agent->stopped && !awaited));
 }
 
-// An `activate` waits for a ready agent that is held and alone.
+// An `activate` waits only for an agent that is ready, held and alone.
 void check_activate(const std::optional<Agent>& agent, const std::optional<Agent>& other) {
   if (!agent || !agent->activate_waits) return;
   UPGRADER_CHECK(agent->ready && !agent->activated && !agent->killed && !agent->input_closed);

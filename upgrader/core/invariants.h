@@ -6,10 +6,10 @@
 
 namespace upgrader {
 
-// The outcome for which a step waits if this is its last action.
+// Returns which outcome a step waits for if `action` is its last action.
 [[nodiscard]] Pending pending_on(const Action& action);
 
-// Aborts unless `state`, which a step has left, and the actions of that step agree with each other.
+// Aborts unless the state after a step and the actions of that step agree with each other.
 void check_state(const State& state, const Actions& actions);
 
 }  // namespace upgrader

@@ -13,10 +13,10 @@
 
 namespace upgrader {
 
-// How loud a notice is: a refused upgrade is a warning.
+// Returns the level of a notice: a refused upgrade is a warning.
 [[nodiscard]] LogLevel level_of(const Notice& notice);
 
-// Minimum time between two shown lines of one kind of one agent.
+// Minimum time between two shown lines of the same kind from the same agent.
 inline constexpr Duration log_limit_period{1'000};
 
 class LogLimit {
@@ -25,14 +25,14 @@ class LogLimit {
   // nothing if this notice is held back.
   [[nodiscard]] std::optional<std::string> admit(const Notice& notice, Time now);
 
-  // When due() will next have something. Nothing while no status is held back: no need to wake.
+  // Returns the time at which due() will next return something; nothing if no status is held back.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // The held-back statuses whose second is over, to be logged now.
+  // Returns the held-back statuses whose second is over. They are to be logged now.
   [[nodiscard]] std::vector<Notice> due(Time now);
 
-  // The agent has ended: what was held back of it, the last status and the counts, to be logged
-  // now.
+  // The agent has ended: returns its last held-back status and the counts of its held-back notices,
+  // to be logged now.
   [[nodiscard]] std::vector<Notice> forget(Generation generation);
 
  private:
@@ -41,7 +41,7 @@ class LogLimit {
     NoticeKind kind = NoticeKind::stray;
     Time shown{0};
     std::uint64_t held_back = 0;        // since the last line shown
-    std::optional<std::string> latest;  // of these, if they are statuses
+    std::optional<std::string> latest;  // the newest held-back one, if they are statuses
 
     void show(Time now) {
       shown = now;
@@ -52,7 +52,7 @@ class LogLimit {
 
   [[nodiscard]] Record* find(Generation generation, NoticeKind kind);
 
-  std::vector<Record> records_;  // at most one a kind and living agent
+  std::vector<Record> records_;  // at most one for each kind and living agent
 };
 
 }  // namespace upgrader

@@ -14,10 +14,10 @@
 namespace upgrader {
 namespace {
 
-// Behind standard input, output and error.
+// The descriptor after standard input, output and error.
 constexpr int first_free_descriptor = 3;
 
-// The fault of an argument; empty if the argument is well formed.
+// The fault of an argument; empty if it is well formed.
 using Complaint = std::string;
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_zero) {
@@ -28,7 +28,7 @@ Complaint set_duration(const Argument& argument, Duration& duration, bool may_be
   return "";
 }
 
-// The place of the value among the words.
+// Sets `place` to the place of the argument's value among the words.
 Complaint find_word(const Argument& argument, std::span<const std::string_view> words,
                     std::size_t& place) {
   std::string allowed;
@@ -135,7 +135,7 @@ Complaint set_option(const Argument& argument, Options& options) {
       "no such option; one of the adapter's is given as --adapter={}"_with(argument.whole));
 }
 
-// Faults that no option has by itself.
+// Returns a fault of options that are valid only without each other, or with another.
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) {
     return "--lock-timeout: needs --lock=FILE";
@@ -151,7 +151,7 @@ Complaint judge_together(const Options& options) {
   return "";
 }
 
-// AGENT and its arguments begin at argv[at].
+// Reads AGENT and its arguments, which begin at argv[at].
 CommandLine finish(Options& options, int argc, const char* const* argv, int at) {
   if (at >= argc || *argv[at] == '\0') {
     return UsageError{"AGENT is missing: upgrader [options] [--] AGENT [ARG ...]"};

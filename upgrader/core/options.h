@@ -13,22 +13,23 @@
 namespace upgrader {
 
 struct Options {
-  // For upgrades that do not say. The confirm timeout is the start timeout unless it is given; the
-  // stop timeout is never 0; a trial of 0 commits at once.
+  // The terms of an upgrade that does not give its own. The confirm timeout is the start timeout
+  // unless it is given; the stop timeout is never 0; a trial of 0 commits at once.
   Terms defaults{.start_timeout = std::chrono::minutes{5},
                  .confirm_timeout = std::chrono::minutes{5},
                  .stop_timeout = std::chrono::seconds{90},
                  .trial = std::chrono::seconds{30}};
-  Duration exit_grace{std::chrono::seconds{10}};  // 0 is no limit
+  Duration exit_grace{std::chrono::seconds{10}};  // 0 means no limit
   bool relink = false;
   std::optional<std::string> previous;  // a path
-  int attempts = 0;                     // 0 counts nothing
+  int attempts = 0;                     // 0 if starts are not counted
   std::optional<std::string> lock_file;
   std::optional<Duration> lock_timeout;  // as given; see lock_timeout_of()
   std::optional<std::string> control_directory;
-  std::optional<int> notify_fd;  // above the standard descriptors
+  std::optional<int> notify_fd;  // never a standard descriptor
   bool subreaper = false;
-  std::vector<std::string> adapter;  // the program that runs AGENT, and its arguments; or none
+  // The program that runs AGENT, with its arguments; may be empty.
+  std::vector<std::string> adapter;
   LogLevel log_level = LogLevel::info;
   std::string agent;
   std::vector<std::string> args;
@@ -42,12 +43,13 @@ using CommandLine = CommandLineOf<Options>;
 // two counted, somebody would believe that it was the other one.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
-// How long to wait for the lock: as given, or the longest that a predecessor's agent may take to
-// end, stop timeout and exit grace; 0 is no limit.
+// Returns how long to wait for the lock: the time that was given, or else the sum of stop timeout
+// and exit grace, which is the longest that the agent of an earlier upgrader may take to end. 0
+// means no limit.
 [[nodiscard]] Duration lock_timeout_of(const Options& options);
 
-// The supervisor's settings. `watchdog`: how far apart heartbeats may be, as init says; zero where
-// none are wanted.
+// Makes the supervisor's settings. `watchdog` is the longest time between two heartbeats that init
+// allows; zero if init wants none.
 [[nodiscard]] Policy policy_of(const Options& options, Duration watchdog);
 
 [[nodiscard]] std::string help_text();

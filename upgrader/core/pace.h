@@ -1,4 +1,4 @@
-// Keeps whoever tells init something from telling it too often. Decides only.
+// Limits how often init is sent a message. Only decides when; init_system.h sends.
 #pragma once
 
 #include <array>
@@ -9,21 +9,22 @@
 
 namespace upgrader {
 
-// Init hears at most so many datagrams a second of what agents can make happen.
+// The most datagrams a second that init gets because of what agents do.
 inline constexpr std::size_t datagrams_a_second = 10;
-// Of these, so many are kept for READY=1 and STOPPING=1, which never wait.
+// So many of these are reserved for READY=1 and STOPPING=1, which never wait.
 inline constexpr std::size_t datagrams_kept = 2;
 
 class Pace {
  public:
-  // The time at which the next message that may wait can be sent; nothing if at once.
+  // Returns the time at which the next message that may wait can be sent, or nothing if that is
+  // now.
   [[nodiscard]] std::optional<Time> next() const {
     const std::optional<Time>& oldest = last_[oldest_];
     if (!oldest) return std::nullopt;
     return *oldest + std::chrono::seconds(1);
   }
 
-  // One has gone.
+  // Records that a message has been sent.
   void note(Time now) {
     last_[oldest_] = now;
     oldest_ = (oldest_ + 1) % last_.size();

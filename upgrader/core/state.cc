@@ -20,7 +20,8 @@ Phase phase_of_upgrade(const State& state) {
 }
 
 std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
-  if (!agent || agent->killed) return std::nullopt;  // then it is the next log line's
+  // Then the deadline is that of the next log line.
+  if (!agent || agent->killed) return std::nullopt;
   return agent->deadline;
 }
 
@@ -30,7 +31,8 @@ Phase phase_of(const State& state) {
   if (state.ended) return Phase::ended;
   if (state.shutdown || state.quit || state.exit_with) return Phase::shutting_down;
   if (state.upgrade) return phase_of_upgrade(state);
-  if (state.candidate) return Phase::abandoning;  // the standby of an upgrade that is committed
+  // The candidate is the standby of a committed upgrade.
+  if (state.candidate) return Phase::abandoning;
   return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
 }
 

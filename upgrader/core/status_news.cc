@@ -14,12 +14,12 @@ namespace {
 using agent_protocol::Role;
 using agent_protocol::StopReason;
 
-// How much of it there is room for.
+// How much of the status is written.
 struct Extent {
   std::size_t endings;
   bool arguments = true;
 
-  // Leaves the next thing out. False if nothing is left that may be.
+  // Leaves out the next part. Returns false if nothing more may be left out.
   [[nodiscard]] bool shrink() {
     if (std::exchange(arguments, false)) return true;
     if (endings == 0) return false;
@@ -104,7 +104,7 @@ class StatusNews {
     if (!extent_.arguments) return paper_.put_truth("args_omitted", true);
     paper_.open("args", '[');
     for (const std::string& argument : *arguments) {
-      if (paper_.size() > status_news_bytes_max) break;  // too long already
+      if (paper_.size() > status_news_bytes_max) break;  // already too long
       paper_.element(argument);
     }
     paper_.close(']');
@@ -226,7 +226,7 @@ std::string status_news(const State& state, const Chronicle& chronicle, const St
   for (;;) {
     std::string text = StatusNews(state, chronicle, facts, extent).write();
     if (text.size() <= status_news_bytes_max) return text;
-    // Each text that is left is bounded, and there are few of them.
+    // The rest, which cannot be left out, always fits: its texts are few and bounded.
     const bool has_shrunk = extent.shrink();
     UPGRADER_CHECK(has_shrunk);
   }

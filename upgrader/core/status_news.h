@@ -13,7 +13,7 @@
 
 namespace upgrader {
 
-// With its newline.
+// The most bytes of status.json, with its newline.
 inline constexpr std::size_t status_news_bytes_max = 65'536;
 
 // The arguments of a program that an agent runs, or null if they are not known.
@@ -21,25 +21,27 @@ using ArgumentsOf = const std::vector<std::string>* (*)(const void* programs, Pr
 
 // Facts about the next start of the upgrader.
 struct BootFacts {
-  std::optional<std::string> previous;   // LINK of --previous, as it was given
-  std::optional<std::int64_t> attempts;  // what --attempts has counted, if it counts
+  std::optional<std::string> previous;   // LINK of --previous, as given on the command line
+  std::optional<std::int64_t> attempts;  // the count of --attempts, if starts are counted
 };
 
 struct StatusFacts {
-  int pid = 0;  // the upgrader's
+  int pid = 0;  // of the upgrader
   BootFacts boot{};
   const void* programs = nullptr;
   ArgumentsOf arguments_of = nullptr;
 };
 
-// One line with its newline. If it would be too long the arguments are left out first, then the
-// oldest endings. Everything else is bounded, and always fits.
+// Returns one line with its newline. If the line would be too long, the arguments are left out
+// first, then the oldest endings. Everything else is bounded, and always fits.
 [[nodiscard]] std::string status_news(const State& state, const Chronicle& chronicle,
                                       const StatusFacts& facts);
 
-// True while nobody is active and somebody who is ready is next: nothing else may take time then.
+// Returns true while no agent is active and a ready agent gets the work next: then nothing may
+// delay that.
 [[nodiscard]] bool hands_over(const State& state);
-// True while the active agent stops and somebody else follows it: its exit may come at any moment.
+// Returns true while the active agent stops and another agent follows it: its exit may come at any
+// moment.
 [[nodiscard]] bool active_agent_stops(const State& state);
 
 }  // namespace upgrader

@@ -25,7 +25,7 @@ void StatusPaper::put_always(const char* name, std::string_view text, std::size_
   agent_protocol::append_quoted(text_, shown);
 }
 
-// As RFC 3339 has it, in UTC.
+// Writes a time in UTC in the form of RFC 3339.
 void StatusPaper::put_wall_time(const char* name, std::int64_t wall_ms) {
   using namespace std::chrono;
   const sys_time<milliseconds> time{milliseconds(wall_ms)};

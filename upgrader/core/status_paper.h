@@ -1,5 +1,6 @@
-// Writes the one line of JSON that status.json is, member by member. Knows nothing of what is said.
-// Every text but an argument is bounded as it is written, so that what must be said always fits.
+// Writes status.json, one line of JSON, member by member. Knows nothing of what the members mean.
+// Every text except an argument is cut to a maximum as it is written, so that everything required
+// always fits.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +15,17 @@
 
 namespace upgrader {
 
-// Of a text as it is written, escapes included. A longer one is cut at a character, and its object
-// says so: "cut":true.
+// The most bytes of a text as it is written, escapes included. A longer text is cut between two
+// characters, and its object gets "cut":true.
 inline constexpr std::size_t text_written_max = 1'024;
 inline constexpr std::size_t path_written_max = 4'095;
 
-// Writes members one after the other. Absent members are not written.
+// Writes members one after the other, and leaves out members that are absent.
 class StatusPaper {
  public:
   void open(const char* name, char bracket) {
     if (*name != '\0') put_name(name);
-    put_comma();  // behind a name there is none
+    put_comma();  // no comma follows a name
     text_ += bracket;
     cut_ <<= 1;
   }
@@ -34,7 +35,7 @@ class StatusPaper {
     cut_ >>= 1;
   }
 
-  // Bytes that are not UTF-8 are written as U+FFFD. The text is written whole.
+  // Writes the whole text, and U+FFFD for each byte that is not valid UTF-8.
   void element(std::string_view text);
   void put(const char* name, std::string_view text, std::size_t bytes_max = text_written_max) {
     if (text.empty()) return;

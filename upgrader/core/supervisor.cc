@@ -15,19 +15,19 @@ using namespace agent_protocol;
 
 namespace {
 
-// In the order of the reasons.
+// In the order of StopReason.
 constexpr const char* stop_clauses[] = {"its candidate takes over", "it is rolled back",
                                         "the upgrader shuts down"};
 
-// A deadline that a timeout sets; a zero timeout sets none.
+// Returns the deadline that a timeout sets; a timeout of zero sets none.
 std::optional<Time> deadline_after(Time now, Duration timeout) {
   if (timeout == Duration::zero()) return std::nullopt;
   return now + timeout;
 }
 
-// Tells `look` of every deadline that may be set, and which agent is to be looked at before it is
-// judged: those of gate, trial and --attempts are the incumbent's to keep. The agent
-// is 0 if there is none.
+// Calls `look` for every deadline that may be set, with the agent whose messages must be read
+// before that deadline is judged: the incumbent for the deadlines of gate, trial and --attempts.
+// The agent is 0 if there is none.
 template <class AnyState, class Look>
 void look_at_deadlines(AnyState& state, const Look& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
@@ -40,15 +40,16 @@ void look_at_deadlines(AnyState& state, const Look& look) {
   }
 }
 
-// One event, taken to its end. Every change of the state is made here, in the order of an upgrade's
-// life.
+// Handles one event completely. Every change of the state is made here, in the order of an
+// upgrade's life.
 class Step {
  public:
-  // `policy`, `state` and `actions` must outlive it: it changes the state, and appends actions.
+  // `policy`, `state` and `actions` must outlive this object: it changes the state, and appends
+  // actions.
   Step(const Policy& policy, State& state, Time now, Actions& actions)
       : policy_(policy), state_(state), now_(now), actions_(actions) {}
 
-  // The outcome of the action that is pending. An outcome of none changes nothing.
+  // Handles the outcome of the pending action. If no action is pending, nothing changes.
   void judge(const Outcome& outcome) {
     const std::optional<Refusal>& refused = outcome.refused;
     switch (std::exchange(state_.pending, Pending::nothing)) {
@@ -100,7 +101,7 @@ class Step {
       return;
     }
     state_.candidate = std::move(agent);
-    if (state_.upgrade->generation) return;  // sequential: accepted long since
+    if (state_.upgrade->generation) return;  // a sequential upgrade, which was accepted before
     state_.upgrade->generation = state_.candidate->generation;
     tell_accepted();
   }
@@ -196,7 +197,7 @@ class Step {
     if (agent.ready) return send_error(agent, "ready", "ready was said already");
     agent.ready = true;
     agent.deadline.reset();
-    if (has_closed(agent)) return;  // it fails as soon as its close grace is over
+    if (has_closed(agent)) return;  // the candidate fails as soon as its close grace is over
     if (agent.standby && state_.candidate) {
       log(LogLevel::info, "{} stands by"_with(agent));
       return;
@@ -254,7 +255,7 @@ class Step {
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
     if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
-    // Otherwise the failure's own line says that the agent stays active, and why.
+    // If it had not failed, the line about the failure says that the agent stays active, and why.
     const bool had_failed = state_.upgrade->failure.has_value();
     if (agent.told && had_failed) {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
@@ -309,8 +310,8 @@ class Step {
 
   void hear(Agent& agent, const agent_protocol::Status& status) { note_status(agent, status); }
 
-  // A message of a process that has died or is being killed: a confirmed stop counts, and a reason
-  // is recorded. Other messages are too late.
+  // Handles a message of a process that has died or is being killed: a confirmed stop counts, and a
+  // reason is recorded. Other messages come too late.
   void note_last_words(Agent& agent, const AgentMessage& message) {
     const auto* hello = std::get_if<agent_protocol::Hello>(&message);
     if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);
@@ -405,7 +406,8 @@ class Step {
     start_upgrade();
   }
 
-  // The executable is fit, and the link, if it names it, has been put back: only a commit moves it.
+  // Begins the upgrade: its executable can be started, and AGENT's link, if it named that
+  // executable, has been put back, since only a commit moves the link.
   void start_upgrade() {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.terms.mode == Mode::parallel) {
@@ -433,7 +435,7 @@ class Step {
     upgrade.deadline = deadline_after(now_, upgrade.terms.confirm_timeout);
     log(LogLevel::info,
         "{} is ready; upgrade {} waits to be confirmed"_with(*state_.candidate, upgrade.id));
-    // The operator who has requested the upgrade confirms it.
+    // The operator who requested the upgrade also confirms it, so the agent is not told.
     if (upgrade.origin == Origin::control) return;
     upgrade.known_to_agent = true;
     send(*state_.incumbent,
@@ -443,7 +445,8 @@ class Step {
   void open_gate() {
     state_.upgrade->waits_for_confirm = false;
     state_.upgrade->deadline.reset();
-    if (has_closed(*state_.candidate)) return;  // it fails as soon as its close grace is over
+    // The candidate fails as soon as its close grace is over.
+    if (has_closed(*state_.candidate)) return;
     pass_gate();
   }
 
@@ -466,7 +469,7 @@ class Step {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->output_closed) return;
     agent->output_closed = true;
-    if (agent->activate_waits) return;  // what counts is whether it takes that
+    if (agent->activate_waits) return;  // all depends on whether the agent takes its `activate`
     if (!agent->activated) {
       start_close_grace(*agent);
     } else if (!agent->stopped) {
@@ -546,7 +549,7 @@ class Step {
     fail_upgrade(Stage::trial, reason, 0, &ending);
   }
 
-  // A first agent, or a fallback.
+  // Handles the exit of a first agent or a fallback that was held.
   void held_incumbent_exited(const Agent& gone, const Ending& ending) {
     const std::string reason = words::failed_to_start(gone, ending);
     if (gone.standby) {
@@ -562,7 +565,8 @@ class Step {
     step_back();
   }
 
-  // Nothing has ever served where a first agent exits while held, even with status 0.
+  // Returns the upgrader's exit status after a first agent exited while held. It is never 0, even
+  // if the agent's was: nothing has ever served.
   static int status_after_held(const Agent& gone, const Ending& ending) {
     if (gone.unfit) return exit_own_failure;
     const int status = exit_status_of(ending);
@@ -577,7 +581,7 @@ class Step {
                                     .exit_status = gone.stopped ? 0 : exit_status_of(ending)};
   }
 
-  // The incumbent was told to stop for the upgrade, and is gone.
+  // Handles the exit of the incumbent that was told to stop for the upgrade.
   void take_over_from(const Agent& gone, const Ending& ending) {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.failure) return step_back();
@@ -594,18 +598,19 @@ class Step {
       order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
       return;
     }
-    // It fails as soon as its exit is seen, or its close grace is over.
+    // The candidate fails as soon as its exit is seen, or its close grace is over.
     if (has_closed(*state_.candidate)) return;
     activate_candidate();
   }
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // Without a failure it was a standby: of an agent on trial, or of one that has passed.
+    // If the upgrade has not failed, the agent that exited was a standby, whose loss changes
+    // nothing.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 
-  // ---- an agent is given the work, or is not reached by that
+  // ---- an agent is given the work, or `activate` does not reach it
 
   void activate_incumbent() {
     send_activate(*state_.incumbent, state_.upgrade && state_.upgrade->boot);
@@ -616,9 +621,9 @@ class Step {
     send_activate(*state_.candidate, true);
   }
 
-  // Until `activate` has been written whole the agent is held, and what the agent before it left is
-  // kept. The agent must read what stands before `activate` within the time of its trial. An agent
-  // without a trial, or with a trial of 0, must do so within the stop timeout.
+  // Sends `activate`. Until it has been written whole, the agent is held, and the state that the
+  // agent before it left is kept. The agent must read up to the end of `activate` within the time
+  // of its trial; an agent without a trial, or with a trial of 0, within the stop timeout.
   void send_activate(Agent& agent, bool has_trial) {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
     const bool on_trial = has_trial && terms.trial != Duration::zero();
@@ -650,7 +655,7 @@ class Step {
     if (agent != nullptr && agent->activate_waits) activated();
   }
 
-  // The agent that was sent `activate` has the work now.
+  // Gives the work to the agent that was sent `activate`.
   void activated() {
     if (state_.candidate) state_.incumbent = std::exchange(state_.candidate, std::nullopt);
     Agent& agent = *state_.incumbent;
@@ -696,7 +701,7 @@ class Step {
     order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
   }
 
-  // It was never activated, and fails like any held agent that has closed a pipe.
+  // The agent was never activated: it fails like any held agent that has closed a pipe.
   void activate_lost(Agent& agent) {
     agent.activate_waits = false;
     agent.input_closed = true;
@@ -729,7 +734,7 @@ class Step {
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
     } else {
-      forget_attempts();  // the link names another executable now, which may be one that had failed
+      forget_attempts();  // the link names another executable now, which may have failed before
     }
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -737,12 +742,12 @@ class Step {
 
   // ---- an upgrade fails
 
-  // It was refused before anything was started.
+  // Ends an upgrade that was refused before anything was started.
   void refuse_upgrade(const Refusal& refusal) {
     fail_upgrade(Stage::request, refusal.reason, refusal.error_number);
   }
 
-  // An upgrade that never became the one under way.
+  // Refuses an agent's request, which never became the upgrade under way.
   void answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
     notice(agent.generation, NoticeKind::refusal, "upgrade {} refused: {}"_with(id, reason));
     send(agent,
@@ -762,7 +767,7 @@ class Step {
     fallback_failed(agent, reason, nullptr);
   }
 
-  // There is nothing behind a fallback.
+  // Handles the failure of a fallback. No other program is left to be started.
   void fallback_failed(const Agent& agent, const std::string& reason, const Ending* ending) {
     if (state_.upgrade->boot) {
       state_.upgrade->failure =
@@ -789,7 +794,7 @@ class Step {
     step_back();
   }
 
-  // Keeps the first cause.
+  // Records the failure, unless an earlier cause has been recorded.
   void note_failure(Stage stage, const std::string& reason, int error, const Ending* ending) {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.deadline.reset();
@@ -808,8 +813,8 @@ class Step {
     restore_link_for_signal();
   }
 
-  // Takes the next step back after a failure, as far as can be gone now: to the incumbent, if it
-  // has or keeps the work; otherwise to a fallback, once no other agent is left.
+  // After a failure, takes the next step back that is possible now: to the incumbent, if it has or
+  // keeps the work; otherwise to a fallback, once no other agent is left.
   void step_back() {
     const bool standby = state_.candidate && state_.candidate->standby;
     if (state_.candidate && !state_.candidate->killed && !standby) kill(*state_.candidate);
@@ -828,15 +833,16 @@ class Step {
     fall_back();
   }
 
-  // It is no failure of the upgrade. All that follows is that a fall-back, if one is needed, starts
-  // the previous program once more.
+  // Handles the loss of a standby. The upgrade does not fail by it: a fall-back, if one is needed,
+  // starts the previous program once more.
   void standby_lost(const std::string& who, const std::string& reason) {
     log(LogLevel::warning,
         "{} stood by and failed: {}; a fall-back will start the previous program once more"_with(
             who, reason));
   }
 
-  // No agent has the work any more. A living standby gets it now, or at its `ready`.
+  // Gives the work, which no agent has any more, to a living standby, now or at its `ready`;
+  // without one, starts a fallback.
   void fall_back() {
     if (!state_.candidate) {
       return order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
@@ -866,15 +872,15 @@ class Step {
     send(*state_.incumbent, agent_protocol::UpgradeFailed{*upgrade.failure});
   }
 
-  // AGENT's link may name what was asked for and is not committed.
+  // Returns true if AGENT's link may name the requested program, which is not committed.
   bool owes_link() const { return policy_.relink && state_.upgrade && state_.upgrade->names_agent; }
 
   void restore_link_for_signal() {
     if (owes_link()) actions_.emplace_back(RestoreLink{});
   }
 
-  // For an upgrade that was asked for and could not begin. Before the start the link is another
-  // upgrader's, whose lock is waited for.
+  // Puts the link back for a requested upgrade that could not begin. While the upgrader waits for
+  // the lock, the link belongs to the upgrader that holds it, and is left alone.
   void restore_link_unless_waiting() {
     if (policy_.relink && started()) actions_.emplace_back(RestoreLink{});
   }
@@ -887,7 +893,7 @@ class Step {
                  event.exit_status);
   }
 
-  // After any failure of a first agent: if there is a way back, it is started.
+  // Handles any failure of a first agent: starts the way back, if there is one.
   void first_failed(Stage stage, const std::string& reason, int error, const Ending* ending,
                     int status, const std::optional<std::string>& version = std::nullopt) {
     agent_protocol::PastFailure past;
@@ -912,7 +918,7 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    state_.attempts_done = true;  // what AGENT's link names does not run any more: it cannot last
+    state_.attempts_done = true;  // the target of AGENT's link no longer runs: it cannot last
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
     if (!state_.incumbent) order_spawn(Role::fallback, program, state_.last_generation + 1);
@@ -927,8 +933,8 @@ class Step {
     end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));
   }
 
-  // From its activation: the executable that AGENT's link names has been started in vain until its
-  // agent has been active for the trial's time.
+  // Begins to wait, from the activation of the agent. Until it has been active for the trial's
+  // time, the executable that AGENT's link names counts as started in vain.
   void await_lasting() {
     if (!policy_.previous && !policy_.attempts) return;
     if (state_.attempts_done) return;
@@ -948,7 +954,7 @@ class Step {
     if (policy_.attempts) actions_.emplace_back(ForgetAttempts{});
   }
 
-  // ---- an operator asks for something by the control directory
+  // ---- an operator's requests by the control directory
 
   void judge(const ControlRequested& event) {
     const ControlRequest& request = event.request;
@@ -1020,7 +1026,7 @@ class Step {
     }
   }
 
-  // An empty refusal: what was asked for has been begun.
+  // Answers an operator's request. The refusal is empty if the request is carried out.
   void answer(const std::string& name, Deed deed, std::string_view refusal) {
     actions_.emplace_back(Answer{name, deed, std::string(refusal)});
     if (refusal.empty()) return;
@@ -1035,7 +1041,7 @@ class Step {
 
   // ---- deadlines
 
-  // Handles at most one deadline: the shell reads what agents have sent before it asks again.
+  // Handles at most one deadline: the shell reads what agents have sent before it reports another.
   void judge(const DeadlinePassed& event) {
     passed_by_ = std::min(now_, event.by);
     put_off_what_is_late();
@@ -1049,7 +1055,7 @@ class Step {
     return deadline && *deadline <= passed_by_;
   }
 
-  // An agent that was frozen with the upgrader gets the lost time again. Each deadline is put off
+  // Gives an agent that was frozen with the upgrader the lost time again. Each deadline is put off
   // only once, so that every deadline is judged in the end, however often the upgrader is frozen.
   void put_off_what_is_late() {
     std::erase_if(state_.put_off, [&](Time before) {
@@ -1080,7 +1086,7 @@ class Step {
            state_.put_off.end();
   }
 
-  // True if a deadline of this agent had passed, and has been dealt with.
+  // Handles a deadline of this agent that has passed. Returns false if none has.
   bool agent_deadline_passed(Agent& agent) {
     if (has_passed(agent.close_deadline)) {
       agent.close_deadline.reset();
@@ -1100,7 +1106,7 @@ class Step {
     if (!has_passed(agent.deadline)) return false;
     switch (agent.awaited) {
       case Awaited::ready:
-        agent.hello_deadline.reset();  // it has been waited for long enough
+        agent.hello_deadline.reset();  // its `hello` has been waited for long enough
         held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
         break;
       case Awaited::activate:
@@ -1126,7 +1132,7 @@ class Step {
     return true;
   }
 
-  // A first agent or a fallback, for whose word init has waited long enough.
+  // Handles a first agent or a fallback that has not said `healthy` in time.
   void does_not_work(Agent& agent) {
     const std::string reason = "did not say healthy {}"_with(words::within(agent));
     if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
@@ -1136,7 +1142,8 @@ class Step {
     end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
   }
 
-  // On trial that is a failure; otherwise all that follows is that nobody vouches for it.
+  // On trial a missed heartbeat is a failure; otherwise the upgrader only stops vouching for the
+  // agent.
   void heartbeat_missed(Agent& agent) {
     const std::string reason = "no heartbeat within {}"_with(policy_.watchdog);
     if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
@@ -1145,8 +1152,8 @@ class Step {
     log(LogLevel::warning, "{} is silent: {}"_with(agent, reason));
   }
 
-  // An agent that has stopped, or is rolled back, owes no heartbeats any more: of the latter only
-  // the exit is awaited.
+  // Sets the next heartbeat deadline. An agent that has stopped or is rolled back need not send
+  // heartbeats: of the latter only the exit is awaited.
   void await_heartbeat(Agent& agent) {
     if (agent.stopped || agent.told == StopReason::rollback) return;
     agent.silent = false;
@@ -1181,7 +1188,8 @@ class Step {
     if (state_.upgrade) end_upgrade_for_shutdown();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
     if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
-    // Both sync files. A slow disk must take nothing of the time that the agent has for its stop.
+    // Both actions sync files, so they come only now: a slow disk must not take any of the time
+    // that the agent has for its stop.
     if (puts_link_back) actions_.emplace_back(RestoreLink{});
     if (!state_.attempts_done) forget_attempts();
     exit_if_alone();
@@ -1212,8 +1220,8 @@ class Step {
     actions_.emplace_back(Log{LogLevel::info, std::move(why), bytes});
   }
 
-  // The upgrader ends with this status, once all that still runs has been killed and reaped. Nobody
-  // asked for that, so it is worth more than a line of information.
+  // Ends the upgrader with this status, once all agents have been killed and reaped. Nobody
+  // requested this end, so its log line is at least a warning.
   void end_with(int status, const std::string& why) {
     actions_.emplace_back(Log{status == 0 ? LogLevel::warning : LogLevel::error,
                               "{}; {}"_with(why, words::ends_with(status)), why.size()});
@@ -1224,7 +1232,8 @@ class Step {
     exit_if_alone();
   }
 
-  // It ends with the upgrader; nobody is left to be told. The link that it owes is the caller's.
+  // Drops the upgrade, since the upgrader ends and no agent is left to be sent its failure. The
+  // caller puts back the link.
   void drop_upgrade(const std::string& reason) {
     log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
     record_ending(UpgradeOutcome::ended, reason);
@@ -1267,7 +1276,7 @@ class Step {
     if (state_.shutdown) status = state_.left_behind ? state_.left_behind->exit_status : 0;
     if (state_.quit) status = exit_quit;
     if (state_.shutdown || state_.quit) {
-      // The log has another status already where the upgrader was about to end by itself.
+      // If the upgrader was about to end by itself, the log already names another status.
       const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
       log(status == 0 ? LogLevel::info : LogLevel::error,
           ended_anyway
@@ -1280,7 +1289,7 @@ class Step {
     actions_.emplace_back(Exit{status});
   }
 
-  // ---- small ones
+  // ---- small helpers
 
   bool started() const { return state_.last_generation > 0; }
 
@@ -1302,7 +1311,7 @@ class Step {
     return std::max(Duration{1}, *agent.deadline - now_);
   }
 
-  // From now on the agent is waited for, for `allowed` at most; 0: for as long as it takes.
+  // Starts a wait for the agent, for `allowed` at most; 0 means no limit.
   void await(Agent& agent, Awaited what, Duration allowed) const {
     agent.awaited = what;
     agent.deadline = deadline_after(now_, allowed);
@@ -1318,7 +1327,7 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
-    const bool again = agent.told.has_value();  // then that goes on for as long as it was to last
+    const bool again = agent.told.has_value();  // the first stop's time goes on
     agent.told = reason;
     agent.told_id = stop.id;
     if (reason == StopReason::rollback) await_no_heartbeat(agent);
@@ -1334,7 +1343,8 @@ class Step {
   }
 
   void kill(Agent& agent) {
-    // Not a byte more of it: the agent that comes next gets what was left.
+    // Nothing more of `activate` is written: the next agent gets the state that the last active one
+    // left.
     if (agent.activate_waits) actions_.emplace_back(CloseInput{agent.generation});
     agent.killed = true;
     agent.activate_waits = false;
@@ -1378,7 +1388,7 @@ class Step {
   const Policy& policy_;
   State& state_;
   const Time now_;
-  Time passed_by_{};  // deadlines up to then are judged
+  Time passed_by_{};  // deadlines up to this time are judged
   Actions& actions_;
 };
 

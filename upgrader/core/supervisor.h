@@ -109,18 +109,20 @@
 
 namespace upgrader {
 
-// Every exit closes the output first, so a closed output is judged only after this.
+// An agent closes its output whenever it exits. So a closed output is judged only after this time,
+// when the exit has not been seen.
 inline constexpr Duration close_grace{200};
-// After so long without `hello` the log says that the agent may not speak the protocol.
+// If an agent has not said `hello` for so long, the log says that it may not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
-// A deadline that is judged later than this after it has passed is put off once, by as much as it
-// was late, but by no more than `grace_max`: the upgrader did not run, and perhaps nobody did.
+// If a deadline is judged later than this after it has passed, the upgrader did not run, and
+// perhaps no process did. The deadline is put off once, by as much as it was late, but at most by
+// `grace_max`.
 inline constexpr Duration late_at_most{1'000};
 inline constexpr Duration grace_max{10'000};
-// How often a killed process that does not end is logged.
+// How often the log says that a killed process has not ended.
 inline constexpr Duration killed_log_interval{10'000};
 
-// Exit statuses of the upgrader's own.
+// Exit statuses that come from the upgrader itself, not from the agent.
 inline constexpr int exit_own_failure = 125;
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
@@ -129,21 +131,23 @@ inline constexpr int exit_quit = 131;  // 128 + SIGQUIT
 class Supervisor {
  public:
   explicit Supervisor(Policy policy) : policy_(policy) {}
-  // Goes on from a state that another has had.
+  // Continues from the state of another supervisor.
   Supervisor(Policy policy, State state) : policy_(policy), state_(std::move(state)) {}
 
-  // Takes any event in any phase, and returns what is to be done, in order (lines of the log may
-  // come late). An action that has an outcome is the last, and the outcome must be the next event.
-  // The list is made in `memory`, whose content is lost: to pass the last one saves allocations.
+  // Takes any event in any phase, and returns the actions that are to be performed, in order (lines
+  // of the log may be written later). An action that has an outcome is the last one, and the next
+  // event must be its outcome. The list is made in `memory`, whose content is lost: passing the
+  // previous list saves allocations.
   [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
-  // The earliest deadline, or nullopt: then nothing needs to happen until the next event.
+  // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // The agents with a deadline up to `by`; those of gate, trial and attempts are the incumbent's.
+  // Returns the agents with a deadline up to `by`. The deadlines of gate, trial and attempts belong
+  // to the incumbent.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
-  // The programs that are still needed. The shell may close all others.
+  // Returns the programs that are still needed. The shell may close all others.
   [[nodiscard]] std::vector<ProgramId> programs() const;
 
   [[nodiscard]] Phase phase() const { return phase_of(state_); }

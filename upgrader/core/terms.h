@@ -1,4 +1,4 @@
-// The terms of an upgrade: what was asked for, with the defaults filled in; and the defaults.
+// The terms of an upgrade: the request with the defaults filled in. Also the defaults.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace upgrader {
 
-// How an upgrade is to go: what was asked for, the defaults filled in. A zero timeout is no limit.
+// How an upgrade is to be carried out. A timeout of zero means no limit.
 struct Terms {
   agent_protocol::Mode mode = agent_protocol::Mode::parallel;
   agent_protocol::Gate gate = agent_protocol::Gate::none;
@@ -25,25 +25,26 @@ struct Terms {
 
 // The settings from the command line, which never change.
 struct Policy {
-  Terms defaults;  // for upgrades that do not say; its stop timeout is a shutdown's, too
+  Terms defaults;  // of upgrades; its stop timeout also holds for a shutdown
   Duration exit_grace{};
-  Duration watchdog{};  // how far apart an agent's heartbeats may be; zero: none are wanted
+  // The longest time between two heartbeats of an agent; zero: none are wanted.
+  Duration watchdog{};
   bool relink = false;
-  bool previous = false;  // there may be a way back when the first agent fails
-  bool attempts = false;  // it is counted how often it failed to last for the trial's time
+  bool previous = false;  // with --previous: there may be a way back if the first agent fails
+  bool attempts = false;  // with --attempts: starts after which no agent lasted are counted
   bool operator==(const Policy&) const = default;
 };
 
-// The terms of `request`, with `defaults` for the rest. Two exceptions: in an upgrade that the
-// agent requested (`by_agent`) the gate has no limit by default; a sequential upgrade has no gate
-// by default, and its fallback is always cold.
+// Returns the terms of `request`, with `defaults` for the rest. Two exceptions: in an upgrade that
+// the agent requested (`by_agent`) the gate has no limit by default; a sequential upgrade has no
+// gate by default, and its fallback is always cold.
 [[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
                              bool by_agent);
 
-// Why these terms cannot be had together, or nullopt.
+// Returns why these terms contradict each other, or nullopt.
 [[nodiscard]] std::optional<std::string> contradiction_in(const Terms& terms);
 
-// The longer of two timeouts, of which zero is no limit.
+// Returns the longer of two timeouts; zero means no limit, and is the longest.
 [[nodiscard]] Duration longer_of(Duration one, Duration other);
 
 }  // namespace upgrader

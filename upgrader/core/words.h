@@ -12,47 +12,50 @@
 
 namespace upgrader {
 
-// "90s", "5m", "250ms": as on the command line.
+// Returns a duration as on the command line: "90s", "5m", "250ms".
 [[nodiscard]] std::string in_words(Duration duration);
-// "generation 2 (version 1.1)"
+// Returns "generation 2 (version 1.1)".
 [[nodiscard]] std::string in_words(const Agent& agent);
 
 namespace words {
 
-// Of an agent that has not said `hello`.
+// For the log: said of an agent that has not said `hello`.
 inline constexpr const char* may_not_speak =
     "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
 
-// Rounded up.
+// Rounds up to whole seconds.
 [[nodiscard]] Duration in_whole_seconds(Duration time);
-// All the time that an agent was given: "within 5s"; "within 65s in all, extended from 5s".
+// Returns the whole time that an agent was given, as "within 5s" or "within 65s in all, extended
+// from 5s".
 [[nodiscard]] std::string within(const Agent& agent);
-// Behind the failure of an agent that was waited for in vain: what may be the matter with it.
+// Returns a hint about what may be wrong with an agent that was waited for in vain. It is added to
+// the failure.
 [[nodiscard]] std::string hint(const Agent& agent);
-// ": no network", or nothing.
+// Returns ": no network" for the reason "no network", or an empty text without a reason.
 [[nodiscard]] std::string behind_colon(const std::optional<std::string>& reason);
-// "the upgrader ends with status 3"
+// Returns "the upgrader ends with status 3".
 [[nodiscard]] std::string ends_with(int status);
 
-// Why an agent that exited while held was not fit: its own last words, or how it ended.
+// Returns why an agent that exited while held was not fit: its own last words, or how it ended.
 [[nodiscard]] std::string failed_to_start(const Agent& gone, const Ending& ending);
 [[nodiscard]] std::string closed_its_pipe(const Agent& agent);
-// "generation 2: ...; upgrade u7 failed at its start; generation 1 stays active"
+// Returns "generation 2: ...; upgrade u7 failed at its start; generation 1 stays active".
 [[nodiscard]] std::string failed(const UpgradeUnderWay& upgrade,
                                  const agent_protocol::Failure& failure,
                                  const std::optional<Agent>& incumbent);
 
-// "request r1 (confirm) refused: ..."
+// Returns "request r1 (confirm) refused: ...".
 [[nodiscard]] std::string request_refused(const std::string& name, std::string_view type,
                                           std::string_view reason);
-// A failure as agents are told of it. `ending` may be null, and `error` 0.
+// Makes a failure as it is sent to agents. `ending` may be null, and `error` 0.
 [[nodiscard]] agent_protocol::Failure failure_of(const std::string& id, agent_protocol::Stage stage,
                                                  const std::string& reason, int error,
                                                  const Ending* ending);
-// Why a first agent is not kept: "generation 1 (version 2.0) failed: not ready within 5m".
+// Returns why a first agent is not kept, as "generation 1 (version 2.0) failed: not ready within
+// 5m".
 [[nodiscard]] std::string first_failed(const agent_protocol::PastFailure& failure);
 
-// "upgrade u7 failed at its start: ...", with at most so much of the reason.
+// Returns "upgrade u7 failed at its start: ...", with at most `bytes_max` bytes of the reason.
 [[nodiscard]] std::string in_short(const agent_protocol::Failure& failure, std::size_t bytes_max);
 
 }  // namespace words

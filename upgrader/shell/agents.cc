@@ -78,8 +78,8 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   if (!kept) return Sent::lost;
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
-  // The woken agent may share our processor, and would then wait until we sleep. Yielding saves a
-  // quarter of the gap (make size).
+  // The woken agent may be waiting for our processor until we sleep. Yielding it saves a quarter of
+  // the gap (make size).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();
@@ -124,7 +124,7 @@ void Agents::read_everything(const std::vector<Generation>& late) {
   for (const Generation generation : generations()) {
     Running* const agent = find(generation);
     if (agent->ending) continue;
-    flush(*agent);  // an agent that has read its input has done something, too
+    flush(*agent);  // if an agent has just read its input, write the rest now
     if (is_late(generation) || !must_read_replies_first(*agent)) read_what_is_held(*agent);
   }
 }
@@ -219,7 +219,7 @@ void Agents::pass_line(Running& agent, const agent_protocol::Line& line) {
     sink_(StrayReceived{generation, "{}{}{}"_with(stray->reason, stray->reason.empty() ? "" : ": ",
                                                   escape(line.text, stray_bytes_max))});
   }
-  if (posthumous) return;  // nobody is left to be answered
+  if (posthumous) return;  // nobody is left who could read an answer
   if (auto* unknown = std::get_if<agent_protocol::Unknown>(&decoded)) {
     sink_(MessageRefused{generation, std::move(*unknown)});
   } else if (auto* malformed = std::get_if<agent_protocol::Malformed>(&decoded)) {

@@ -23,22 +23,23 @@ namespace upgrader {
 
 class Logbook;
 
-// Lines taken from an agent in one turn of the loop.
+// The most lines taken from one agent in one turn of the loop.
 inline constexpr int lines_a_turn = 32;
-// Orphans reaped in one turn of the loop, at most.
+// The most orphans reaped in one turn of the loop.
 inline constexpr int strangers_a_turn = 256;
-// Taken from a pipe in one look, before a deadline or an exit is judged: what a pipe holds as it
-// was made. An agent may make it hold more, and must not keep the others waiting by that.
+// The most bytes read from a pipe in one look, before a deadline or an exit is judged: a pipe's
+// default size. An agent may enlarge its pipe, and must not keep the others waiting by that.
 inline constexpr std::size_t look_bytes_max = 65'536;
-// Most bytes read of an agent's output after its exit was seen: the most that an agent without
-// privileges can make a pipe hold. They are read in turns, and the exit is reported after that.
+// The most bytes read of an agent's output after its exit was seen: the largest size that an agent
+// without privileges can give a pipe. They are read in several turns, and the exit is reported
+// after that.
 inline constexpr std::size_t last_words_bytes_max = 1'048'576;
 
 class Agents {
  public:
   // Takes each event as it happens. It may call start(), send() and signal() meanwhile.
   using Sink = std::function<void(Event)>;
-  // Told once after the events of a turn of the loop, however many they were.
+  // Called once after the events of a turn of the loop, however many they were.
   using TurnOver = std::function<void()>;
 
   // Returns null, with errno, if libuv cannot make a handle. The conversation is logged to `log`,
@@ -47,20 +48,20 @@ class Agents {
                                                     Sink sink, TurnOver turn_over,
                                                     Logbook* log = nullptr);
 
-  // Starts a process and begins to listen to it; afterwards it is known by its generation, or
-  // nothing has been left behind.
+  // Starts a process and begins to listen to it. If this succeeds, the process is known by its
+  // generation; if it fails, nothing is left behind.
   [[nodiscard]] std::optional<StartFailed> start(Generation generation, const Program& program);
-  // -1 once it has been reaped.
+  // Returns the agent's pid, or -1 once the agent has been reaped.
   [[nodiscard]] pid_t pid_of(Generation generation) const;
 
-  // Orders to an agent that has been reaped are dropped. Returns what has become of the message; an
-  // `activate` that waits is told of by ActivateWritten when it has been written whole.
+  // Sends a message; one to an agent that has been reaped is dropped. Returns what has become of
+  // the message. If an `activate` waits, ActivateWritten follows when it has been written whole.
   Sent send(Generation generation, const agent_protocol::UpgraderMessage& message);
   void close_input(Generation generation);
-  // Returns 0 or an errno value.
+  // Sends a signal. Returns 0 or an errno value.
   [[nodiscard]] int signal(Generation generation, int signal_number);
 
-  // The bytes that an agent has written and nobody has read.
+  // Returns the number of bytes that an agent has written and nobody has read.
   [[nodiscard]] std::size_t unread(Generation generation) const;
 
   // Reports the exits of all agents that have ended, each after the contents of its pipe. If the
@@ -69,9 +70,9 @@ class Agents {
   // Reaps children that have ended and were never agents: orphans that we were given as process 1
   // or as a subreaper, and children of the program that executed us. Call reap_exits() first.
   void reap_strangers();
-  // For before a deadline is judged. Takes in the exits (of a late agent with all that it had said)
-  // and what the pipes of living agents hold. Skips an agent that does not read its replies, unless
-  // it is late.
+  // Must be called before a deadline is judged. Takes in the exits (for a `late` agent, after all
+  // its messages) and the content of the pipes of living agents. Skips an agent that does not read
+  // its replies, unless it is late.
   void read_everything(const std::vector<Generation>& late);
 
  private:
@@ -85,9 +86,11 @@ class Agents {
     Generation generation;
     pid_t pid;
     Channel channel;
-    std::optional<Ending> ending;               // it has been reaped: pid is no longer ours
-    std::size_t last_words = 0;                 // bytes of what it had said then, not yet taken
-    std::optional<std::uint64_t> activate_end;  // `activate` is out when so many bytes are written
+    // Set when it has been reaped: pid is no longer ours.
+    std::optional<Ending> ending;
+    // Bytes of its output that were unread then and still are.
+    std::size_t last_words = 0;
+    std::optional<std::uint64_t> activate_end;  // `activate` is written when so many bytes are
   };
 
   Agents(ChildSetting setting, Sink sink, TurnOver turn_over)
@@ -124,9 +127,9 @@ class Agents {
   TurnOver turn_over_;
   Logbook* log_ = nullptr;
   uv_loop_t* loop_ = nullptr;
-  UvHandle<uv_idle_t> backlog_;  // runs while there is what a turn had no room for
+  UvHandle<uv_idle_t> backlog_;  // runs while lines or exits are left over from a turn
   bool strangers_left_ = false;
-  std::vector<std::unique_ptr<Running>> running_;  // by generation
+  std::vector<std::unique_ptr<Running>> running_;  // in order of their generations
 };
 
 }  // namespace upgrader

@@ -1,4 +1,5 @@
-// The file of --attempts: beside the link of --previous, under its name with `.attempts` behind it.
+// The file in which --attempts counts starts. It has the path of the link of --previous with
+// `.attempts` appended.
 #pragma once
 
 #include <limits.h>
@@ -16,14 +17,16 @@ class AttemptsFile {
   // be opened.
   [[nodiscard]] int open(const std::string& path) { return entry_.open(path + ".attempts"); }
 
-  // Returns the file's contents; no attempts if it cannot be read, is damaged, or is a link.
+  // Returns the file's contents; no attempts if the file cannot be read, is damaged, or is a
+  // symbolic link.
   [[nodiscard]] Attempts read() const {
-    constexpr std::size_t bytes_max = std::size_t{2} * PATH_MAX;  // a number, a path, a sentence
+    // Holds a number, a path, a sentence.
+    constexpr std::size_t bytes_max = std::size_t{2} * PATH_MAX;
     return read_attempts(entry_.directory.read_file(entry_.name, bytes_max));
   }
 
-  // Makes the file say this, durably unless `hurried`. Returns 0 or an errno value; then it is as
-  // it was.
+  // Replaces the content of the file, durably unless `hurried`. Returns 0, or an errno value if the
+  // file is unchanged.
   [[nodiscard]] int write(const Attempts& attempts, bool hurried = false) const {
     return entry_.directory.replace_file(entry_.name, print(attempts), !hurried);
   }

@@ -1,5 +1,5 @@
 // The two pipes of one agent: lines in, lines out, bounded in both directions. Reads and writes
-// only when told to, never blocks, and judges nothing that is said.
+// only when called, never blocks, and does not interpret a line.
 #pragma once
 
 #include <uv.h>
@@ -17,19 +17,19 @@
 
 namespace upgrader {
 
-// Unsent output kept for an agent that is slow to read.
+// The most bytes that are kept for an agent that is slow to read.
 inline constexpr std::size_t unsent_bytes_max = 131'072;
-// With so much unsent, further replies to what is refused are dropped: the rest of the room is for
-// orders, the longest of which is `activate`.
+// If so many bytes are unsent, further replies to refused messages are dropped: the rest of the
+// room is for orders, the longest of which is `activate`.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
-// With more than this unsent, an agent is not read from: it must take its replies first.
+// If more bytes than this are unsent, nothing is read from the agent until it has read its replies.
 inline constexpr std::size_t unsent_pause_bytes = 16'384;
-// Read from an agent in one turn of the loop.
+// The most bytes read from an agent in one turn of the loop.
 inline constexpr std::size_t read_bytes_a_turn = 16'384;
 
 class Channel {
  public:
-  // Told when the output may be read, or the input has taken more.
+  // Called when the output may be read, or when the input has room for more.
   using Wake = std::function<void()>;
 
   // Takes both descriptors, which must be non-blocking. Watches nothing before start().
@@ -37,33 +37,35 @@ class Channel {
   Channel(const Channel&) = delete;  // libuv keeps its address
   Channel& operator=(const Channel&) = delete;
 
-  // Begins to watch. Returns 0 or a libuv error; then nothing is watched.
+  // Begins to watch the pipes. Returns 0, or a libuv error if nothing is watched.
   [[nodiscard]] int start(uv_loop_t* loop);
 
-  // Sends a line, now or when the agent reads. False if nobody will read it, or more would be
-  // unsent than is kept: then the input is closed for good.
+  // Sends a line, now or when the agent reads. If nobody will read it, or more bytes would be
+  // unsent than are kept, closes the input for good and returns false.
   [[nodiscard]] bool send(std::string_view line);
   [[nodiscard]] std::size_t unsent() const { return unsent_.size() - sent_; }
-  [[nodiscard]] std::uint64_t written() const { return written_; }  // bytes, in all
-  // Writes what can be written of the unsent output. False as above.
+  [[nodiscard]] std::uint64_t written() const { return written_; }  // all bytes so far
+  // Writes as many unsent bytes as the pipe takes. Returns false as send() does.
   [[nodiscard]] bool flush();
   // Closes the agent's input for good, and drops the unsent bytes.
   void close_input();
 
   enum class Read { bytes, nothing, end };
-  // Reads once, at most `bytes_max`, into the line reader. Only while it has no line pending.
+  // Reads once, at most `bytes_max` bytes, into the line reader. Must not be called while a line is
+  // pending there.
   [[nodiscard]] Read read(std::size_t bytes_max);
-  // How many bytes the pipe holds now.
+  // Returns how many bytes the pipe holds now.
   [[nodiscard]] std::size_t held() const;
   [[nodiscard]] agent_protocol::LineReader& lines() { return lines_; }
 
   [[nodiscard]] bool output_open() const { return !output_closed_; }
-  // Nothing is read any more. The descriptor is closed with the channel, not in an exit's way.
+  // Stops reading. The descriptor is closed only with the channel, so that this does not delay the
+  // handling of an exit.
   void close_output() {
     output_poll_.reset();
     output_closed_ = true;
   }
-  // Pauses or goes on with watching the output.
+  // Pauses or continues the watching of the output.
   void watch_output(bool wanted);
 
  private:
@@ -80,7 +82,7 @@ class Channel {
   Wake writable_;
   agent_protocol::LineReader lines_;
   std::string unsent_;
-  std::size_t sent_ = 0;  // of unsent_, already written
+  std::size_t sent_ = 0;  // bytes of unsent_ that are already written
   std::uint64_t written_ = 0;
 };
 

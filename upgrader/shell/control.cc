@@ -51,7 +51,8 @@ bool Control::has_lock(Time now) {
   return locked_;
 }
 
-// Done once, when an agent has been started: any earlier, it would delay that start.
+// Prepares the files once, when an agent has been started: any earlier, this would delay that
+// start.
 void Control::prepare_files() {
   if (std::exchange(has_files_, true)) return;
   if (const int error = directory_.keep_last(); error != 0) {
@@ -114,7 +115,8 @@ void Control::settle(const State& state, Time now) {
   prepare_files();
   open_fifo();
   if (!due_) {
-    // While the active agent stops, news wait: a writing would be in the way of its exit.
+    // While the active agent stops, status.json is not written: that would delay the handling of
+    // its exit.
     const Time soonest = active_agent_stops(state) ? now + status_interval : now;
     due_ = last_ ? std::max(*last_ + status_interval, soonest) : soonest;
   }
@@ -126,7 +128,8 @@ void Control::settle(const State& state, Time now) {
 }
 
 std::optional<Time> Control::next_deadline() const {
-  if (fifo_ && fifo_->pending()) return Time{0};  // at once: lines have been read and not taken
+  // At once, since lines are left over from the last turn.
+  if (fifo_ && fifo_->pending()) return Time{0};
   const bool retries = deaf_ || fails_ || (fifo_ && !locked_);
   if (retries && last_ && !due_) return *last_ + retry_interval;
   return held_back_ ? std::nullopt : due_;

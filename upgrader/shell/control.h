@@ -19,30 +19,30 @@
 
 namespace upgrader {
 
-// status.json is written at most so often.
+// Minimum time between two writings of status.json.
 inline constexpr Duration status_interval{100};
-// How often what has failed is tried again: to lock DIR, to make or open the FIFO, to write
+// The interval at which a failed step is retried: locking DIR, making or opening the FIFO, writing
 // status.json.
 inline constexpr Duration retry_interval{1'000};
-// How long a DIR that another upgrader has locked is waited for: that one may be about to exit.
+// How long to wait for a DIR that another upgrader has locked: it may be about to exit.
 inline constexpr Duration predecessor_patience{1'000};
 
 class Control {
  public:
-  // Both must outlive it.
+  // Both arguments must outlive the object.
   Control(Logbook& logbook, const Programs& programs) : logbook_(logbook), programs_(programs) {}
 
   // Checks DIR. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
-  // Claims DIR. From the first settle() on, `sink` is called for every line of a request, and, once
-  // a turn of the loop, `turn_over` after them. False if another upgrader has DIR, which may be
-  // tried again. If it cannot be locked for another reason, such as a full disk, the log has a
-  // line, and the lock is tried again later.
+  // Claims DIR. From the first settle() on, calls `sink` for every line of a request, and
+  // `turn_over` once after the lines of a turn of the loop. Returns false if another upgrader has
+  // DIR; the caller may try again. If DIR cannot be locked for another reason, such as a full disk,
+  // logs that and tries the lock again later.
   [[nodiscard]] bool claim(uv_loop_t* loop, ControlFifo::Sink sink,
                            ControlFifo::TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
-  // Reads a line: it is an event, a line for the log, or neither.
+  // Reads a line, which becomes an event, a line for the log, or neither.
   using Read = std::variant<std::monostate, ControlRequested, Notice>;
   [[nodiscard]] Read read(const agent_protocol::Line& line);
 
@@ -50,19 +50,21 @@ class Control {
   void note_started(Generation generation, int pid, const Program& program);
   void note(const Event& event, const Actions& actions, const State& state);
 
-  // After the events of a turn of the loop. Writes status.json if it may be written now.
+  // Must be called after the events of a turn of the loop. Writes status.json if it may be written
+  // now.
   void settle(const State& state, Time now);
-  // When to write status.json, or to try again to open the FIFO. Nothing while a hand-over keeps
-  // status.json from being written: the turn of the loop that ends the hand-over calls settle().
+  // Returns when to write status.json, or to try again to open the FIFO. Returns nothing while a
+  // hand-over keeps status.json from being written: the turn of the loop that ends the hand-over
+  // calls settle().
   [[nodiscard]] std::optional<Time> next_deadline() const;
-  // Reads the lines that a turn of the loop had no room for.
+  // Reads the lines that were left over from a turn of the loop.
   void read_backlog() {
     if (fifo_ && fifo_->pending()) fifo_->pass_lines();
   }
 
-  // With --previous: what status.json says of the next boot.
+  // With --previous: sets the facts about the next start that status.json shows.
   void note_boot(BootFacts boot) { boot_ = std::move(boot); }
-  // Why the upgrader ends, where no action says so.
+  // Records why the upgrader ends, if no action says so.
   void note_why_it_ends(const std::string& why) { chronicle_.note_why_it_ends(why); }
   void finish(const State& state, int exit_status);
 
@@ -78,17 +80,17 @@ class Control {
   ControlDirectory directory_;
   Chronicle chronicle_;
   ControlDesk desk_;
-  std::optional<ControlFifo> fifo_;  // from claim() to finish()
+  std::optional<ControlFifo> fifo_;  // exists from claim() to finish()
   BootFacts boot_;
   bool locked_ = false;
   bool has_files_ = false;
   bool has_fifo_ = false;
-  bool deaf_ = false;         // the FIFO cannot be made, or opened
-  std::string written_;       // what status.json says
+  bool deaf_ = false;         // the FIFO cannot be made or opened
+  std::string written_;       // the present content of status.json
   std::optional<Time> last_;  // when status.json was last compared with the state
   std::optional<Time> due_;
-  bool held_back_ = false;  // somebody who is ready waits for the work: nothing may take time
-  bool fails_ = false;      // the last writing failed
+  bool held_back_ = false;  // a ready agent waits for the work: nothing may take time
+  bool fails_ = false;      // the last attempt to write status.json failed
 };
 
 }  // namespace upgrader

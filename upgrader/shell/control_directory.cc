@@ -19,14 +19,14 @@ constexpr char status_name[] = "status.json";
 constexpr char previous_name[] = "previous.json";
 constexpr char fifo_name[] = "control";
 
-// As statfs() tells them.
+// The types of these file systems, as statfs() reports them.
 constexpr unsigned long tmpfs = 0x01021994;
 constexpr unsigned long ramfs = 0x858458f6;
 
 }  // namespace
 
 std::string ControlDirectory::open(std::string path) {
-  // A slash behind a symbolic link would have it followed.
+  // With a slash at its end, a symbolic link would be followed.
   while (path.size() > 1 && path.back() == '/')
     path.pop_back();
   path_ = std::move(path);
@@ -52,7 +52,7 @@ int ControlDirectory::lock() {
   OwnedFd file(::openat(fd, lock_name, O_RDWR | O_CREAT | flags, 0600));
   if (!file && errno == EROFS) file.reset(::openat(fd, lock_name, O_RDONLY | flags));
   if (!file) return errno;
-  // A user who can open the file can lock it. A file from before may have another mode.
+  // A user who can open the file can lock it. A file from an earlier version may have another mode.
   struct stat status {};
   const bool is_ours = ::fstat(file.get(), &status) == 0 && (status.st_mode & 0777) == 0600;
   if (!is_ours && ::fchmod(file.get(), 0600) != 0) return errno;

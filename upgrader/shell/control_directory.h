@@ -1,4 +1,4 @@
-// The directory of --control: looked at, taken, and files replaced in it. Everything in it is
+// The directory of --control: checks and locks it, and replaces files in it. Everything in it is
 // reached from one descriptor, and no link is followed. The contents of status.json are in
 // status_news.h.
 #pragma once
@@ -12,25 +12,26 @@ namespace upgrader {
 
 class ControlDirectory {
  public:
-  // Makes it if it does not exist. Returns why it cannot be used, or an empty text.
+  // Makes the directory if it does not exist. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(std::string path);
 
-  // Locks it against other upgraders, by a file in it that nobody else can open. Returns 0 or an
-  // errno value; EWOULDBLOCK: another has it.
+  // Locks the directory against other upgraders, by a file in it that nobody else can open. Returns
+  // 0 or an errno value; EWOULDBLOCK if another upgrader has the lock.
   [[nodiscard]] int lock();
   // Renames the status.json of an earlier upgrader to previous.json. Returns 0 or an errno value.
   [[nodiscard]] int keep_last() const;
 
-  // Replaces status.json. Returns 0 or an errno value: then the one before stays.
+  // Replaces status.json. Returns 0, or an errno value if the old file stays.
   [[nodiscard]] int replace_status(std::string_view text) const;
 
-  // Puts a fresh FIFO in the place of whatever is there. Returns 0 or an errno value.
+  // Makes a new FIFO, and removes whatever has its name. Returns 0 or an errno value.
   [[nodiscard]] int make_fifo() const;
-  // For reading, without waiting for a writer. Not open, with errno, where that fails.
+  // Opens the FIFO for reading, without waiting for a writer. If that fails, returns no descriptor
+  // and sets errno.
   [[nodiscard]] OwnedFd open_fifo() const;
   void remove_fifo() const;
 
-  // False where a write may wait for a disk.
+  // Returns false if a write may have to wait for a disk.
   [[nodiscard]] bool is_in_memory() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }

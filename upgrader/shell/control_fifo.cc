@@ -10,7 +10,8 @@
 namespace upgrader {
 
 int ControlFifo::open() {
-  // The descriptor before is closed when the new one is open: whoever writes finds a reader.
+  // The old descriptor is closed only when the new one is open, so that writers always find a
+  // reader.
   OwnedFd fresh = directory_.open_fifo();
   const int error = errno;
   poll_.reset();
@@ -19,7 +20,7 @@ int ControlFifo::open() {
   poll_ = make_handle<uv_poll_t>(
       [&](uv_poll_t* handle) { return uv_poll_init(loop_, handle, descriptor_.get()); });
   if (!poll_) {
-    descriptor_.reset();  // who writes is to find no reader
+    descriptor_.reset();  // writers must find no reader
     return ENOMEM;
   }
   poll_->data = this;

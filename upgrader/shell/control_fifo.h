@@ -1,5 +1,5 @@
-// The FIFO of the control directory, read by lines. Bounded and fair: a turn of the loop takes no
-// more of it than of an agent. Knows nothing of what is in a line.
+// Reads lines from the FIFO of the control directory. Bounded and fair: one turn of the loop reads
+// no more of it than of an agent. Does not interpret a line.
 #pragma once
 
 #include <uv.h>
@@ -18,18 +18,19 @@ class ControlFifo {
   using Sink = std::function<void(const agent_protocol::Line&)>;
   using TurnOver = std::function<void()>;
 
-  // `directory` must outlive it. `turn_over` is called once after the lines of a turn.
+  // `directory` must outlive this object. `turn_over` is called once after the lines of a turn.
   ControlFifo(uv_loop_t* loop, const ControlDirectory& directory, Sink sink, TurnOver turn_over)
       : loop_(loop),
         directory_(directory),
         sink_(std::move(sink)),
         turn_over_(std::move(turn_over)) {}
 
-  // Opens it and waits for lines. Returns 0 or an errno value; then it is not open.
+  // Opens the FIFO and waits for lines. Returns 0, or an errno value if the FIFO is not open.
   [[nodiscard]] int open();
   [[nodiscard]] bool is_open() const { return poll_ != nullptr; }
 
-  // Lines have been read that a turn had no room for: pass_lines() is to be called in the next.
+  // Returns true if lines are left over from a turn: pass_lines() must then be called in the next
+  // turn.
   [[nodiscard]] bool pending() const { return lines_.pending(); }
   void pass_lines();
 

@@ -12,16 +12,17 @@
 namespace upgrader {
 namespace {
 
-// Capped at a day, as all timeouts are: an agent may send heartbeats more often than asked.
+// The longest watchdog time, as for all timeouts. An agent may send heartbeats more often than
+// asked.
 constexpr Duration watchdog_max = std::chrono::hours{24};
 
-// Of a value that makes no sense, in the log.
+// The most bytes of an invalid value that are shown in the log.
 constexpr std::size_t value_bytes_shown = 64;
 
 constexpr std::string_view protocol_prefix = "AGENT_PROTOCOL";
 
-// They serve the upgrader's own conversation with init. LISTEN_PIDFDID names this process and no
-// other, and an agent cannot be told a new one before it runs.
+// Variables for the upgrader's own conversation with init. LISTEN_PIDFDID identifies this process
+// only, and the value for an agent is not known before the agent runs.
 constexpr std::string_view for_us_alone[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
                                              "LISTEN_PIDFDID"};
 
@@ -56,7 +57,7 @@ Environment agent_environment(const char* const* inherited, std::optional<int> s
                               std::optional<int> lock_descriptor) {
   Environment environment;
   for (; *inherited != nullptr; ++inherited) {
-    // Looks at the name alone: a value may be kilobytes long.
+    // Compares only the name: a value may be kilobytes long.
     const std::string_view name(*inherited, std::strcspn(*inherited, "="));
     if (name.starts_with(protocol_prefix) || is_one_of(name, for_us_alone)) continue;
     if (!sockets && is_one_of(name, listen_names)) continue;

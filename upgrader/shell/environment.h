@@ -1,5 +1,6 @@
-// The agents' environment, built once at start: the upgrader's own, without what serves the
-// conversation with init, and with what the agent protocol adds. The same for every agent.
+// The agents' environment, built once at start and the same for every agent: the upgrader's own,
+// without the variables of its conversation with init, and with the variables of the agent
+// protocol.
 #pragma once
 
 #include <sys/types.h>
@@ -12,9 +13,9 @@
 
 namespace upgrader {
 
-// How far apart init wants WATCHDOG=1: WATCHDOG_USEC, in whole milliseconds, at least one and at
-// most a day. Zero if it wants none, or wants it from another process (WATCHDOG_PID). The complaint
-// says that the variables are invalid.
+// How often init wants WATCHDOG=1. `time` is WATCHDOG_USEC in whole milliseconds, at least one and
+// at most a day; zero if init wants none, or wants it from another process (WATCHDOG_PID).
+// `complaint` is not empty if the variables are invalid.
 struct WatchdogWish {
   Duration time{};
   std::string complaint;
@@ -23,8 +24,8 @@ struct WatchdogWish {
 };
 [[nodiscard]] WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid);
 
-// Without sockets the LISTEN variables are left out. The other entries are those of
-// `inherited`, byte for byte; `inherited` must outlive the processes started with them.
+// Makes the environment. Without `sockets` the LISTEN variables are left out. The other entries are
+// those of `inherited`, byte for byte; `inherited` must outlive the processes started with them.
 [[nodiscard]] Environment agent_environment(const char* const* inherited,
                                             std::optional<int> sockets,
                                             std::optional<int> lock_descriptor);

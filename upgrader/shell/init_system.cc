@@ -13,10 +13,10 @@
 namespace upgrader {
 namespace {
 
-// More than a line of a terminal holds is for the log.
+// The most bytes of the status: more than a terminal's line holds belongs in the log.
 constexpr std::size_t status_bytes_shown = 512;
 
-// To the microsecond: init takes no RELOADING=1 that is older than its own request.
+// Returns microseconds, since init ignores a RELOADING=1 that is older than its own request.
 std::int64_t monotonic_clock() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
@@ -24,7 +24,7 @@ std::int64_t monotonic_clock() {
   return std::chrono::duration_cast<std::chrono::microseconds>(clock).count();
 }
 
-// ", 12 s left"
+// Returns ", 12 s left".
 std::string time_left(Time until, Time now) {
   const auto left =
       std::chrono::ceil<std::chrono::seconds>(std::max(Duration::zero(), until - now));
@@ -35,7 +35,7 @@ bool is_same(const std::optional<InitWait>& one, const std::optional<InitWait>& 
   return one && other && one->what == other->what && one->generation == other->generation;
 }
 
-// Whether they say the same but for how long something may take.
+// Returns true if both say the same except how long something may take.
 bool differ_in_time_only(InitNews one, const InitNews& other) {
   one.until = other.until;
   if (is_same(one.wait, other.wait)) one.wait = other.wait;
@@ -73,7 +73,7 @@ void InitSystem::note_what_is_owed(const InitNews& before) {
     if (!before.stopping) owe(Owed::stopping);
     return;
   }
-  // Before it was ready there is nothing that could be loaded again.
+  // A service that is not ready yet cannot be reloaded.
   const bool reload_begins = was_ready_ && news_.reloads != before.reloads && !is_reloading_;
   if (news_.active && !was_ready_) {
     was_ready_ = true;
@@ -83,7 +83,7 @@ void InitSystem::note_what_is_owed(const InitNews& before) {
     is_reloading_ = true;
     owe(Owed::reloading);
   }
-  // One that fails at once is over before it is told.
+  // A reload that fails at once is over before init is told of it.
   if (is_reloading_ && !news_.reloading) {
     is_reloading_ = false;
     owe(Owed::ready);
@@ -113,11 +113,12 @@ void InitSystem::tell_news_due(Time now) {
   if (readiness_retry_ && *readiness_retry_ <= now) tell_readiness(now);
   if (!tell_what_is_owed(now)) return;
   const std::optional<Time> due = news_time();
-  // If it is lost, the next news has it all again.
+  // If this message is lost, the next one has everything again.
   if (due && *due <= now) static_cast<void>(tell_all(now, ""));
 }
 
-// False if something still is: it goes before all other news, and tells them, too.
+// Sends the owed messages, which go before all other news and include them. Returns false if some
+// are still owed.
 bool InitSystem::tell_what_is_owed(Time now) {
   while (!owed_.empty()) {
     if (const std::optional<Time> due = owed_time(); due && now < *due) return false;
@@ -141,13 +142,13 @@ void InitSystem::tell_readiness(Time now) {
   if (!readiness_.tell()) readiness_retry_ = now + owed_retry_interval;
 }
 
-// When the first of what is owed may go; nothing: at once.
+// Returns when the first owed message may be sent; nothing if at once.
 std::optional<Time> InitSystem::owed_time() const {
   if (owed_retry_) return owed_retry_;
   return owed_.front() == Owed::reloading ? pace_.next() : std::nullopt;
 }
 
-// When what has changed is to be told; nothing: not at all.
+// Returns when to send changed news; nothing if none have changed.
 std::optional<Time> InitSystem::news_time() const {
   if (!socket_ || !news_due_) return std::nullopt;
   const Time turn = pace_.next().value_or(Time{});
@@ -155,7 +156,7 @@ std::optional<Time> InitSystem::news_time() const {
   return std::max(turn, told_at_ + time_news_interval);
 }
 
-// False if the socket is full.
+// Sends everything. Returns false if the socket is full.
 bool InitSystem::tell_all(Time now, const std::string& head) {
   const bool sent = send(head + more_time(now) + whole_status(now));
   if (sent) pace_.note(now);
@@ -166,7 +167,8 @@ bool InitSystem::tell_all(Time now, const std::string& head) {
   return true;
 }
 
-// Init has limits of its own for a start and for a stop, which an agent's `extend` must move, too.
+// Returns the text that asks init for more time. Init has its own time limits for a start and for a
+// stop, and an agent's `extend` must move these, too.
 std::string InitSystem::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
   const bool waits = news_.stopping || !was_ready_;
@@ -221,7 +223,7 @@ std::string InitSystem::whole_status(Time now) const {
   return "STATUS={}\n"_with(escape(whole, status_bytes_shown));
 }
 
-// False if it may be tried again later: there was no room for it.
+// Sends a message. Returns false if there was no room for it, so that a later try may succeed.
 bool InitSystem::send(const std::string& text) const {
   const auto* address = reinterpret_cast<const sockaddr*>(&address_);
   const ssize_t sent = ::sendto(socket_.get(), text.data(), text.size(),

@@ -22,12 +22,12 @@
 
 namespace upgrader {
 
-// News that differ only in how long something may take are told so far apart.
+// Minimum time between two messages that differ only in how long something may take.
 inline constexpr Duration time_news_interval{1'000};
-// How long what is owed waits for room in a full socket, or pipe, until it is tried again.
+// If a socket or pipe is full, the time after which an owed message is tried again.
 inline constexpr Duration owed_retry_interval{100};
-// Time that init is asked to wait beyond an extended deadline: for the end of the upgrader that
-// follows it, and for the message about it, which may be a second old.
+// The time that init is asked to wait beyond an extended deadline: the upgrader must then still
+// end, and the message about it may be a second old.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 
 // Minimum time between two WATCHDOG=1 that are sent before they are due.
@@ -35,31 +35,32 @@ inline constexpr Duration early_beat_interval{100};
 
 class InitSystem {
  public:
-  // `notify_socket` is the value of NOTIFY_SOCKET: an absolute path, or an abstract name behind
-  // "@". Null, or a socket of another kind: nobody is told anything by it. `watchdog` is how far
-  // apart WATCHDOG=1 may be, or zero.
+  // `notify_socket` is the value of NOTIFY_SOCKET: an absolute path, or an abstract name after "@".
+  // If it is null or has another form, no messages are sent to it. `watchdog` is the longest time
+  // between two WATCHDOG=1, or zero.
   explicit InitSystem(const char* notify_socket, Duration watchdog = Duration::zero(),
                       Readiness readiness = {});
 
   [[nodiscard]] Duration watchdog() const { return watchdog_; }
 
-  // Tells what has changed since the last time, now or as soon as its turn comes. Sends no
-  // WATCHDOG=1, which is for the caller who knows that no deadline waits to be judged.
+  // Sends the changes since the last time, now or as soon as the pace allows. Sends no WATCHDOG=1:
+  // only the caller knows whether a deadline still has to be judged.
   void tell(const InitNews& news, Time now);
-  // Tells what was put off, if its time has come, and sends WATCHDOG=1 if it is due: every half
+  // Sends a message that was put off, if its time has come, and WATCHDOG=1 if it is due: every half
   // interval, while no active agent is silent.
   void tell_what_is_due(Time now);
-  // Sends it before it is due, for a caller who is about to do something that may take long.
+  // Sends WATCHDOG=1 before it is due, for a caller that is about to do something that may take
+  // long.
   void keep_alive_early(Time now);
-  // The time of the next due message; nothing if there is none.
+  // Returns the time of the next due message, or nothing if there is none.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Adds what an agent says of itself to the status, until one says something else or it has gone.
+  // Adds an agent's own status to STATUS=, until another agent sends one or this agent has gone.
   void show_agent_status(Generation generation, const std::string& text, Time now);
   void forget_agent(Generation generation);
 
  private:
-  // Messages that init acts on and must not miss, in the order in which it must get them.
+  // Messages that change what init does, so none may be lost, and their order must be kept.
   enum class Owed { ready, reloading, stopping };
 
   void tell_news_due(Time now);
@@ -82,18 +83,18 @@ class InitSystem {
   socklen_t address_bytes_ = 0;
   Duration watchdog_;
   Readiness readiness_;
-  std::optional<Time> readiness_retry_;  // its pipe was full
-  Time next_beat_{};                     // at once
-  InitNews news_;                        // as things stand
-  InitNews told_;                        // as they stood when init was told last
+  std::optional<Time> readiness_retry_;  // set while its pipe is full
+  Time next_beat_{};                     // the first one is sent at once
+  InitNews news_;                        // the present news
+  InitNews told_;                        // the news that init has
   Time told_at_{};
-  bool news_due_ = false;           // init has not been told all
-  bool agent_has_spoken_ = false;   // since then
-  std::vector<Owed> owed_;          // at most three
-  std::optional<Time> owed_retry_;  // the socket was full
+  bool news_due_ = false;           // init lacks some news
+  bool agent_has_spoken_ = false;   // a status has come that init lacks
+  std::vector<Owed> owed_;          // at most three messages
+  std::optional<Time> owed_retry_;  // set while the socket is full
   Pace pace_;
-  bool was_ready_ = false;     // READY=1 was told or is owed
-  bool is_reloading_ = false;  // RELOADING=1 was told or is owed, and its READY=1 is not
+  bool was_ready_ = false;     // READY=1 was sent or is owed
+  bool is_reloading_ = false;  // RELOADING=1 was sent or is owed, and its READY=1 is not yet
   Generation speaker_ = 0;
   std::string agent_status_;
 };

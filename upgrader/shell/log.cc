@@ -19,7 +19,7 @@ namespace {
 
 static_assert(log_line_bytes_max <= PIPE_BUF);
 
-// In the order of the levels: for the journal, and for all else.
+// Both lists are in the order of the levels: one for the journal, one for every other log.
 constexpr const char* journal_prefixes[] = {"<3>", "<4>", "<6>", "<7>"};
 constexpr const char* plain_prefixes[] = {
     "upgrader: error: ", "upgrader: warning: ", "upgrader: ", "upgrader: debug: "};
@@ -73,8 +73,8 @@ bool Logbook::deliver(const std::string& line) {
   return true;
 }
 
-// How many bytes were taken: 0 where it would have to wait, and on every error. Some devices, such
-// as the kernel's log, are written to well, but never poll as writable.
+// Returns how many bytes were written: 0 if that would block, and on every error. Some devices,
+// such as the kernel's log, can be written, but poll() never reports them as writable.
 std::size_t Logbook::put(std::string_view bytes) {
   if (bytes.empty()) return 0;
   if (!own_ && (S_ISFIFO(mode_) || S_ISCHR(mode_))) {

@@ -1,5 +1,5 @@
-// The log: one line an event, on standard error. A full or slow log costs log lines, never service:
-// nothing here blocks, and what could not be written is counted and told later.
+// The log: one line for each event, on standard error. A full or slow log loses lines, but never
+// delays the service: nothing here blocks, and lost lines are counted and reported later.
 #pragma once
 
 #include <sys/types.h>
@@ -15,18 +15,19 @@
 
 namespace upgrader {
 
-// A longer line is cut: so much goes into a pipe whole or not at all (PIPE_BUF).
+// The most bytes of a line; a longer one is cut. A pipe takes so many bytes whole or not at all
+// (PIPE_BUF).
 inline constexpr std::size_t log_line_bytes_max = 4'096;
 
-// Of stray output so much is shown.
+// The most bytes of stray output that are shown.
 inline constexpr std::size_t stray_bytes_max = 200;
 
 class Logbook {
  public:
-  // Lines of `level` and louder are shown. `journal_stream` is the value of JOURNAL_STREAM, or
-  // null; if it names `descriptor`, lines begin with the journal's priorities. The descriptor stays
-  // its owner's, and so do its flags, which others share. SIGPIPE must be ignored, and before the
-  // first line the lock must have its number: a descriptor of our own may be opened for it.
+  // Shows lines of `level` and above. `journal_stream` is the value of JOURNAL_STREAM, or null; if
+  // it names `descriptor`, lines begin with the journal's priorities. The descriptor is neither
+  // closed nor changed: other processes share its flags. SIGPIPE must be ignored. The first line
+  // may open another descriptor, so the lock must have its number before that.
   explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }
@@ -37,7 +38,7 @@ class Logbook {
 
   [[nodiscard]] bool shows(LogLevel level) const { return level <= level_; }
 
-  // Lines lost since the loss was last told.
+  // Returns the number of lines lost since the last line that reported a loss.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
@@ -48,9 +49,9 @@ class Logbook {
   LogLevel level_;
   int descriptor_;
   bool journal_ = false;
-  mode_t mode_ = 0;  // what kind of stream it is
-  OwnedFd own_;      // the same pipe or terminal, opened anew for the first line, where that can be
-  std::string tail_;  // of a line that was taken in part
+  mode_t mode_ = 0;   // the file type of the stream
+  OwnedFd own_;       // the same pipe or terminal, opened again for the first line, if possible
+  std::string tail_;  // the rest of a line that was written in part
   std::uint64_t lost_ = 0;
 };
 

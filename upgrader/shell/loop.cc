@@ -24,14 +24,14 @@ Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lo
       lock_(lock),
       supervisor_(policy_of(options, init_system.watchdog())) {}
 
-// Closes every handle, and lets libuv finish with them.
+// Closes every handle, and runs the loop until libuv has released them.
 Loop::~Loop() {
   if (!loop_made_) return;
   control_.reset();
   agents_.reset();
   timer_.reset();
   signals_poll_.reset();
-  // A stop that was asked for before the loop ran would end its first run at once.
+  // If a stop was requested before the loop ran, its first run ends at once; so this is repeated.
   while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
   }
   UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
@@ -82,7 +82,7 @@ void Loop::on_signals() {
 
 void Loop::on_signal(int signal_number) {
   switch (signal_number) {
-    case SIGCHLD:  // one may stand for many exits
+    case SIGCHLD:  // one SIGCHLD may stand for many exits
       agents_->reap_exits();
       agents_->reap_strangers();
       return;
@@ -122,11 +122,11 @@ void Loop::on_timer() {
   if (is_due()) {
     agents_->read_everything(supervisor_.late(looked));
   } else if (control_ && control_->next_deadline()) {
-    agents_->reap_exits();  // they come before what is written
+    agents_->reap_exits();  // exits come before the pending writes
   }
   if (is_due()) deliver(DeadlinePassed{looked});
   settle();
-  // Only when nothing is left to be judged that may say otherwise.
+  // Init is notified only when no deadline is left to be judged.
   if (is_due()) return;
   init_system_.tell_what_is_due(looked);
   set_timer();
@@ -144,7 +144,7 @@ Time Loop::now() {
                                           std::chrono::nanoseconds(time.tv_nsec));
 }
 
-// One event at a time, each to its end; those that come up meanwhile wait for it.
+// Handles one event at a time, each completely. Events that come up meanwhile wait.
 void Loop::deliver(Event event) {
   later_.push_back(std::move(event));
   if (stepping_) return;
@@ -156,7 +156,8 @@ void Loop::deliver(Event event) {
   stepping_ = false;
 }
 
-// The consequences of events, once a turn of the loop: an agent may cause any number of events.
+// Applies the consequences of events, once a turn of the loop, since an agent may cause any number
+// of events.
 void Loop::settle() {
   programs_.keep_only(supervisor_.programs());
   init_system_.tell(init_news(supervisor_.state()), now());
@@ -173,11 +174,12 @@ void Loop::deliver_one(const Event& event) {
   feed(event);
 }
 
-// The only place where the supervisor and the world meet.
+// The only place where the supervisor and the outside world meet.
 void Loop::feed(const Event& event) {
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
-  // Until the agent has read `activate` nobody works. So it is sent before the log is written,
-  // which takes a fiftieth of the gap. A link that is to be put back is put back before it.
+  // Until the agent has read `activate`, no agent works. So `activate` is sent before the log is
+  // written, which takes a fiftieth of the gap. If a link is to be put back, that is still done
+  // first.
   const Pending pending = supervisor_.state().pending;
   if (pending == Pending::activate) {
     const Action* first = actions.data();

@@ -1,5 +1,5 @@
-// The shell around the supervisor: libuv's callbacks into events, actions into calls. Decides
-// nothing. Everything happens on one thread, and at rest nothing happens at all.
+// The shell around the supervisor: turns libuv's callbacks into events, and actions into calls.
+// Decides nothing. Everything happens on one thread, and an idle upgrader never wakes up.
 #pragma once
 
 #include <uv.h>
@@ -24,18 +24,19 @@
 
 namespace upgrader {
 
-// How often a lock that is held by another is tried again.
+// How often to try a lock that another process holds.
 inline constexpr Duration lock_retry_interval{20};
 
 class Loop {
  public:
-  // All that is referred to must outlive the loop. `lock` may be null.
+  // All arguments must outlive the loop. `lock` may be null.
   Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Waits for the lock, runs AGENT and all that replaces it, and returns our own exit status.
+  // Waits for the lock, runs AGENT and every program that replaces it, and returns the upgrader's
+  // exit status.
   [[nodiscard]] int run(ChildSetting setting);
 
  private:
@@ -85,7 +86,7 @@ class Loop {
   void perform(const RestoreLink& restore);
   void perform(const Log& line) { logbook_.write(line.level, line.text); }
   void perform(const Notice& notice);
-  void perform(const Answer&) {}  // both have been noted with their step
+  void perform(const Answer&) {}  // the chronicle has both from note()
   void perform(const RecordEnding&) {}
   void perform(const Exit& exit);
   void signal(Generation generation, int signal_number);
@@ -94,32 +95,33 @@ class Loop {
   Logbook& logbook_;
   InitSystem& init_system_;
   Lock* lock_;
-  std::optional<Link> link_;              // with --relink
-  std::optional<AttemptsFile> attempts_;  // with --attempts, where it can be written
+  std::optional<Link> link_;              // exists with --relink
+  std::optional<AttemptsFile> attempts_;  // exists with --attempts, if the file can be written
   Attempts attempt_;                      // the content of that file
   std::optional<ProgramId> first_program_;
   Supervisor supervisor_;
   LogLimit log_limit_;
   Programs programs_;
-  std::optional<Control> control_;  // with --control
+  std::optional<Control> control_;  // exists with --control
 
   uv_loop_t loop_{};
   bool loop_made_ = false;
-  // Signals by a descriptor of our own: a handler would run in the child, too, that shares our
-  // memory; and libuv's, which writes to a pipe that is read behind all others, would put a signal
-  // behind what agents did after it.
+  // Signals are read from a descriptor of our own. A signal handler would also run in the child,
+  // which shares our memory. libuv's signals pass through a pipe that is read after all others, so
+  // a signal would be handled after later deeds of the agents.
   OwnedFd signals_;
   UvHandle<uv_poll_t> signals_poll_;
   UvHandle<uv_timer_t> timer_;
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  std::optional<Time> control_deadline_;  // another upgrader has the control directory
-  std::optional<Time> lock_retry_;        // while one of the two is waited for
-  bool stepping_ = false;                 // an event is being taken to its end
-  std::vector<Event> later_;              // events that came up meanwhile
-  Actions carried_out_;                   // empty; its memory is for the next: see feed()
-  Outcome outcome_;                       // of the last action that has one
+  std::optional<Time> control_deadline_;  // set while another upgrader has the control directory
+  // Set while the lock or the control directory is waited for.
+  std::optional<Time> lock_retry_;
+  bool stepping_ = false;     // an event is being handled
+  std::vector<Event> later_;  // events that came up during that
+  Actions carried_out_;       // empty; feed() reuses its memory
+  Outcome outcome_;           // of the last action that has an outcome
   std::optional<int> exit_status_;
 };
 

@@ -1,4 +1,4 @@
-// The loop's other half: performs the supervisor's actions. feed() gives the outcome back to the
+// The second half of the loop: performs the supervisor's actions. feed() gives the outcome to the
 // supervisor at once, before anything else.
 #include <csignal>
 #include <utility>
@@ -34,9 +34,9 @@ void Loop::perform(const Check& check) {
   outcome_.program = programs_.add(std::move(checked.value()));
 }
 
-// The program of LINK of --previous, unless it cannot be started or is `first`. Executables are
-// told apart by their resolved paths: releases may share one file by hard links, and the same file
-// beside another configuration is another executable.
+// Returns the program that LINK of --previous names, unless it cannot be started or is `first`.
+// Executables are told apart by their resolved paths: releases may share one file by hard links,
+// and the same file beside another configuration is another executable.
 Result<Program> Loop::find_way_back(const Program* first) const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
   if (checked && first != nullptr && checked.value().path() == first->path()) {
@@ -69,7 +69,7 @@ void Loop::perform(const Spawn& spawn) {
   if (const auto failed = agents_->start(spawn.generation, program)) {
     const std::string by =
         options_.adapter.empty() ? std::string() : " by {}"_with(options_.adapter.front());
-    // An adapter's refusal is none of AGENT's.
+    // If the adapter cannot be executed, AGENT's executable is not to blame.
     outcome_.not_executable =
         failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
     outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path(), by));
@@ -93,9 +93,9 @@ void Loop::signal(Generation generation, int signal_number) {
                                                                     SystemError{error}));
 }
 
-// For init's watchdog, before each of several syncs. While we sync nobody reads the agents'
-// pipes. If the active agent's pipe holds more bytes than before, we assume a heartbeat; the
-// messages are read afterwards.
+// Returns a function that notifies init's watchdog before each of several syncs. While we sync,
+// nobody reads the agents' pipes: if the active agent's pipe holds more bytes than before, we
+// assume a heartbeat, and read the messages afterwards.
 BeforeSync Loop::vouch_before_sync() {
   const Agent active = supervisor_.state().incumbent.value_or(Agent{});
   if (active.silent) return [] {};
@@ -121,8 +121,8 @@ void Loop::perform(const Relink& relink) {
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return;
   outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
-  // At boot, on a disk that has become read-only: to stop the agent that works would gain nothing.
-  // The next start finds out again which of the two works.
+  // At boot, on a disk that has become read-only, the working agent is kept: stopping it would gain
+  // nothing. The next start finds out again which of the two programs works.
   if (relink.moves_previous || !link_->is_read_only()) return;
   logbook_.error("{}; it stays as it is, and the agent active"_with(outcome_.refused->reason));
   outcome_.refused.reset();
@@ -146,8 +146,9 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // If this write fails, the next start lacks the reason, not the count. If this start has not been
-  // counted, the file holds the ending of an earlier start, and is not written again.
+  // If this write fails, the next start lacks only the reason; the count is already written. If
+  // this start has not been counted, the file holds the ending of an earlier start, and is not
+  // written.
   if (attempts_ && attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_->write(attempt_, true));

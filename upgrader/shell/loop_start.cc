@@ -1,4 +1,5 @@
-// The loop's beginning: the lock is waited for, the control directory taken, and AGENT looked at.
+// The first part of the loop's life: waits for the lock, claims the control directory, and checks
+// AGENT.
 #include <cstdlib>
 #include <utility>
 
@@ -41,7 +42,7 @@ bool Loop::open_control() {
   return refused.empty();
 }
 
-// An operator's line.
+// Handles a line that an operator has written to the FIFO.
 void Loop::read_control_line(const agent_protocol::Line& line) {
   Control::Read read = control_->read(line);
   if (const auto* notice = std::get_if<Notice>(&read)) perform(*notice);
@@ -64,7 +65,7 @@ void Loop::try_lock() {
     return;
   }
   if (!lock_retry_) {
-    // An agent that can never start is refused before the wait for the lock.
+    // An AGENT that cannot be started is refused before the wait for the lock.
     const auto looked = look_at_agent();
     if (!looked && !options_.previous) cannot_start(looked.refusal());
     if (exit_status_) return;
@@ -74,13 +75,14 @@ void Loop::try_lock() {
   set_timer();
 }
 
-// The lock is held, where there is one, when the control directory is waited for.
+// Repeats the step that waits: for the control directory, or, before that, for the lock.
 void Loop::try_again() {
   if (control_deadline_) return start_first_agent();
   try_lock();
 }
 
-// False if another upgrader has the control directory: then that is tried again, or has ended us.
+// Claims the control directory. Returns false if another upgrader has it: then another try has been
+// scheduled, or the upgrader ends.
 bool Loop::claim_control() {
   if (!control_) return true;
   const bool claimed = control_->claim(
@@ -97,7 +99,8 @@ bool Loop::claim_control() {
   return false;
 }
 
-// Nothing can be upgraded while the lock is waited for: what AGENT names then will be started.
+// Logs which program will be started. While the upgrader waits for the lock nothing can be
+// upgraded: it will start what AGENT names when it gets the lock.
 void Loop::tell_what_will_start() {
   const auto checked = check_agent(options_.agent, options_.args);
   logbook_.write(
@@ -126,7 +129,7 @@ void Loop::start_first_agent() {
   if (!exit_status_) settle();
 }
 
-// AGENT as it is now, and the link that it is. Ends the upgrader if the link is not as it must be.
+// Checks AGENT as it is now, and its link. Ends the upgrader if the link is unsuitable.
 Result<Program> Loop::look_at_agent() {
   auto checked = check_agent(options_.agent, options_.args);
   const bool lost = !checked && !options_.previous;
@@ -193,7 +196,7 @@ bool Loop::open_link() {
   return true;
 }
 
-// The upgrader ends before anything has run.
+// Ends the upgrader before any agent has run.
 void Loop::fail(const std::string& why, int status) {
   logbook_.error(why);
   if (control_) control_->note_why_it_ends(why);

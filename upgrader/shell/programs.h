@@ -15,16 +15,16 @@ class Programs {
   // Keeps the program under the lowest free number.
   [[nodiscard]] ProgramId add(Program program);
 
-  // The program of a number that add() gave and keep_only() has not dropped.
+  // Returns the program of a number that add() gave and keep_only() has not dropped.
   [[nodiscard]] const Program& at(ProgramId id) const;
 
-  // Closes all others.
+  // Closes all programs except these.
   void keep_only(const std::vector<ProgramId>& needed);
 
  private:
   [[nodiscard]] const Program* find(ProgramId id) const;
 
-  std::vector<std::pair<ProgramId, Program>> programs_;  // a handful
+  std::vector<std::pair<ProgramId, Program>> programs_;  // only a few at a time
 };
 
 }  // namespace upgrader

@@ -25,7 +25,7 @@ Result<Readiness> Readiness::seize(int number, int lowest) {
 bool Readiness::tell() {
   OwnedFd descriptor = std::move(descriptor_);
   if (!descriptor) return true;
-  // Others may share it, so it is left as it was.
+  // Other processes may share the descriptor, so its flags are restored afterwards.
   const int flags = ::fcntl(descriptor.get(), F_GETFL);
   if (flags < 0 || ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK) != 0) return true;
   const bool full = ::write(descriptor.get(), "\n", 1) < 0 && errno == EAGAIN;

@@ -9,16 +9,17 @@ namespace upgrader {
 
 class Readiness {
  public:
-  // Nobody is told.
+  // Makes an object that tells nobody.
   Readiness() = default;
 
-  // Takes over descriptor `number`, which it moves to `lowest` or above: below that the numbers are
-  // wanted for what agents inherit. Or why it cannot be written to, as a sentence without a full
-  // stop.
+  // Takes descriptor `number`, and moves it to `lowest` or above, since lower numbers are needed
+  // for descriptors that agents inherit. Otherwise returns why it cannot be written to, as a
+  // sentence without a full stop.
   [[nodiscard]] static Result<Readiness> seize(int number, int lowest);
 
-  // Writes the newline; after that, does nothing. Never waits. False if the pipe is full: call it
-  // again later. If nobody reads the pipe, the news is lost, and true is returned.
+  // Writes the newline; after that, does nothing. Never waits. Returns false if the pipe is full:
+  // the caller must try again later. If nobody reads the pipe, the newline is lost, and true is
+  // returned.
   [[nodiscard]] bool tell();
 
  private:

@@ -23,13 +23,13 @@ int sync_file_system(int fd, const BeforeSync& before_sync) {
 int sync_open_file(int fd, const BeforeSync& before_sync) {
   before_sync();
   if (::fsync(fd) == 0) return 0;
-  // Some file systems sync as a whole or not at all.
+  // Some file systems can only be synced as a whole.
   return errno == EINVAL ? sync_file_system(fd, before_sync) : errno;
 }
 
-// Adds the directories that lead to the program to `way`, its own first, as far as they are of one
-// file system: a release may have been put into a new one, and a link that is kept while that is
-// lost would lead nowhere.
+// Adds to `way` the directories that lead to the program, innermost first, as far as they are on
+// one file system. A release may be in a new directory: if that were lost and the link kept, the
+// link would dangle.
 int find_way_to(const Program& program, std::vector<std::string>& way) {
   std::string directory = program.path();
   dev_t device{};
@@ -45,7 +45,7 @@ int find_way_to(const Program& program, std::vector<std::string>& way) {
   return 0;
 }
 
-// By the first of these directories that may be opened for reading.
+// Syncs the whole file system, by the first of these directories that can be opened for reading.
 int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& before_sync) {
   for (const std::string& path : way) {
     Directory directory;
@@ -74,7 +74,7 @@ int sync_release(const Program& program, const BeforeSync& before_sync) {
   return 0;
 }
 
-// EINVAL: something is there, but no link.
+// For EINVAL the reason is `no_link`: the path exists, and is not a symbolic link.
 Refusal refuse(const std::string& path, int error, const char* no_link) {
   return {"{}: {}"_with(path, error == EINVAL ? no_link : in_words(SystemError{error})), error};
 }
@@ -116,8 +116,9 @@ bool Link::is_read_only() const {
   return may_use(link_.directory.path().c_str(), W_OK) == EROFS;
 }
 
-// Makes a temporary that leads to that very file, and tells its text: where the relative way does
-// not lead there, since the directory has been moved, the absolute one.
+// Makes a temporary link that leads to exactly the program's file, and sets `target` to its text.
+// Uses an absolute target if the relative one does not lead to that file, since the directory has
+// been moved.
 int Link::prepare_for(const Program& program, bool relative, std::string& target) const {
   target = relative ? link_.directory.way_to(program.path()) : program.path();
   if (const int error = link_.directory.prepare_link(link_.name, target); error != 0) return error;

@@ -1,6 +1,7 @@
-// The symbolic link that AGENT is, for --relink: made to name what was committed, atomically and
-// durably. All is done in the directory that held the link at start; where its path leads to
-// another by now, nothing is committed: AGENT would not name it.
+// The symbolic link that AGENT is, for --relink: a commit makes it name the committed program,
+// atomically and durably. All changes are made in the directory that held the link at start. If
+// AGENT's path leads to another directory by now, nothing is committed, since AGENT would not name
+// it.
 #pragma once
 
 #include <functional>
@@ -22,38 +23,38 @@ class Link {
   // committed.
   [[nodiscard]] static Result<Link> open(const std::string& path);
 
-  // From now on a commit makes the link at `path` name the previously committed executable. That
-  // link need not exist yet. Refused if another kind of file stands there.
+  // Makes every later commit set the link at `path` to the previously committed executable. That
+  // link need not exist yet. Refuses if a file of another kind has that path.
   [[nodiscard]] std::optional<Refusal> keep_previous(const std::string& path);
 
-  // 0, or why the directory of that link cannot be written (EROFS: a disk that has become
-  // read-only): then nothing can be committed, and the proof fails.
+  // Returns 0, or why the directory of the link of --previous cannot be written (EROFS: the disk
+  // has become read-only). Then nothing can be committed, and the proof fails.
   [[nodiscard]] int previous_stays() const;
 
-  // Whether the directory of AGENT's link is on a read-only file system.
+  // Returns true if the directory of AGENT's link is on a read-only file system.
   [[nodiscard]] bool is_read_only() const;
 
-  // Shows that a commit will be able to replace the link, by replacing it with a fresh one that
-  // names the same, and syncs the executable of `program` and the directories that lead to it.
-  // Returns 0 or an errno value. ESTALE: AGENT's path leads to another directory, or the program's
-  // path names another file by now. EACCES: neither the executable nor any directory that leads to
-  // it on its file system may be read, so that nothing can be synced.
+  // Proves that a commit will be able to replace the link: replaces it with a fresh one of the same
+  // target, and syncs the executable of `program` and the directories that lead to it. Returns 0 or
+  // an errno value. ESTALE: AGENT's path leads to another directory, or the program's path names
+  // another file by now. EACCES: neither the executable nor any directory that leads to it on its
+  // file system may be read, so that nothing can be synced.
   [[nodiscard]] int prove(const Program& program, const BeforeSync& before_sync) const;
 
-  // Makes the link name `program`, which was proved, relative to the link's directory if what it
-  // names now is relative, and syncs that directory. Returns 0 when all is durable; otherwise an
-  // errno value, and the link is as it was. ESTALE: the program's path names another file by now,
-  // which has passed no trial, or AGENT's leads to another directory. Before that, with
-  // `moves_previous` and a link of --previous, that one is made to name what was committed before,
-  // durably; it too is as it was where anything fails.
+  // Makes the link name `program`, which must have been proved, and syncs the link's directory. The
+  // new target is relative if the present one is. With `moves_previous` and a link of --previous,
+  // first makes that link name the executable that was committed before, durably. Returns 0 when
+  // all is durable; otherwise an errno value, and both links are as they were. ESTALE: the
+  // program's path names another file by now, which has passed no trial, or AGENT's leads to
+  // another directory.
   [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync,
                            bool moves_previous = true);
 
-  // Puts the link back to what was committed last, if it names another or is gone. 0, or an errno;
-  // ESTALE: AGENT's path leads to another directory, in which nothing is known of any link.
+  // Makes the link name the last committed target again, if it names another or is gone. Returns 0
+  // or an errno value; ESTALE if AGENT's path leads to another directory, whose links are unknown.
   [[nodiscard]] int restore(const BeforeSync& before_sync) const;
 
-  // The text of the link as committed last.
+  // Returns the target of the link at the last commit.
   [[nodiscard]] const std::string& committed() const { return committed_; }
 
  private:

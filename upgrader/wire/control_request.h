@@ -1,5 +1,5 @@
-// An operator's requests by the control directory, as plain data, and how a line of its FIFO is
-// read. The control desk and the supervisor decide the answer. The contract is
+// The requests that an operator makes through the control directory, as plain data, and the parser
+// for a line of its FIFO. The control desk and the supervisor decide the answer. The contract is
 // upgrader(8), CONTROL DIRECTORY.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace upgrader {
 
-// With its newline: what one write(2) puts into a FIFO in one piece (PIPE_BUF).
+// The most bytes of a line, with its newline: as many as one write(2) puts into a FIFO without
+// interruption (PIPE_BUF).
 inline constexpr std::size_t control_line_bytes_max = 4'096;
 
 enum class Deed { upgrade, confirm, cancel, commit, rollback, shutdown };
@@ -21,11 +22,12 @@ enum class Deed { upgrade, confirm, cancel, commit, rollback, shutdown };
 
 struct ControlRequest {
   Deed deed = Deed::shutdown;
-  std::string name;  // that its writer chose: the answer stands under it
-  // Of an upgrade: what an agent would ask for. An empty id: the upgrader gives it one. An empty
-  // executable: what AGENT on the command line names now. Of all others but a shutdown its id only.
+  std::string name;  // chosen by its writer; the answer is published under it
+  // For an upgrade: the same request as an agent's. If its id is empty, the upgrader makes one; if
+  // its executable is empty, it is the present target of AGENT on the command line. In all other
+  // requests only the id is set; a shutdown has none.
   agent_protocol::Upgrade upgrade;
-  std::optional<std::string> reason;  // of a cancel or a rollback
+  std::optional<std::string> reason;  // for a cancel or a rollback
   bool operator==(const ControlRequest&) const = default;
 };
 
@@ -34,12 +36,12 @@ struct ControlRequest {
 struct ControlRefused {
   std::string name;
   std::string type;    // cut to agent_protocol::about_bytes_max
-  std::string reason;  // names the member and what is wrong with it
+  std::string reason;  // the malformed member, and its fault
   bool operator==(const ControlRefused&) const = default;
 };
 
-// A line that can be answered to nobody: no JSON object with a text as its `type`, or one without
-// a name. The reason is for the log.
+// A line that cannot be answered: not a JSON object with a text as its `type`, or one without a
+// name. The reason is for the log.
 struct ControlStray {
   std::string reason;
   bool operator==(const ControlStray&) const = default;
@@ -47,8 +49,8 @@ struct ControlStray {
 
 using ControlLine = std::variant<ControlRequest, ControlRefused, ControlStray>;
 
-// Takes a line without its newline, hostile or not. Allocates no more than a small multiple of the
-// line's length.
+// Reads a line without its newline; any bytes are accepted. Allocates no more than a small multiple
+// of the line's length.
 [[nodiscard]] ControlLine decode_control_line(std::string_view line);
 
 }  // namespace upgrader
