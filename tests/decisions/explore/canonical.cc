@@ -10,8 +10,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The one limit that is set where any is; the exploration knows no other. It passes before an agent
-// has been waited for so long that its missing `hello` is told.
+// The only time limits in the exploration. some_limit passes before an agent has been silent for so
+// long that the log reports its missing `hello`.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
@@ -50,7 +50,7 @@ void make_usual(UpgradeUnderWay& upgrade) {
   if (failure.errno_name) failure.errno_name = "EIO";
 }
 
-// With the exploration's own words and times.
+// Returns the state with the ids, versions and times that the exploration uses.
 State usual(State state) {
   if (state.incumbent) make_usual(*state.incumbent);
   if (state.candidate) make_usual(*state.candidate);
@@ -65,8 +65,9 @@ State usual(State state) {
   return state;
 }
 
-// A watcher's account with 1 in the place of each id: of the capital letters after a "u", and of
-// the number after "sigusr2-", whose last digit is not the id's but what the account prints next.
+// Returns a watcher's account with 1 in the place of the number of each id: behind "u", where a
+// number is spelled in capital letters, and behind "sigusr2-". The last digit behind "sigusr2-" is
+// not part of the id: the account prints another number there.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -209,13 +210,13 @@ State normalised(State state) {
   }
   state.upgrade_signals = 0;
   state.control_reloads = 0;
-  state.put_off.clear();  // which changes only what another freeze does
+  state.put_off.clear();  // these only matter when the upgrader is frozen once more
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Which pipe a held agent has closed matters to nobody but the log; that an active one has, not
-    // even to that; and of one whose `activate` waits, which end it still has is seen by that.
+    // Only the log shows which pipe a held agent has closed, and nothing shows it of an active
+    // agent. If an `activate` waits for an agent, its open end shows in the waiting itself.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;
@@ -223,8 +224,8 @@ State normalised(State state) {
   }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
-  state.last_failure.reset();  // what people read of the upgrade before
-  state.lasted = false;        // and of this start
+  state.last_failure.reset();  // words about the previous upgrade, for people only
+  state.lasted = false;        // whether an agent has lasted, for people only
   return state;
 }
 
@@ -240,14 +241,15 @@ std::map<Generation, Generation> ranks_of(const State& state) {
 }
 
 State renumbered(State state, const std::map<Generation, Generation>& ranks) {
-  if (state.last_generation == 0) return state;  // the start is like no other
+  if (state.last_generation == 0) return state;  // no other state is like the one before the start
   if (state.incumbent) state.incumbent->generation = ranks.at(state.incumbent->generation);
   if (state.candidate) state.candidate->generation = ranks.at(state.candidate->generation);
   if (state.upgrade && state.upgrade->generation) {
     state.upgrade->generation = ranks.at(*state.upgrade->generation);
   }
   state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
-  // Program 1, "old", is what serves, or is to be gone back to; 2, "new", is the other.
+  // Program 1, "old", belongs to the active agent before an upgrade, and to a fallback. Program 2,
+  // "new", is the candidate's.
   const bool on_trial =
       state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
   if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;

@@ -1,6 +1,6 @@
-// When two states, or two events, are the same to the exploration: however far deadlines lie ahead,
-// whatever the numbers of generations and programs are, and whatever texts were chosen. The
-// simulation uses the same measure, to say which states and edges it has visited.
+// Decides when two states, or two events, are the same to the exploration: the times to deadlines,
+// the numbers of generations and programs, and the chosen texts make no difference. The simulation
+// counts the states and edges that it has visited by the same measure.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace upgrader::test {
 
-// Every deadline that is set lies here, seen from an instant that is always 0.
+// The instant at which every running deadline lies, seen from an instant that is always 0.
 inline constexpr Time later{3'600'000};
 
-// The deadline that passes: an agent's, or that of the upgrade under way.
+// The deadline that passes: one of an agent's, or the deadline of the upgrade under way.
 struct Due {
   enum class What { nothing, limit, close, heartbeat, hello, upgrade, attempts };
   What what = What::nothing;
@@ -32,75 +32,77 @@ struct NamedDeadline {
 };
 [[nodiscard]] std::vector<NamedDeadline> deadlines_of(State& state);
 
-// The same state with every deadline at `later`, and without what only people read, such as
-// versions and reasons.
+// Returns the state with every deadline at `later`, and without texts that only people read, such
+// as versions and reasons.
 [[nodiscard]] State normalised(State state);
 
-// New numbers for the generations that still matter: 1, 2, ... in their order.
+// Returns new numbers for the generations that still matter: 1, 2, ... in their order.
 [[nodiscard]] std::map<Generation, Generation> ranks_of(const State& state);
 [[nodiscard]] State renumbered(State state, const std::map<Generation, Generation>& ranks);
 
-// ---- for those that do not choose the exploration's own words and times
+// ---- for programs that do not use the exploration's own words and times
 
-// The policies that are explored: with and without --relink, with and without limits; and with
-// --mode=sequential and --on-unclean-stop=continue, which requests that do not say go by.
+// The policies that are explored: with and without --relink, each with and without limits, and one
+// with the options --mode=sequential and --on-unclean-stop=continue, which apply to requests that
+// do not set these themselves.
 inline constexpr int policies = 5;
 inline constexpr int plain_policy = 1;  // with limits, and nothing else
 inline constexpr int relink_policy = 3;
 inline constexpr int sequential_policy = policies - 1;
-// And more, which are not for all to explore: with a watchdog; and with --gate=confirm and
-// --commit=healthy, which SIGUSR2 goes by; and with --fallback=warm.
+// More policies, which not every program explores: with a watchdog; with --gate=confirm and
+// --commit=healthy, which apply to SIGUSR2; and with --fallback=warm.
 inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int warm_policy = gate_policy + 1;
 inline constexpr int all_policies = warm_policy + 1;
-// With --previous and --attempts; and the same again where nothing has a limit of time, so that
-// there is no trial either. The exploration and the second table walk through both; the simulation,
-// which goes by the policies before them, leaves them out.
+// Two policies with --previous and --attempts; the second has no time limits, so it has no trial.
+// The exploration and the second table walk through both. The simulation only uses the policies
+// before them.
 inline constexpr int boot_policy = all_policies;
 inline constexpr int boot_no_limits_policy = boot_policy + 1;
 inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Three things multiply the work and mean the same under every policy, so they are explored under
-// few of them. With WHOLE=1 in the environment, as make explore has it, agents with the feature are
-// explored under a policy that leads to many states, and under those with --previous, where a
-// fallback, too, may be on trial; the other two are explored under all policies.
+// The events that multiply the work of a walk. They have the same effect under every policy, so
+// most runs explore them under few policies. With WHOLE=1 in the environment, which `make explore`
+// sets, more policies are explored with them: agents with the feature `readiness` under one that
+// leads to many states, and under those with --previous, whose fallback may be on trial; the other
+// two under all.
 struct Breadth {
-  bool readiness = false;    // agents with the feature
+  bool readiness = false;    // agents with the feature `readiness`
   bool control = false;      // an operator's requests
-  bool of_one_gone = false;  // what comes too late, from an agent that has gone
+  bool of_one_gone = false;  // late events of an agent that has ended
 };
 [[nodiscard]] Breadth breadth_of(const Policy& policy);
 [[nodiscard]] bool wants_the_whole();
 
-// Which of these it is, whatever its times are, or nullopt.
+// Returns which of the explored policies this is, whatever its times are, or nullopt.
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 
-// Equal for states, with the accounts of their watchers, that are one to the exploration; of
-// others, by all chance, different.
+// Returns a hash of a state and its watchers' accounts. States that are the same to the exploration
+// have the same hash; others have, almost certainly, different ones.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
-// Of any state, in which any words and times are used.
+// Returns the hash of any state, whatever words and times it uses.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
 
-// Ids of upgrades that a signal has asked for.
+// Returns whether this is the id of an upgrade that SIGUSR2 has requested.
 [[nodiscard]] inline bool is_signal_id(std::string_view id) {
   return id.rfind("sigusr2-", 0) == 0;
 }
 
-// An event, as the exploration tells events apart: by who and what. Some that other sources know
-// are `other`.
+// A class of events that the exploration does not tell apart: by the agent and the kind of event.
+// Events that the exploration never makes are `other_event`.
 using EventClass = std::uint16_t;
 inline constexpr EventClass other_event = 65'535;
 [[nodiscard]] EventClass class_of(const State& before, const Event& event, Time now);
-// "the candidate: stopped"
+// Returns the name of a class, such as "the candidate: stopped".
 [[nodiscard]] std::string name_of_class(EventClass kind);
 
-// How it is taken apart.
+// The two parts of an event's class.
 enum class Speaker : std::uint8_t { nobody, incumbent, candidate, stranger };
 enum class EventKind : std::uint8_t {
-  // an agent's
+  // Events of an agent.
   hello,
   hello_readiness,
   ready,
@@ -140,7 +142,7 @@ enum class EventKind : std::uint8_t {
   close_limit_unseen,
   heartbeat_limit_unseen,
   hello_limit_unseen,
-  // nobody's
+  // Events that no agent causes.
   start,
   start_worn_out,
   start_refused,
@@ -158,7 +160,7 @@ enum class EventKind : std::uint8_t {
   control_deed_of_another,
   upgrade_limit = control_deed_of_another + 4,
   upgrade_limit_unseen,
-  // outcomes
+  // Outcomes of the supervisor's orders.
   checked,
   no_way_back,
   check_fails,
@@ -191,28 +193,28 @@ enum class EventKind : std::uint8_t {
 }
 static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
 
-// From a state: an event, and the outcomes that it asked for.
+// A move from a state: an event, and the outcomes of the orders that the event led to.
 struct Move {
   std::uint32_t from = 0;
-  std::uint32_t to = 0;  // only of a whole one
-  bool whole = false;    // no outcome is due after it
+  std::uint32_t to = 0;  // set only if the move is whole
+  bool whole = false;    // no further outcome is due after this move
   std::uint8_t length = 0;
   EventClass steps[6] = {};
 };
 
-// What a walk has found, for those that want to walk there again.
+// The places that a walk has found, for programs that want to walk there again.
 struct Map {
   struct Place {
     std::uint64_t key = 0;
     bool ended = false;
-    Speaker promised = Speaker::nobody;  // whose `activate` waits
-    Move how;                            // that first led here
+    Speaker promised = Speaker::nobody;  // the agent whose `activate` waits
+    Move how;                            // the move that led here first
   };
   std::vector<Place> places;
   std::vector<Move> moves;
 };
 
-// The shortest way from the start to a place.
+// Returns the shortest way from the start to a place.
 [[nodiscard]] std::vector<Move> way_to(const Map& map, std::size_t place);
 
 }  // namespace upgrader::test

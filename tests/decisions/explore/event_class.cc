@@ -1,4 +1,4 @@
-// How the exploration tells events apart: the half of canonical.h that is about events.
+// Finds the class of an event: the part of canonical.h that is about events.
 #include <algorithm>
 #include <iterator>
 
@@ -19,7 +19,9 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// An id that is under way or was told is known by its kind; of others only the exploration's own.
+// Returns the class of a cancel. If its id is the upgrade's, or one that the agent knows, the class
+// follows from the kind of id. Of other ids, only those that the exploration uses have a class of
+// their own.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {
@@ -34,7 +36,7 @@ EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) 
   return is_signal_id(cancel.id) ? EventKind::cancel_signal : EventKind::cancel;
 }
 
-// One of the exploration's requests, in its order, whatever its times are.
+// Returns which of the exploration's requests this is, whatever its times are, or nullopt.
 std::optional<EventKind> kind_is(const Upgrade& request) {
   const bool sequential = request.mode == Mode::sequential;
   const bool confirm = request.gate == Gate::confirm;
@@ -93,7 +95,7 @@ std::optional<EventKind> kind_is(const ProcessExited& event) {
   return std::nullopt;
 }
 
-// One of those that are due comes so late that it may be put off.
+// Returns whether one of the deadlines that are due comes so late that it may be put off.
 bool is_judged_late(State state, Time by, Time now) {
   const std::vector<NamedDeadline> deadlines = deadlines_of(state);
   return std::any_of(deadlines.begin(), deadlines.end(), [&](const NamedDeadline& named) {
@@ -101,7 +103,8 @@ bool is_judged_late(State state, Time by, Time now) {
   });
 }
 
-// The first of those that are due, in the order in which they are judged.
+// Returns the class of the first deadline that is due, in the order in which the supervisor judges
+// them.
 EventClass class_of_deadline(const State& state, Time by, Time now) {
   if (is_judged_late(state, by, now)) return other_event;
   const auto is_due = [now](const std::optional<Time>& deadline) {
@@ -176,7 +179,7 @@ EventKind kind_is(const Outcome& outcome, Pending pending) {
   return EventKind::count;
 }
 
-// Of an event that is nobody's.
+// Returns the kind of an event that no agent causes.
 std::optional<EventKind> kind_of_other(const Event& event, const State& state) {
   if (const auto* asked = std::get_if<ControlRequested>(&event)) {
     return kind_is(asked->request, state);

@@ -1,4 +1,5 @@
-# make explore: every state and every event, and beside it the second table, with result lines.
+# make explore: takes every event in every state, compares the supervisor with the second table
+# meanwhile, and prints result lines.
 
 .PHONY: explore
 explore_tests := $(addprefix $(BUILD)/tests/decisions/explore/,explore_test second_table_test)

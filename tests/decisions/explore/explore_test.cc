@@ -1,5 +1,5 @@
-// Every state that the supervisor can reach, by every event in every order, under the policies that
-// change what it does; and canaries: faults that the exploration must find.
+// Explores every state that the supervisor can reach, by every event in every order, under the
+// policies that change its decisions. Then runs canaries: faults that the exploration must find.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <functional>
@@ -24,13 +24,13 @@ std::string text_of_supervisor_header() {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Says whether a canary was caught, for the table of results.
+// Prints whether a canary was caught, for the table of results.
 void tell_canary(const char* what, bool caught) {
   std::cout << "canary: V1 | " << what << " | " << (caught ? "caught" : "MISSED") << "\n";
   CHECK(caught);
 }
 
-// Explores a supervisor whose steps go wrong as told, and returns the first violation.
+// Explores a supervisor whose steps are `faulty`, and returns the first violation.
 std::string first_violation(const StepFunction& faulty, int policy = 1) {
   const Exploration walk = explore(explored_policy(policy), faulty, 1);
   return walk.violations.empty() ? "" : walk.violations.front();
@@ -38,7 +38,8 @@ std::string first_violation(const StepFunction& faulty, int policy = 1) {
 
 }  // namespace
 
-// `make check` walks once, with the second table beside the supervisor (second_table_test.cc).
+// Not run by `make check`, whose only walk is that of second_table_test.cc, beside the second
+// table.
 TEST_CASE("no order of events breaks an invariant, and every event is met in every phase",
           "[.walk]") {
   check_walks(walk_all(), "V1");
@@ -182,7 +183,7 @@ TEST_CASE("canary: a state that is lost with an activate is found") {
 TEST_CASE("canary: a deadline that is judged too early after a freeze, or never, is found") {
   struct Fault {
     const char* what;
-    bool (*fault)(State&);  // false: the step is as it should be
+    bool (*fault)(State&);  // returns false if the step is to stay right
   };
   const Fault faults[]{
       {"a deadline that is judged however late it comes",
@@ -278,7 +279,7 @@ TEST_CASE("canary: an agent that is silent on trial and is let be is found") {
 }
 
 TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
-  // A candidate that is late is not killed; so it is awaited for ever.
+  // A late candidate is not killed, so the supervisor waits for it for ever.
   const StepFunction faulty = [](Supervisor& supervisor, const Event& event, Time now) {
     Actions actions = supervisor.step(event, now);
     for (Action& action : actions) {
@@ -298,7 +299,7 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // The supervisor itself answers otherwise, and only at the fault.
+  // The sound supervisor answers differently, and only from the fault on.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

@@ -1,4 +1,4 @@
-// Numbers for people.
+// Prints numbers for people.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace upgrader::test {
 
-// "1,204"
+// Returns a number with commas, such as "1,204".
 [[nodiscard]] inline std::string with_commas(std::uint64_t number) {
   const std::string digits = std::to_string(number);
   std::string text;

@@ -1,5 +1,5 @@
-// The effects of the second table that are about deadlines. Written from the protocol page, without
-// a look at the supervisor.
+// The second table's effects on deadlines. Written from the protocol page, without a look at the
+// supervisor.
 #include <algorithm>
 
 #include "tests/decisions/explore/second_notes.h"
@@ -68,7 +68,8 @@ const Named<Effect> deadline_effects[] = {
     {"B no limit", [](N& n, const H&, A&) { n.b.limit.reset(); }},
     {"B grace", [](N& n, const H& h, A&) { n.b.grace = h.now + Duration(200); }},
     {"B more time", [](N& n, const H& h, A&) { extend(n.b, h); }},
-    // For five seconds; that it did not come is told to people once, and that is all.
+    // An agent has five seconds to say `hello`. If it does not, the log says so once, and nothing
+    // else follows.
     {"A owes hello", [](N& n, const H& h, A&) { n.a.hello = h.now + Duration(5'000); }},
     {"B owes hello", [](N& n, const H& h, A&) { n.b.hello = h.now + Duration(5'000); }},
     {"A keeps people waiting", [](N& n, const H&, A&) { n.a.hello.reset(); }},

@@ -1,4 +1,5 @@
-// The events of the second table: their names, and which of them a supervisor's event is.
+// The events of the second table: their names, and which of them corresponds to an event of the
+// supervisor.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -73,7 +74,7 @@ const char* last_word(const AgentMessage& message) {
   return "last other";
 }
 
-// The name of an event that is about an agent, and which.
+// The name of an event, and the agent that it is about.
 struct About {
   Generation generation = 0;
   std::string_view name;
@@ -111,7 +112,7 @@ const char* name_of_other(const Event& event) {
   return std::holds_alternative<SignalReceived>(event) ? "signal" : nullptr;
 }
 
-// The outcome of the order that was asked for last, and the agent that it is about.
+// Returns the outcome of the latest order, and the agent that the order is about.
 About name_of(const Outcome& outcome, const Action& asked) {
   const auto either = [&outcome](const char* done, const char* refused) {
     return About{0, outcome.refused ? refused : done};
@@ -146,7 +147,7 @@ std::optional<What> what_is_due(const Notes& notes, Time now) {
 
 }  // namespace
 
-// The wire's names, which are the table's, in the order of AgentMessage.
+// The names of messages on the wire, which the table uses, too, in the order of AgentMessage.
 std::string_view wire_name(const AgentMessage& message) {
   constexpr std::array names{"hello",   "ready",   "unfit",  "upgrade",   "confirm", "cancel",
                              "stopped", "healthy", "extend", "heartbeat", "status"};

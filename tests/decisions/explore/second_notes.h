@@ -1,5 +1,5 @@
-// What the guards and the effects of the second table share: how they read what happens, and how
-// they are found by their names.
+// Functions that the guards and the effects of the second table share: they read an event, and find
+// an effect by its name.
 #pragma once
 
 #include "tests/decisions/explore/second_words.h"
@@ -16,7 +16,7 @@ const Kind& said(const Happening& happening) {
   return std::get<Kind>(as<MessageReceived>(happening).message);
 }
 
-// An upgrade's terms, the defaults filled in.
+// Returns an upgrade's terms: those of the request, or else the defaults.
 [[nodiscard]] Terms terms_of(const Policy& policy, const agent_protocol::Upgrade& asked,
                              bool by_signal);
 
@@ -34,7 +34,7 @@ Function named(const Named<Function> (&all)[size], std::string_view name) {
   return nullptr;
 }
 
-// Of the effects on deadlines; or null.
+// Returns the effect on deadlines that has this name, or null.
 [[nodiscard]] Effect deadline_effect_named(std::string_view name);
 
 }  // namespace upgrader::test

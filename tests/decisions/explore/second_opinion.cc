@@ -8,7 +8,7 @@
 namespace upgrader::test {
 namespace {
 
-// ---- what is compared
+// ---- the actions that are compared
 
 void leave_reasons_out(agent_protocol::UpgraderMessage& message) {
   if (auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message)) {
@@ -24,7 +24,7 @@ void leave_reasons_out(agent_protocol::UpgraderMessage& message) {
   }
 }
 
-// What an agent or an operator would notice, without the words for people.
+// Returns the actions that an agent or an operator would notice, without the words for people.
 Actions bare(const Actions& actions) {
   Actions kept;
   for (const Action& action : actions) {

@@ -1,6 +1,6 @@
-// The second table beside the supervisor, as a companion of the walk: says where they differ in
-// what is done, which deadlines run, the phase, and whether an active agent is silent. Only the
-// words for people may differ.
+// Runs the second table beside the supervisor, as a companion of the walk. Reports where they
+// differ: in the actions, the running deadlines, the phase, and whether an active agent is silent.
+// Only the words for people may differ.
 #pragma once
 
 #include <memory>

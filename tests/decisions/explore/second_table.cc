@@ -32,7 +32,7 @@ std::vector<std::string> three_words(const std::string& text) {
   return words;
 }
 
-// With the members in the place of each group.
+// Returns the text with the members of each group in the place of the group's name.
 std::string written_out(std::string text, const Rows& table) {
   for (const auto& [name, members] : table.groups) {
     for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;)
@@ -62,7 +62,7 @@ Rows read_second_table() {
       continue;
     }
     REQUIRE(cells.size() == 6);
-    CHECK_FALSE(cells[5].empty());  // every row says where the page says so
+    CHECK_FALSE(cells[5].empty());  // every row names its place on the protocol page
     table.rows.push_back({number, cells[0], cells[1], cells[2], cells[3], cells[4]});
   }
   return table;

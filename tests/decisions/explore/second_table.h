@@ -1,5 +1,6 @@
-// The whole decision logic a second time: a table in text, written from the protocol page alone,
-// and what reads it. See second.table for its notation and second_words.h for its words.
+// A second version of the whole decision logic: a table in text, written from the protocol page
+// alone, and the code that reads it. The notation is in second.table, the words are in
+// second_words.h.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 
 namespace upgrader::test {
 
-// A line of the table, as text. Canaries spoil some.
+// A line of the table, as text. Canaries change some lines.
 struct Row {
   int line = 0;
   std::string situation;
@@ -26,41 +27,44 @@ struct Row {
 
 struct Rows {
   std::vector<Row> rows;
-  std::vector<std::pair<std::string, std::string>> phases;  // of a course: "hand", "switching"
-  std::vector<std::pair<std::string, std::string>> groups;  // "%works", "works,works!"
+  // The phase of each course: "hand", "switching".
+  std::vector<std::pair<std::string, std::string>> phases;
+  // The members of each group: "%works", "works,works!".
+  std::vector<std::pair<std::string, std::string>> groups;
 };
 
-// The table beside this file.
+// Reads second.table, which lies beside this file.
 [[nodiscard]] Rows read_second_table();
 
-// Course, A and B, as numbers of words.
+// A situation: the words for the course, for A and for B, as numbers.
 using Situation = std::array<std::uint8_t, 3>;
 
 class SecondTable {
  public:
-  // Fails the test that asks for it if a row cannot be understood.
+  // Fails the running test if a row cannot be understood.
   explicit SecondTable(const Rows& rows);
 
   struct CompiledRow {
     int line = 0;
-    std::vector<std::pair<Guard, bool>> guards;  // and what each must answer
+    std::vector<std::pair<Guard, bool>> guards;  // and the answer that each must give
     std::vector<Effect> effects;
     std::optional<What> then;
-    std::array<std::optional<std::uint8_t>, 3> next;  // none: as it was
-    std::array<std::vector<std::uint8_t>, 3> words;   // empty: any
+    std::array<std::optional<std::uint8_t>, 3> next;  // nullopt: the word stays
+    std::array<std::vector<std::uint8_t>, 3> words;   // empty: any word
     std::vector<bool> whats;
     mutable std::size_t uses = 0;
   };
 
   [[nodiscard]] Situation start() const { return start_; }
-  // The rows that may answer this, in order.
+  // Returns the rows that apply to this situation and event, in their order; the first whose guards
+  // agree is used.
   [[nodiscard]] const std::vector<const CompiledRow*>& rows_for(const Situation& situation,
                                                                 What what) const;
   [[nodiscard]] Situation next_of(const CompiledRow& row, Situation situation) const;
   [[nodiscard]] std::string text_of(const Situation& situation) const;
-  // The phase that the course belongs to.
+  // Returns the phase of the situation's course.
   [[nodiscard]] const std::string& phase_of(const Situation& situation) const;
-  // Lines of rows that nothing has used.
+  // Returns the line numbers of rows that no step has used.
   [[nodiscard]] std::vector<int> unused() const;
 
  private:
@@ -68,29 +72,29 @@ class SecondTable {
   CompiledRow compiled(const Row& row, const Rows& table);
 
   std::vector<std::string> words_;
-  std::vector<std::string> phases_;  // by word
+  std::vector<std::string> phases_;  // the phase of each word
   std::vector<CompiledRow> rows_;
   Situation start_{};
   mutable std::unordered_map<std::uint32_t, std::vector<const CompiledRow*>> found_;
 };
 
-// Where the table stands.
+// A position in the table: the situation and the notes, which each step changes.
 class Reading {
  public:
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
 
   struct Answer {
-    bool row = true;  // there is one that answers
+    bool row = true;  // false if no row applies
     Actions actions;
   };
   Answer step(const Event& event, Time now);
 
   [[nodiscard]] Notes& notes() { return notes_; }
   [[nodiscard]] const std::string& phase() const { return table_->phase_of(situation_); }
-  // The last step: "hand yields ready, A stopped -> hand stopped ready".
+  // Returns the last step, such as "hand yields ready, A stopped -> hand stopped ready".
   [[nodiscard]] std::string latest() const;
   [[nodiscard]] std::string print() const;
-  // Both stand in the same situation with the same notes.
+  // Returns whether both have the same situation and the same notes.
   [[nodiscard]] bool equals(const Reading& other) const {
     return situation_ == other.situation_ && notes_ == other.notes_;
   }

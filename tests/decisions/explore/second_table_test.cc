@@ -1,5 +1,5 @@
-// The supervisor and the second table, step by step beside each other over the whole exploration.
-// And canaries: tables with an error, each of which must be found.
+// Compares the supervisor with the second table at every step of the whole exploration. Then runs
+// canaries: tables with an error, each of which must be found.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -50,7 +50,7 @@ void replace(std::string& text, const std::string& what, const std::string& by) 
 
 using Seed = std::function<void(Rows&)>;
 
-// Which row an error is in.
+// The row that a canary's error is in.
 struct Place {
   const char* situation;
   const char* event;
@@ -70,7 +70,7 @@ Seed replaced(Place place, const char* effect, const char* by) {
 struct SeededError {
   const char* name;
   Seed seed;
-  const char* found_at;  // the step at which it must be found
+  const char* found_at;  // the step at which the error must be found
   int policy = relink_policy;
 };
 
@@ -214,7 +214,7 @@ const std::vector<SeededError> seeded_errors{
      "idle works -, A silence", watchdog_policy},
 };
 
-// With its story, or empty.
+// Returns the first difference with the story that leads to it, or "" if there is none.
 std::string first_difference(const Rows& rows, int policy) {
   const auto table = std::make_shared<SecondTable>(rows);
   const Exploration walk = compare(table, explored_policy(policy), 1);
@@ -223,7 +223,7 @@ std::string first_difference(const Rows& rows, int policy) {
 
 }  // namespace
 
-// One walk under every policy shows both: that no invariant is broken, and that the second table
+// One walk under every policy checks both that no invariant is broken, and that the second table
 // agrees with the supervisor at every step.
 TEST_CASE("the supervisor does what the second table says, at every step") {
   const Rows rows = read_second_table();
@@ -242,7 +242,8 @@ TEST_CASE("the supervisor does what the second table says, at every step") {
                           walked.unused_rows.end(), std::back_inserter(still));
     unused = std::move(still);
   }
-  // Some are about agents with the feature beside a candidate.
+  // Some rows are about agents with the feature `readiness` beside a candidate, which only the
+  // whole exploration has.
   for (const int line : wants_the_whole() ? unused : std::vector<int>{})
     FAIL_CHECK("second.table:" << line << ": nothing uses this row");
   std::cout << "result: V2 | make explore | " << with_commas(edges) << " edges of "
@@ -285,7 +286,7 @@ TEST_CASE("canary: errors seeded in the second table are found") {
             << (found == seeded_errors.size() ? "caught" : "MISSED") << "\n";
 }
 
-// Some minutes: not run by default.
+// Takes some minutes, so it is not run by default.
 TEST_CASE("every row of the second table is missed when it is dropped", "[.every-row]") {
   const Rows good = read_second_table();
   for (const Row& which : good.rows) {

@@ -1,5 +1,5 @@
-// The effects of the second table, but for those on deadlines. Written from the protocol page,
-// without a look at the supervisor.
+// The second table's effects, except those on deadlines. Written from the protocol page, without a
+// look at the supervisor.
 #include "tests/decisions/explore/second_notes.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// An upgrade to what AGENT names that fails puts the link back.
+// Puts the link back if the failed upgrade was to the executable that AGENT names.
 void put_link_back(const Notes& notes, Actions& actions) {
   if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
 }
@@ -56,14 +56,15 @@ void answer(const ControlRequest& request, bool ok, Actions& actions) {
   actions.push_back(Answer{request.name, request.deed, ok ? "" : "refused"});
 }
 
-// The answer to a request for an upgrade comes when it is accepted, or cannot be.
+// Answers an operator's request for an upgrade, which is due when the upgrade has been accepted or
+// cannot be.
 void answer_what_is_owed(Notes& notes, bool ok, Actions& actions) {
   const std::string name = std::exchange(notes.request.owed, {});
   if (!name.empty()) actions.push_back(Answer{name, Deed::upgrade, ok ? "" : "refused"});
 }
 
 void note_cause(Notes& notes, const Happening& happening, Stage stage, Detail detail) {
-  if (notes.request.cause) return;  // the first counts
+  if (notes.request.cause) return;  // the first cause is kept
   Failure failure = failure_of(notes.request.id, stage);
   if (detail == Detail::ending) {
     const Ending& ending = as<ProcessExited>(happening).ending;
@@ -94,15 +95,15 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
   Activate message{notes.left, notes.clean, std::nullopt};
-  // A standby is told of the failure now, unless its `welcome` has told it already.
+  // A standby is sent the failure now, unless its `welcome` already had it.
   if (party.stood_by && !party.told_why) {
     message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
   }
   send(actions, party, std::move(message));
 }
 
-// The party that gets the work is on trial, and is told for how long and what passes that. A trial
-// of no time is none.
+// Activates the party on trial, and tells it how long the trial lasts and what ends it. A trial of
+// 0 is no trial.
 void offer_on_trial(const Notes& notes, Party& party, Actions& actions) {
   offer(notes, party, actions);
   const Terms& terms = notes.request.terms;
@@ -123,7 +124,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   party.limit = now + Duration(10'000);
   party.grace.reset();
   party.hello.reset();
-  party.beat.reset();  // if it is silent, it stays so
+  party.beat.reset();  // if it is silent, it stays silent
 }
 
 void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {
@@ -140,7 +141,7 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   message.generation = party.generation;
   message.role = party.role;
   party.promises_word = !hello.features.empty();
-  message.features = hello.features;  // there is no other in the exploration
+  message.features = hello.features;  // the exploration knows no other feature
   if (notes.policy.watchdog != Duration::zero()) {
     message.watchdog_ms = notes.policy.watchdog.count();
   }
@@ -154,7 +155,7 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   send(actions, party, message);
 }
 
-// What the agent that was active last left is given on to one that gets all of its `activate`.
+// Forgets the last agent's state when another agent has been sent all of its `activate`.
 void forget_what_was_left(Notes& notes) {
   notes.clean = false;
   notes.left.reset();
@@ -195,7 +196,7 @@ void tell_failed(Notes& notes, Actions& actions) {
     send(actions, notes.a, UpgradeFailed{notes.request.cause.value_or(Failure{})});
 }
 
-// Every upgrade that was accepted ends once, for those who look on.
+// Records the ending of an accepted upgrade. Each has exactly one.
 template <UpgradeOutcome outcome>
 void ends(Notes& notes, const Happening&, Actions& actions) {
   const Request& request = notes.request;
@@ -207,8 +208,8 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
   actions.push_back(ending);
 }
 
-// The first agent has failed, or its executable too often: whatever is there instead is on trial,
-// by the options.
+// Notes that the first agent has failed, or that its executable has been started too often. The
+// program that is started instead is on trial, by the options.
 template <Stage stage, Detail detail = Detail::none>
 void fails(Notes& notes, const Happening& happening, Actions&) {
   notes.request = Request{.id = "boot", .terms = terms_of(notes.policy, {}, true)};
@@ -245,14 +246,14 @@ int status_of(const Ending& ending) {
   return 125;
 }
 
-// A has gone, and was the agent that was active last.
+// Notes that A has ended, and that it was the last active agent.
 void note_end(Notes& notes, const Happening& happening, bool clean) {
   notes.clean = clean;
   if (!clean) notes.left.reset();
   notes.end = clean ? 0 : status_of(as<ProcessExited>(happening).ending);
 }
 
-// ---- the rows' own names for them
+// ---- the names of the effects in the table's rows
 
 using N = Notes;
 using H = Happening;
@@ -345,7 +346,7 @@ const Named<Effect> effects[] = {
      }},
     {"candidate_ready",
      [](N& n, const H&, A& a) {
-       if (n.request.by_control) return;  // the gate is the operator's
+       if (n.request.by_control) return;  // the operator is asked at the gate, not the agent
        n.request.told = true;
        send(a, n.a, CandidateReady{n.request.id, n.request.generation, n.b.version});
      }},
@@ -407,7 +408,7 @@ const Named<Effect> effects[] = {
     {"cause commit errno", cause<Stage::commit, Detail::trouble>},
     {"cause shutdown", cause<Stage::shutdown>},
 
-    // Talk.
+    // Messages.
     {"error", [](N& n, const H& h, A& a) { answer_error(n, h, a); }},
     {"welcome A", [](N& n, const H& h, A& a) { welcome(n, n.a, h, a); }},
     {"welcome B",
@@ -452,7 +453,7 @@ const Named<Effect> effects[] = {
     {"keep state",
      [](N& n, const H& h, A&) { n.left = said<Stopped>(h).state; }},
 
-    // The end of the agent that was active last, and the upgrader's own.
+    // The end of the last active agent, and the end of the upgrader.
     {"A left clean", [](N& n, const H& h, A&) { note_end(n, h, true); }},
     {"A left unclean", [](N& n, const H& h, A&) { note_end(n, h, false); }},
     {"verdict 125", [](N& n, const H&, A&) { n.verdict = n.verdict.value_or(125); }},

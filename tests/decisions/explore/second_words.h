@@ -1,6 +1,6 @@
-// The words of the second table: the events that its rows answer, the notes that are taken beside
-// the situation, and the guards and effects that rows name. Written from the protocol page, without
-// a look at the supervisor.
+// The words of the second table: the events that its rows answer, the notes that it keeps beside
+// the situation, and the guards and effects that its rows name. Written from the protocol page,
+// without a look at the supervisor.
 #pragma once
 
 #include <optional>
@@ -14,25 +14,27 @@
 
 namespace upgrader::test {
 
-// One of the two agents. A has the work, or is started without a trial to get it. B is a candidate
-// that waits for it.
+// One of the two agents. A is active, or is started to become active without a trial. B is a
+// candidate that waits to be activated.
 struct Party {
-  Generation generation = 0;  // 0: there is none
+  Generation generation = 0;  // 0 if there is no such agent
   agent_protocol::Role role = agent_protocol::Role::first;
   ProgramId program = 0;
   std::optional<std::string> version = {};
-  std::optional<Time> limit = {};  // to be ready, to have stopped, to have exited
-  std::optional<Time> grace = {};  // to exit after a pipe was closed
-  std::optional<Time> beat = {};   // to have said `heartbeat`
-  std::optional<Time> hello = {};  // to have said `hello`, before that is told to people
-  std::optional<Time> lasts = {};  // then it has lasted: its start counts as no failure
-  bool silent = false;             // that has passed, and it has not said it since
-  bool offered = false;            // its `activate` is being written, or waits
-  bool promises_word = false;      // feature `readiness`: it says `healthy` when it works
-  bool works = false;              // it has said that, or need not
-  bool left_unfit = false;         // that it was unfit was found when its exit had been seen
-  bool stood_by = false;           // it was started beside the agent on trial
-  bool told_why = false;           // its `welcome` had the failure
+  std::optional<Time> limit = {};  // the deadline to be ready, to have stopped, or to have exited
+  std::optional<Time> grace = {};  // the deadline to exit after a pipe was closed
+  std::optional<Time> beat = {};   // the deadline of the next `heartbeat`
+  std::optional<Time> hello = {};  // when the log reports that `hello` is missing
+  std::optional<Time> lasts = {};  // when its start counts as no failure
+  // The heartbeat's deadline has passed, and no `heartbeat` has come since.
+  bool silent = false;
+  bool offered = false;  // its `activate` is being written, or waits
+  // It has the feature `readiness`: it says `healthy` when it works.
+  bool promises_word = false;
+  bool works = false;       // it has said `healthy`, or need not
+  bool left_unfit = false;  // its exit was seen before its `unfit` was read
+  bool stood_by = false;    // it was started beside the agent on trial
+  bool told_why = false;    // its `welcome` contained the failure
 
   bool operator==(const Party&) const = default;
 };
@@ -42,20 +44,22 @@ struct Request {
   std::string id;
   bool by_signal = false;
   bool by_control = false;
-  bool of_agent = false;  // to what AGENT names: its link is put back where that fails
+  // To the executable that AGENT names, whose link is put back if the upgrade fails.
+  bool of_agent = false;
   std::string owed = {};  // the name under which an operator waits for an answer
   bool told = false;      // the active agent knows the id
   Terms terms = {};
   std::optional<std::string> executable = {};
   std::optional<std::vector<std::string>> args = {};
   ProgramId program = 0;
-  Generation generation = 0;  // 0: not taken yet
+  Generation generation = 0;  // 0 if no generation has been taken yet
   ProgramId previous = 0;
   std::optional<std::string> previous_version = {};
   std::optional<std::string> failed_version = {};
-  std::optional<Time> limit = {};  // of the gate, or the trial
+  std::optional<Time> limit = {};  // the deadline of the gate or the trial
   std::optional<agent_protocol::Failure> cause = {};
-  std::optional<agent_protocol::PastFailure> boot = {};  // the first agent's: this is the way back
+  // Set on the way back at boot: the first agent's failure.
+  std::optional<agent_protocol::PastFailure> boot = {};
 
   bool operator==(const Request&) const = default;
 };
@@ -64,28 +68,28 @@ struct Notes {
   Policy policy;
   Party a, b;
   Generation last = 0;
-  Request request;  // with an id if an upgrade is under way
+  Request request;  // has an id if an upgrade is under way
   // The last active agent: whether it confirmed its stop, the state that it left, and the status
   // with which the upgrader would exit.
   bool clean = false;
   std::optional<std::string> left;
   int end = 0;
-  std::optional<int> verdict;   // what the upgrader exits with whatever else comes
-  int signals = 0;              // SIGUSR2 so far
-  bool attempts_over = false;   // AGENT's executable is not counted any more
+  std::optional<int> verdict;   // the upgrader's exit status, which no later event changes
+  int signals = 0;              // the number of SIGUSR2 so far
+  bool attempts_over = false;   // the starts of AGENT's executable are no longer counted
   bool put_off = false;         // the deadline that is due has been put off before
-  std::optional<Action> asked;  // the order whose outcome is next
+  std::optional<Action> asked;  // the order whose outcome comes next
 
   bool operator==(const Notes&) const = default;
 };
 
-// A kind of event that rows name: an index into the list of names.
+// A kind of event that rows name, as an index into the list of names.
 using What = std::size_t;
 [[nodiscard]] What what_named(std::string_view name);  // npos if there is none
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
-// An event as the table sees it.
+// An event in the table's terms.
 struct Happening {
   What what = 0;
   const Event* event = nullptr;

@@ -42,13 +42,13 @@ class Teller {
     story_.text = options_of(policy) + "\n";
   }
 
-  // False: it cannot be told.
+  // Adds a move to the story. Returns false if a scenario cannot express the move.
   bool tell(const Move& move) {
     const EventKind kind = kind_of(move.steps[0]);
     if (kind == EventKind::limit_unseen || kind == EventKind::close_limit_unseen ||
         kind == EventKind::heartbeat_limit_unseen || kind == EventKind::hello_limit_unseen ||
         kind == EventKind::upgrade_limit_unseen || kind == EventKind::attempts_limit_unseen) {
-      return true;  // a look at the clock, which changes nothing
+      return true;  // this move only looks at the clock, and changes nothing
     }
     say_outcomes(move);
     if (kind == EventKind::limit || kind == EventKind::close_limit ||
@@ -76,7 +76,8 @@ class Teller {
   }
 
  private:
-  // In a story, what comes at a deadline comes just before it.
+  // Returns whether the event belongs to the wanted class. In a story, an event at a deadline comes
+  // just before the deadline.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -87,7 +88,8 @@ class Teller {
     return class_of(supervisor_.state(), event, now_) == usual;
   }
 
-  // The walk knows one errno; in a story, a process that cannot be had is EAGAIN.
+  // Returns the outcome with the errno that a scenario has: the walk knows only EIO, but a
+  // scenario's failed start has EAGAIN.
   static Event as_named(Event outcome, Pending pending) {
     auto& its = std::get<Outcome>(outcome);
     const bool spawn_fails = pending == Pending::spawn && its.refused && !its.not_executable;
@@ -95,7 +97,7 @@ class Teller {
     return outcome;
   }
 
-  // "next check fails EIO", in the order in which they come: two starts may fail.
+  // Adds lines such as "next check fails EIO", in the order of the outcomes: two starts may fail.
   void say_outcomes(const Move& move) {
     for (std::size_t at = 1; at < move.length; ++at)
       say_outcome(move.steps[at]);
@@ -121,7 +123,8 @@ class Teller {
         next && class_of(supervisor_.state(), DeadlinePassed{}, *next) == move.steps[0];
     if (!is_next) return false;
     const Time then = std::max(*next, now_);
-    // Of two at one instant a player would see both pass.
+    // If two deadlines lie at one instant, playing the scenario would pass both, so the story
+    // cannot go on.
     Supervisor ahead = supervisor_;
     (void)ahead.step(DeadlinePassed{}, then);
     const std::optional<Time> another = ahead.next_deadline();

@@ -1,5 +1,5 @@
-// A walk of the exploration as a scenario (tests/decisions/scenario): with the generations and the
-// instants that a real run would have, and the answers of the supervisor that was explored.
+// Writes a walk of the exploration as a scenario (tests/decisions/scenario): with the generations
+// and instants of a real run, and the answers of the supervisor that was explored.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 namespace upgrader::test {
 
 struct Story {
-  std::string text;                     // play() understands it
-  std::vector<std::string> violations;  // what a watcher saw when it was played again
+  std::string text;                     // a scenario, which play() can read
+  std::vector<std::string> violations;  // what a watcher found when the scenario was played
 };
 
-// The moves from the start on, under one of the explored policies. A deadline that lies behind
-// another one cannot pass first in a real run, and scenarios have no word for an agent that is
-// deaf: then the story ends there, and says so.
+// Returns the story of `moves`, from the start on, under one of the explored policies. The story
+// ends early, and says so, at a deadline that lies behind another one, which cannot pass first in a
+// real run, and at an agent that does not read, for which scenarios have no word.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

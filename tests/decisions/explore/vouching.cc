@@ -7,7 +7,8 @@ namespace {
 
 using namespace agent_protocol;
 
-// Active, and neither done nor given up: heartbeats are asked of it.
+// Returns whether heartbeats are expected of this agent: it is active, and has neither stopped nor
+// been given up.
 bool is_watched(const std::optional<Agent>& agent) {
   return agent && agent->activated && !agent->stopped && !agent->killed &&
          agent->told != StopReason::rollback;
@@ -18,7 +19,7 @@ bool is_watched_after(const State& before, const Supervisor& after) {
   return is_watched(now) && before.incumbent && before.incumbent->generation == now->generation;
 }
 
-// Said by this agent while it lived.
+// Returns whether the event is a message of this type, sent by this agent while it lived.
 template <class Message>
 bool says(const Event& event, const Agent& agent) {
   const auto* received = std::get_if<MessageReceived>(&event);
@@ -34,7 +35,8 @@ bool has_passed_unheard(const State& before, const Due& due, const Event& event)
 
 }  // namespace
 
-// What init is told as READY=1 waits for the agent's word, where that is promised.
+// Judges when init is sent READY=1, which waits for an agent's `healthy` if the agent has promised
+// that.
 void judge_readiness(const State& before, bool was_ready, const Event& event, const State& after,
                      bool ready, std::vector<std::string>& broken) {
   if (!ready) {

@@ -1,5 +1,5 @@
-// What must be so of heartbeats, and of what init is told because of them, from one event to the
-// next. Written from the pages alone, and looks at no more than the supervisor's facts.
+// Rules for heartbeats, and for what init is told because of them, from one event to the next.
+// Written from the pages alone; only looks at the supervisor's facts.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace upgrader::test {
 
-// What is broken, in words, by a step from `before`, in which `due` had passed, to `after`.
+// Returns in words which rules are broken by a step from `before`, in which `due` had passed, to
+// `after`.
 [[nodiscard]] std::vector<std::string> broken_vouching(const Policy& policy, const State& before,
                                                        const Due& due, const Event& event,
                                                        const Supervisor& after);

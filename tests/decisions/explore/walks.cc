@@ -18,7 +18,7 @@ std::size_t kind() {
   return Event(Kind{}).index();
 }
 
-// Whether something in this phase can make an event of this kind happen.
+// Returns whether an event of this kind can happen in this phase.
 bool may_happen(Phase phase, std::size_t event) {
   if (event == kind<DeadlinePassed>()) return phase != Phase::ended;
   if (event == kind<StartRequested>() || event == kind<StartRefused>()) {
@@ -52,11 +52,12 @@ Walked walk(int policy, const std::shared_ptr<const SecondTable>& table) {
 
 std::vector<Walked> walk_all(const Rows* rows) {
   std::vector<Walked> walks;
-  // Each walk has a table of its own, which notes what is used of it. They are made before the
-  // threads begin: making one asserts, and the test framework stands that in one thread only.
+  // Each walk has its own table, which counts the uses of its rows. The tables are made before the
+  // threads begin: making one uses assertions, and the test framework allows them in one thread
+  // only.
   std::vector<std::shared_ptr<const SecondTable>> tables;
   for (int which = 0; which < explored_policies; ++which) {
-    // What --relink adds does not depend on the limits.
+    // Limits do not change the additions of --relink, so one of its two policies is left out.
     if (!wants_the_whole() && which == relink_policy - 1) continue;
     walks.push_back({which, {}});
     tables.push_back(rows != nullptr ? std::make_shared<const SecondTable>(*rows) : nullptr);
@@ -114,7 +115,7 @@ void check_phase_table(const std::vector<Walked>& walks, const std::string& head
   for (const std::string& difference : differences(steps_of_table(header), taken))
     FAIL_CHECK(difference);
 
-  // What the sentence below the table says of SIGTERM and SIGQUIT.
+  // Checks the sentence about SIGTERM and SIGQUIT below the table in supervisor.h.
   for (int number = 0; number < static_cast<int>(Phase::shutting_down); ++number) {
     const std::string phase(name_of(static_cast<Phase>(number)));
     CHECK(by_signals.erase({phase, "shutting_down"}) == 1);

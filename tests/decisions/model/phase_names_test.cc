@@ -1,4 +1,5 @@
-// The phases of the model are the supervisor's, so that neither drifts from the other.
+// Tests that the model has the same phases as the supervisor, so that neither changes without the
+// other.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -22,7 +23,7 @@ Names phases_of_supervisor() {
   return names;
 }
 
-// What stands between the braces of `mtype:phase = { ... }`.
+// Returns the names between the braces of `mtype:phase = { ... }`.
 Names phases_of_model() {
   std::ifstream file(source_directory() + "/tests/decisions/model/upgrade.pml");
   const std::string model{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -49,7 +49,7 @@ mtype:life = { absent, living, exited };  /* exited: not reaped yet */
 mtype:mind = { hung, fresh, held, vouching, vouched, working, asking, cancelling, stopping,
   finishing, done };
 
-/* ---- the world: two processes, their pipes, what has befallen them */
+/* ---- the world: two processes, their pipes, and their state */
 mtype:life life[2] = absent;
 mtype:mind mind[2] = hung;
 chan said[2] = [1] of { mtype:word };
@@ -72,7 +72,7 @@ bit sequential;     /* the upgrade under way */
 bit failed;         /* the upgrade under way: what is left is the way back */
 bit passed;         /* the deadline of this phase */
 
-/* ---- what only the properties see */
+/* ---- variables that only the properties read */
 bit is_active[2];   /* from `activate` until it is reaped, or has exited as an orphan */
 bit under_way;      /* an accepted upgrade has not ended */
 bit wish;           /* one that a straight agent asked for when it was calm; ended by a commit */
@@ -222,8 +222,8 @@ inline abandon() {
   fi
 }
 
-/* The old one has gone. A standby takes over; where there is none a fallback is started, when there
- * is no other agent. */
+/* The old agent has ended. A standby takes over; without one a fallback is started, if there is no
+ * other agent. */
 inline fall_back() {
   failed = 1;
   if
@@ -271,7 +271,8 @@ inline commit() {
   fi
 }
 
-/* Unless it is calm a standby is crooked, which may say all that a straight one says. */
+/* Starts a standby. It is crooked unless the model is calm: a crooked agent may say everything that
+ * a straight one says. */
 inline start_standby() {
   assert(phase == trial && is_active[incumbent] && candidate == none);
   start(candidate, 0);
@@ -283,7 +284,8 @@ inline start_standby() {
   fi
 }
 
-/* A candidate's upgrade vouches for it; any other agent may have the feature `readiness`. */
+/* An agent has been activated. A candidate is vouched for by its upgrade; any other agent may have
+ * the feature `readiness`, and init's READY=1 then waits for its `healthy`. */
 inline begin_work(i) {
   if
   :: trialled[i]
@@ -325,7 +327,8 @@ inline activate_is_written(i) {
   fi
 }
 
-/* A straight agent reads. With a crooked one it may wait, for ever even. */
+/* Sends `activate`. A straight agent reads it; for a crooked one the message may wait, even for
+ * ever. */
 inline send_activate(i) {
   assert(!is_active[0] && !is_active[1]);
   assert(!promised[0] && !promised[1]);
@@ -547,7 +550,7 @@ inline take_sigterm() {
   leave_when_alone()
 }
 
-/* The upgrader dies: its children are orphans, and init reaps those that have exited. */
+/* The upgrader dies: its children become orphans, and init reaps those that have exited. */
 inline die() {
   i = 0;
   do
@@ -562,8 +565,8 @@ inline die() {
   leave()
 }
 
-/* A deadline that has passed comes first, then exits, then messages, a crooked agent's last:
- * reading is fair, and a flood delays nobody. */
+/* The order in which the upgrader takes events: a deadline that has passed, then exits, then
+ * messages, a crooked agent's last. Reading is fair: a flood of one agent delays no other. */
 #define is_own(i) (life[i] != absent && !orphan[i])
 #define exit_is_seen(i) (is_up && is_own(i) && life[i] == exited && len(said[i]) == 0 && !passed)
 #define has_words(i) (len(said[i]) > 0 || (crooked[i] && len(said[1 - i]) == 0))
@@ -582,7 +585,8 @@ inline any_word() {
   fi
 }
 
-/* A first agent or a fallback has said that it is ready; or a standby has, before it was needed. */
+/* Ends the wait for `ready`: of a first agent, of a fallback, or of a standby that was ready before
+ * it was needed. */
 inline step_ends() {
   if
   :: (phase == starting || phase == falling_back) && incumbent != none &&
@@ -705,7 +709,7 @@ end:
   od
 }
 
-/* What may befall the upgrader, and then whether it turns calm, which it need not. */
+/* Kills or stops the upgrader at any moment. Afterwards the model may turn calm. */
 active proctype fate() {
   byte deaths, i;
   do
@@ -723,9 +727,11 @@ active proctype fate() {
 ltl upgrades_end { [] (under_way -> <> !under_way) }
 /* Deadlines and exits alone lead to `running` or to the end. */
 ltl comes_to_rest { [] <> (phase == running || phase == ended) }
-/* So they do to the word of an agent with the feature `readiness`, or to that agent's end. */
+/* Every wait for `healthy` from an agent with the feature `readiness` ends: by that message, or by
+ * the agent's end. */
 ltl word_comes { [] (a_word_is_awaited -> <> !a_word_is_awaited) }
-/* Once it is calm an agent works again, whatever there was, the upgrader's death included. */
+/* Once the model is calm, an agent works again, whatever happened before, the upgrader's death
+ * included. */
 ltl works_again { [] (calm -> <> serves) }
 /* From every `running`, after any history, a cooperative upgrade is committed. */
 ltl can_be_committed { [] (wish -> <> !wish) }
