@@ -1,5 +1,5 @@
-// What the log says in every scenario, compared with log.table; REWRITE=1 writes that, and the
-// difference is to be read.
+// Compares the log lines of every scenario with log.table. REWRITE=1 in the environment writes
+// log.table anew; read the difference.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Plays every scenario of this directory and compares its answers, and its end with the table.
+// Plays every scenario of this directory, and compares the answers with those in its file and the
+// end with endings.table.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -37,7 +38,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-// "name | phase | active | told"
+// Reads the rows of endings.table, "name | phase | active | told", by name.
 std::map<std::string, std::string> table() {
   std::map<std::string, std::string> rows;
   std::istringstream lines(text_of(directory() / "endings.table"));
