@@ -12,7 +12,7 @@ Argument take_apart(std::string_view whole) {
 }
 
 std::string complaint_about(const Argument& argument, std::string_view what) {
-  // Without a form: agent-conformance takes no code of agent-protocol/.
+  // Written without form.h, since agent-conformance links no code of agent-protocol/.
   return std::string(argument.whole) + ": " + std::string(what);
 }
 

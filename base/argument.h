@@ -1,5 +1,5 @@
-// One `--name` or `--name=value` of a command line, taken apart. Programs that do not use
-// command_line.h use this alone.
+// Splits one `--name` or `--name=value` of a command line. Used by command_line.h, and by programs
+// that do without that file.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ struct Argument {
 
 [[nodiscard]] Argument take_apart(std::string_view whole);
 
-// "--name=value: WHAT"
+// Returns "--name=value: WHAT".
 [[nodiscard]] std::string complaint_about(const Argument& argument, std::string_view what);
 
-// Whether an option of this name stands before the argument at `end`.
+// Returns true if an option of this name comes before the argument at `end`.
 [[nodiscard]] bool is_given(std::string_view name, const char* const* argv, int end);
 
 }  // namespace upgrader

@@ -1,13 +1,14 @@
-# What several programs share and none owns: each takes of libbase.a what it calls. No file here
-# includes one from outside.
+# Builds libbase.a, the code that several programs share. Each program links only the parts that it
+# calls. No file here includes one from another directory.
 
 base_files = $(patsubst %,base/%.cc,$(1))
 
-# What the protocol's library has inside, so that it stands alone where it is installed.
+# Parts that the protocol's library contains, so that it needs no other library where it is
+# installed.
 base_text_parts := $(call base_files,escape form json_line utf8)
 base_text := $(call unit,base/text,$(base_text_parts))
-# All else that the upgrader links, which builds with -fno-exceptions, too. The simulation has none
-# of those that start processes and lock files.
+# The other parts that the upgrader links; they also build with -fno-exceptions. The simulation
+# links none of the second list, whose parts start processes and lock files.
 base_words_parts := $(call base_files,argument check directory duration ending errno_name \
   no_wait number visible)
 base_process_parts := $(call base_files,descriptors environment executable lock \
@@ -16,9 +17,9 @@ base_upgrader_parts := $(base_words_parts) $(base_process_parts)
 base_upgrader_objects := $(call unit,base/words,$(base_words_parts)) \
   $(call unit,base/process,$(base_process_parts))
 
-# What libagent-releases has inside beside the texts.
+# A part that libagent-releases contains besides the texts.
 base_moment := $(call unit,base/moment,base/moment.cc)
-# What only the programs of tools/ and fleet/ link.
+# Parts that only the programs of tools/ and fleet/ link.
 base_tools_parts := $(filter-out base/moment.cc $(base_text_parts) $(base_upgrader_parts), \
   $(wildcard base/*.cc))
 

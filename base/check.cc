@@ -1,4 +1,4 @@
-// A broken rule of our own is told, and ends the program.
+// Reports a failed check of UPGRADER_CHECK, and aborts the program.
 #include "base/check.h"
 
 #include <sys/stat.h>

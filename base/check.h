@@ -1,10 +1,11 @@
-// Asserts what must be, in every build: a broken rule of our own ends the upgrader, and init starts
-// it anew, rather than let it act on a state that cannot be.
+// Assertions that stay on in every build. If one fails, the upgrader has a fault: it aborts, and
+// init starts it again, which is better than acting on an impossible state.
 #pragma once
 
 namespace upgrader {
 
-// Writes to standard error where the broken rule stands (the source has its words), and aborts.
+// Writes the place of the failed check to standard error (the source shows the condition), and
+// aborts.
 [[noreturn]] void check_failed(const char* file, int line);
 
 }  // namespace upgrader

@@ -1,5 +1,5 @@
-// Command lines of the form `PROGRAM [options] [--] REST`, where an option is one word and may be
-// given once. Each program says which options it has, and what is wrong with one.
+// Parses command lines of the form `PROGRAM [options] [--] REST`, in which an option is one word
+// and may be given once. Each program defines its options, and judges their values.
 #pragma once
 
 #include <string>
@@ -20,19 +20,20 @@ struct VersionWanted {
 };
 
 struct UsageError {
-  std::string reason;  // names the argument and what is allowed
+  std::string reason;  // names the argument, and what is allowed
 
   bool operator==(const UsageError&) const = default;
 };
 
-// A program's own `Options`, or why there are none.
+// The result of parsing: the program's own `Options`, or why there are none.
 template <class Options>
 using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
 
-// `set` is called with each option (an Argument) and returns what is wrong with it, or an empty
-// text. At --help, -h, or --version without a value, nothing more is read. Otherwise `finish` is
-// called with the index in argv at which REST begins, and returns the command line. Only the option
-// `repeatable` may be given twice; if another were, nobody would know which value counts.
+// Parses a command line. `set` is called with each option (an Argument) and returns what is wrong
+// with it, or an empty text. At --help, -h, or --version without a value, nothing more is read.
+// Otherwise `finish` is called with the index in argv at which REST begins, and returns the command
+// line. Only the option `repeatable` may be given twice; if another were, nobody would know which
+// value counts.
 template <class Options, class Set, class Finish>
 [[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,
                                                    const Set& set, const Finish& finish,

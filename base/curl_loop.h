@@ -1,5 +1,5 @@
-// Carries out libcurl's transfers on a libuv loop: each socket that libcurl names is polled, and
-// its one timer is libuv's. Knows nothing of what is transferred.
+// Runs libcurl's transfers on a libuv loop: polls each socket that libcurl names, and sets a libuv
+// timer for libcurl's timeout. Does not look at the transferred data.
 #pragma once
 
 #include <curl/curl.h>
@@ -22,9 +22,9 @@ class CurlLoop {
   CurlLoop(const CurlLoop&) = delete;
   CurlLoop& operator=(const CurlLoop&) = delete;
 
-  // To be called once, before all else. `acted` is called whenever libcurl has done something, and
-  // never from within libcurl: it may read what has ended, add transfers and remove them. Returns
-  // false if there is no memory.
+  // Must be called once, before all other functions. `acted` is called whenever libcurl has done
+  // something, and never from within libcurl: it may read which transfers have ended, and add and
+  // remove transfers. Returns false if there is no memory.
   [[nodiscard]] bool begin(uv_loop_t* loop, std::function<void()> acted) {
     loop_ = loop;
     acted_ = std::move(acted);
@@ -40,7 +40,7 @@ class CurlLoop {
     return true;
   }
 
-  // Closes the connections that are still open. All transfers have to be removed before.
+  // Closes the connections that are still open. The caller must have removed all transfers.
   void end() {
     multi_.reset();
     timer_.reset();
@@ -50,7 +50,7 @@ class CurlLoop {
 
   [[nodiscard]] CURLM* multi() const { return multi_.get(); }
 
-  // Has libcurl write to every socket that it waits for, as if each were ready for that.
+  // Makes libcurl write to every socket that it waits for, as if each were ready for that.
   void write_to_all() {
     std::vector<curl_socket_t> sockets;
     for (const auto& [socket, poll] : polls_) {

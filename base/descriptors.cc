@@ -16,7 +16,8 @@
 namespace upgrader {
 namespace {
 
-// Most descriptors that are looked at, if the limit of the process is larger or infinite.
+// The most descriptors that are tried one by one, if the limit of the process is larger or
+// infinite.
 constexpr int descriptors_looked_at_max = 1 << 20;
 
 void mark(int fd) {
@@ -29,7 +30,8 @@ void mark(int fd) {
 int open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
-    const int opened = ::open("/dev/null", O_RDWR);  // takes the lowest number that is free: fd
+    // open() takes the lowest free number, which is fd.
+    const int opened = ::open("/dev/null", O_RDWR);
     if (opened < 0) return errno;
   }
   return 0;
@@ -83,9 +85,9 @@ void mark_one_by_one(int first) {
 int put_signals_right() {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
-  // These signals come if the log cannot be written: its pipe has no reader, its file is at its
-  // limit, its terminal is another's.
-  // SIGIO comes of a descriptor that an agent has set to tell us, by F_SETOWN.
+  // These signals may come when the log is written: its pipe has no reader, its file has reached a
+  // limit, or its terminal belongs to another session. SIGIO comes if an agent has used F_SETOWN to
+  // have it sent to us.
   for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU, SIGIO}) {
     ::sigaction(signal_number, &action, nullptr);
   }

@@ -16,10 +16,11 @@
 namespace upgrader {
 namespace {
 
-// At most so much of a name is in its prepared name, which must not be longer than NAME_MAX.
+// The most bytes of a name that are part of its prepared name, which must not be longer than
+// NAME_MAX.
 constexpr std::size_t name_bytes_kept = 200;
 
-// The absolute path, with its links unresolved.
+// Returns the absolute path, with its links unresolved.
 std::string as_given(const std::string& path) {
   char here[PATH_MAX];
   if (path[0] == '/' || ::getcwd(here, sizeof here) == nullptr) return path;
@@ -86,7 +87,8 @@ std::string Directory::way_to(const std::string& path) const {
   std::string from = resolved.get();
   if (from != "/") from += '/';
   const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
-  // Both begin with a slash. They have all in common up to the last slash that they share.
+  // Both paths begin with a slash, so they always share one. The common part ends at the last slash
+  // that they share.
   const std::string shared(from.begin(), parting);
   const std::size_t common = shared.rfind('/') + 1;
   std::string relative;
@@ -158,7 +160,7 @@ void Directory::remove(const std::string& name) const {
 
 int Entry::open(const std::string& path) {
   const std::size_t slash = path.rfind('/');
-  name = path.substr(slash + 1);  // all of it where there is no slash
+  name = path.substr(slash + 1);  // the whole path if it has no slash
   if (name.empty()) return EINVAL;
   if (slash == std::string::npos) return directory.open(".");
   return directory.open(path.substr(0, std::max(slash, std::size_t{1})));

@@ -1,5 +1,6 @@
-// A directory that is kept open: whatever its path comes to name, all in it is reached from one
-// descriptor. Reads small files and links, and replaces them in one step.
+// A directory that is kept open: everything in it is reached from one descriptor, even after its
+// path has come to name another directory. Reads small files and links, and replaces them in one
+// step.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,8 +17,8 @@ namespace upgrader {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// The first bytes of an open file. Returns an empty text, with errno, if it cannot be read; for an
-// empty file errno is 0.
+// Returns the first bytes of an open file. Returns an empty text, with errno, if the file cannot be
+// read; for an empty file errno is 0.
 [[nodiscard]] std::string read_start(int fd, std::size_t bytes_max);
 
 // Returns 0 when all of the text has been written, or an errno value.
@@ -25,34 +26,37 @@ namespace upgrader {
 
 class Directory {
  public:
-  // Returns 0 or an errno value; then it is not open.
+  // Opens the directory. Returns 0, or an errno value if it is not open.
   [[nodiscard]] int open(const std::string& path, bool follows_link = true);
 
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
-  // As it was given, from the root.
+  // Returns the path as it was given, made absolute.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // 0 while the path, as it was given, leads to this directory; otherwise ESTALE, or an errno
-  // value.
+  // Returns 0 while the path, as it was given, leads to this directory; otherwise ESTALE, or
+  // another errno value.
   [[nodiscard]] int moved() const;
-  // The magic number of its file system, as statfs() tells it; 0 if it cannot be told.
+  // Returns the magic number of the file system, as statfs() reports it; 0 if it cannot be found
+  // out.
   [[nodiscard]] unsigned long file_system() const;
-  // FAT, exFAT: there is neither a symbolic link nor a FIFO.
+  // Returns true on FAT and exFAT, which have neither symbolic links nor FIFOs.
   [[nodiscard]] bool is_fat() const;
-  // The relative path from here to `path`, which must be absolute and resolved; `path` itself if
-  // this directory's own path cannot be resolved.
+  // Returns the relative path from here to `path`, which must be absolute and resolved. Returns
+  // `path` itself if this directory's own path cannot be resolved.
   [[nodiscard]] std::string way_to(const std::string& path) const;
 
-  // Returns an empty text if the file does not exist or cannot be read. No link is followed.
+  // Returns the beginning of a file, or an empty text if the file does not exist or cannot be read.
+  // Follows no link.
   [[nodiscard]] std::string read_file(const std::string& name, std::size_t bytes_max) const;
-  // Returns an empty text, with errno, if there is no link (EINVAL: there is another kind of file).
+  // Returns the target of a link, or an empty text, with errno, if there is no link (EINVAL: it is
+  // a file of another kind).
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
-  // Makes `name` a file of this text, durably if wanted. Returns 0 or an errno value; then the file
-  // is as it was, unless only the last sync has failed.
+  // Makes `name` a file with this text, durably if `durably`. Returns 0, or an errno value if the
+  // file is as it was (or only the last sync has failed).
   [[nodiscard]] int replace_file(const std::string& name, std::string_view text,
                                  bool durably) const;
-  // Makes `name` a link of this text. Returns 0 or an errno value; then it is as it was.
+  // Makes `name` a link to `target`. Returns 0, or an errno value if `name` is as it was.
   [[nodiscard]] int replace_link(const std::string& name, const std::string& target) const;
 
   // The two halves of replace_link(): the first makes the link under prepared_name(), the second
@@ -69,12 +73,13 @@ class Directory {
   std::string path_;
 };
 
-// A name in a directory, of a link or a file that need not exist yet.
+// A name in a directory: of a link or a file, which need not exist yet.
 struct Entry {
   Directory directory;
   std::string name;
 
-  // Returns 0 or an errno value; EINVAL: the path ends with a slash, or is empty.
+  // Opens the directory of `path`. Returns 0 or an errno value; EINVAL if the path is empty or ends
+  // with a slash.
   [[nodiscard]] int open(const std::string& path);
 };
 

@@ -1,4 +1,4 @@
-// How a process ended, as plain data and in words. process.h finds it out.
+// How a process ended, as plain data and in words. process.h finds out how.
 #pragma once
 
 #include <string>
@@ -16,10 +16,11 @@ struct Ending {
   bool operator==(const Ending&) const = default;
 };
 
-// "exited with status 3", "was killed by signal 11 (SIGSEGV)", "ended in an unknown way".
+// Returns "exited with status 3", "was killed by signal 11 (SIGSEGV)" or "ended in an unknown way".
 [[nodiscard]] std::string in_words(const Ending& ending);
 
-// The upgrader's exit status after such an ending: the status, 128 + the signal's number, or 125.
+// Returns the upgrader's exit status for an agent's ending: the agent's status, 128 + the signal's
+// number, or 125.
 [[nodiscard]] int exit_status_of(const Ending& ending);
 
 }  // namespace upgrader

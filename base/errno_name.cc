@@ -9,7 +9,7 @@
 namespace upgrader {
 namespace {
 
-// A table of our own, since not every C library has strerrorname_np().
+// This table is needed because not every C library has strerrorname_np().
 constexpr NamedNumber named_errors[] = {
     NAMED(EPERM),        NAMED(ENOENT),     NAMED(ESRCH),        NAMED(EINTR),
     NAMED(EIO),          NAMED(ENXIO),      NAMED(E2BIG),        NAMED(ENOEXEC),

@@ -1,4 +1,5 @@
-// Names of errors, as the protocol's member `errno` has them, and whose fault they are.
+// Names of errors, as in the protocol's member `errno`, and a test whether the system or the
+// program is to blame.
 #pragma once
 
 #include <string>
@@ -7,19 +8,19 @@
 
 namespace upgrader {
 
-// "ENOENT"; "E" and the number if the error has no name here.
+// Returns a name such as "ENOENT"; for an error without a name here, "E" and the number.
 [[nodiscard]] std::string errno_name(int error);
 
-// The error of a system call, as a value in a text: "{}"_with(SystemError{errno}).
+// An error number that can be put into a text: "{}"_with(SystemError{errno}).
 struct SystemError {
   int number = 0;
 };
 
-// "No such file or directory (ENOENT)": for people.
+// Returns "No such file or directory (ENOENT)", for people.
 [[nodiscard]] std::string in_words(SystemError error);
 
-// True if the system has no process, descriptor or memory left: then the upgrader has failed, and
-// not the program that it wanted to start.
+// Returns true if the system has no process, descriptor or memory left: then the program that was
+// to be started is not to blame.
 [[nodiscard]] bool is_shortage(int error);
 
 }  // namespace upgrader

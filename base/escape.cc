@@ -3,7 +3,7 @@
 namespace agent_protocol {
 namespace {
 
-// The letter of the short form, or 0 if a character has none.
+// Returns the letter of the short escape for a character, or 0 if there is none.
 char short_escape(char c) {
   switch (c) {
     case '"':

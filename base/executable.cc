@@ -18,23 +18,24 @@
 #include "base/errno_name.h"
 #include "base/owned_fd.h"
 
-// Our own ELF header, which the linker puts before the program: what has the same class, byte order
-// and machine runs where we run.
+// Our own ELF header, which the linker puts at this address. A program with the same class, byte
+// order and machine can run here.
 extern "C" __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
 namespace upgrader {
 namespace {
 
-// The kernel looks at so many bytes, and a `#!` line must name its interpreter within them.
+// The number of bytes that the kernel reads first; a `#!` line must name its interpreter within
+// them.
 constexpr std::size_t head_bytes = 256;
 
-// The kernel follows a script to an interpreter that is a script itself so often, and no further.
+// How many scripts in a row the kernel follows, each being the interpreter of the one before.
 constexpr int scripts_max = 5;
 
-// The kernel takes no larger table.
+// The largest table of program headers that the kernel accepts.
 constexpr std::size_t program_headers_bytes_max = 65'536;
 
-// More than most programs have: their table is read at once.
+// The number of headers read at once, which is more than most programs have.
 constexpr std::size_t program_headers_at_a_time = 16;
 
 using Judgement = Result<ExecutableKind>;
@@ -59,7 +60,8 @@ Refusal unreadable(int error) {
   return refuse(error, "cannot be read: {}"_with(SystemError{error}));
 }
 
-// Reads up to `size` bytes at `offset`; fewer only at the end of the file. -1 with errno.
+// Reads `size` bytes at `offset`, or fewer at the end of the file. Returns their number, or -1 with
+// errno.
 ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   std::size_t done = 0;
   while (done < size) {
@@ -73,7 +75,8 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// Nothing if all was read; otherwise the error, or `cut_off` where the file ends before.
+// Reads `size` bytes. Returns nothing if all were read; otherwise the error, or `cut_off()` if the
+// file is too short.
 std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
                                   Refusal (*cut_off)()) {
   const ssize_t count = read_at(fd, buffer, size, offset);
@@ -82,8 +85,8 @@ std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t 
   return std::nullopt;
 }
 
-// Opens an interpreter or loader for reading, or says why it is no executable regular file. Neither
-// a descriptor nor a refusal where it may be executed but not read.
+// Opens an interpreter or loader for reading, or returns why it is not an executable regular file.
+// If it may be executed but not read, returns an empty descriptor.
 Result<OwnedFd> open_interpreter(const std::string& path, const char* what) {
   const auto refused = [&](int error) {
     if (error == ENOENT) {
@@ -157,8 +160,8 @@ Judgement judge_elf(int fd, off_t file_bytes) {
   return ExecutableKind::elf;
 }
 
-// The interpreter that a `#!` line names, by the kernel's rules: what stands before the next blank,
-// NUL or end of line; a name that the end of `head` may have cut off is none.
+// Returns the interpreter that a `#!` line names. By the kernel's rules the name ends at the next
+// blank, NUL or end of line, and a name that may be cut off at the end of `head` does not count.
 std::optional<std::string> interpreter_of(std::string_view head) {
   constexpr std::string_view ends(" \t\0\n", 4);
   const std::size_t begin = head.find_first_not_of(" \t", 2);
@@ -200,10 +203,10 @@ Judgement judge(int fd, int scripts_before) {
 
 }  // namespace
 
-// Old kernels do not know the call that asks for the effective user, and filters of system calls
-// answer it with EPERM or EACCES. Then access() has the say, which asks for the real user. EACCES
-// may be the kernel's own answer, so access() is believed only if both users are the same, as they
-// are unless the upgrader is set-user-ID. The exec has the last word.
+// Old kernels lack faccessat2(), which asks for the effective user, and filters of system calls
+// answer it with EPERM or EACCES. Then access() decides, which asks for the real user. If
+// faccessat2() says EACCES, that may be the true answer, so access() is used only if both users are
+// the same, as they are unless the upgrader is set-user-ID. In the end exec itself decides.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

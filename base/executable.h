@@ -1,5 +1,6 @@
-// Judges what an open file begins with: whether the kernel could run it. Nothing is ever handed to
-// a shell, so what is neither an ELF program for this machine nor a `#!` script is refused.
+// Checks by the beginning of an open file whether the kernel could run it. Nothing is ever handed
+// to a shell, so a file that is neither an ELF program for this machine nor a `#!` script is
+// refused.
 #pragma once
 
 #include "base/result.h"
@@ -9,15 +10,16 @@ namespace upgrader {
 enum class ExecutableKind {
   elf,
   script,
-  unreadable,  // may be executed but not read: the kernel judges it, and never asks a shell
+  unreadable,  // may be executed but not read: only the kernel can check it
 };
 
-// 0 if our effective user may do with the file what `how` says (X_OK, W_OK, both), or an errno.
+// Returns 0 if our effective user may do with the file what `how` says (X_OK, W_OK or both), or an
+// errno value.
 [[nodiscard]] int may_use(const char* path, int how);
 
-// `fd` is open for reading, and is a regular file. Interpreters and loaders are judged too.
-// The refusal follows a path and ": "; its errno is ENOEXEC, ENOENT (loader or interpreter is
-// missing), EACCES, ELOOP, ...
+// Checks the file at `fd`, which must be a regular file and open for reading, and its interpreter
+// or loader. The refusal is meant to follow a path and ": "; its errno is ENOEXEC, ENOENT (loader
+// or interpreter is missing), EACCES, ELOOP, ...
 [[nodiscard]] Result<ExecutableKind> judge_executable(int fd);
 
 }  // namespace upgrader

@@ -19,12 +19,12 @@
 
 namespace agent_protocol {
 
-// A form has a byte in the place of each value, which says the kind of the value. It is less than
-// all bytes that a text is written with.
+// In a form, each value's place is held by a byte of this type, which says the kind of the value.
+// No text contains bytes as small as these.
 enum class ValueKind : char { text = 1, view, c_text, number, told };
 
-// For each type of value: its kind, and how it is handed to filled(). Nothing is copied: the value
-// must live until the text is written.
+// For each type of value: its kind, and the argument that filled() gets. The value is not copied,
+// so it must live until the text is made.
 template <class Value>
 struct ValueOf;
 
@@ -58,8 +58,8 @@ struct ValueOf<Number> {
   static std::int64_t handed(Number value) { return static_cast<std::int64_t>(value); }
 };
 
-// The number in decimal digits, with a minus sign where it is negative. std::to_string would do the
-// same by a table of two hundred digits, which makes the static program half a KB larger.
+// Returns the number in decimal digits, with a minus sign if it is negative. std::to_string needs a
+// table of two hundred digits for that, which makes the static program half a KB larger.
 inline std::string decimal(std::int64_t number) {
   char digits[20];
   char* begin = std::end(digits);
@@ -87,23 +87,25 @@ struct ValueInWords {
   }
 };
 
-// `form` with the values behind it, each as the byte in its place says.
+// Returns `form` with the values that follow it in their places. The byte in each place says the
+// kind of the value.
 [[nodiscard]] std::string filled(const char* form, ...);
 
-// A literal as the compiler sees it.
+// A string literal that can be a template argument.
 template <std::size_t size>
 struct Written {
-  // Not explicit: it is what a literal becomes.
+  // Not explicit, so that a literal is converted.
   consteval Written(const char (&literal)[size]) {  // NOLINT(google-explicit-constructor)
     std::copy_n(literal, size, bytes);
   }
   char bytes[size]{};
 };
 
-// Not constexpr on purpose: a call while a form is made ends the compilation with this name.
+// Not constexpr on purpose: if it is called while a form is made, compilation fails and shows this
+// name.
 void a_value_has_no_place();
 
-// The form for `written`: each {} is replaced by the kind of its value, and a zero ends it.
+// Makes the form of `written`: each {} becomes the kind of its value, and a zero ends the form.
 template <Written written, ValueKind... kinds>
 consteval auto with_kinds() {
   constexpr std::array<ValueKind, sizeof...(kinds)> all{kinds...};

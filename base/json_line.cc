@@ -1,7 +1,7 @@
-// JSON by the letter of RFC 8259, in one pass over a copy of the line: without recursion, and
-// without floating point, which not every machine has: a number stays a text. JSON can spell
-// values that the protocol does not accept (a lone surrogate, a number that is not a short
-// integer). They are refused only in a member that a message reads, and not in an unknown member.
+// Parses one line of JSON strictly by RFC 8259, in one pass over a copy of the line. It uses no
+// recursion, and no floating point, which some machines lack: a number stays a text. JSON allows
+// values that the protocol does not (a lone surrogate, a number that is not a short integer). These
+// are refused only if a message reads the member, so an unknown member may hold them.
 #include "base/json_line.h"
 
 #include <array>
@@ -12,7 +12,8 @@
 namespace agent_protocol {
 namespace {
 
-// Every integer of the protocol fits, and so does every such number in 64 bits.
+// The most digits of an integer: enough for every integer of the protocol, and few enough for 64
+// bits.
 constexpr std::size_t integer_digits_max = 18;
 static_assert(nesting_max == 32, "Parser::open() says so");
 
@@ -31,7 +32,7 @@ bool is_low_surrogate(int value) {
   return value >= 0xdc00 && value <= 0xdfff;
 }
 
-// The character that a backslash before `c` stands for; NUL if JSON has no such escape.
+// Returns the character that a backslash and `c` stand for; NUL if JSON has no such escape.
 char escaped(char c) {
   constexpr std::string_view letters = "\"\\/bfnrt";
   constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
@@ -39,9 +40,9 @@ char escaped(char c) {
   return found == std::string_view::npos ? '\0' : meanings[found];
 }
 
-// Writes the values of a line down as nodes, and unescapes its texts in place. The byte behind the
-// line is a NUL, which no JSON goes on with: so one byte may be looked at before it is known
-// whether the line has it.
+// Stores the values of a line as nodes, and unescapes its texts in place. The byte after the line
+// is a NUL, which is valid nowhere in JSON, so the next byte may be read without a check for the
+// end of the line.
 class Parser {
  public:
   using Kind = JsonLine::Kind;
@@ -49,7 +50,8 @@ class Parser {
 
   Parser(std::string& bytes, std::vector<Node>& nodes) : bytes_(bytes), nodes_(nodes) {}
 
-  // Each of these returns null, or what was expected at the byte where it stopped.
+  // Each of these functions returns null, or the text of what was expected at the byte where it
+  // stopped.
   [[nodiscard]] const char* parse();
   [[nodiscard]] std::size_t at() const { return at_; }
 
@@ -70,10 +72,10 @@ class Parser {
   std::string& bytes_;
   std::vector<Node>& nodes_;
   std::size_t at_ = 0;
-  std::size_t out_ = 0;                          // of a text: where its next byte is written
-  std::array<std::size_t, nesting_max> open_{};  // the arrays and objects that have not ended
+  std::size_t out_ = 0;                          // in a text: the place for its next unescaped byte
+  std::array<std::size_t, nesting_max> open_{};  // the arrays and objects that are not yet closed
   std::size_t depth_ = 0;
-  bool empty_ = false;  // the innermost of them has no element or member yet
+  bool empty_ = false;  // the innermost of these is still empty
 };
 
 const char* Parser::parse() {
@@ -85,7 +87,7 @@ const char* Parser::parse() {
   return at_ == bytes_.size() ? nullptr : "the end of the line";
 }
 
-// Begins a value, and ends it unless it is an array or an object.
+// Reads a value; of an array or an object, only the opening bracket.
 const char* Parser::value() {
   switch (here()) {
     case '{':
@@ -105,8 +107,8 @@ const char* Parser::value() {
   }
 }
 
-// Goes on to where the next value begins, past the ends of arrays and objects, commas, and the name
-// of a member. Sets `over` if there is no next value, since the outermost has ended.
+// Goes to the beginning of the next value, past the ends of arrays and objects, commas, and the
+// name of a member. Sets `over` if there is no next value, since the outermost object has ended.
 const char* Parser::next_value(bool& over) {
   for (;;) {
     skip_blanks();
@@ -174,7 +176,7 @@ const char* Parser::number() {
     if (const char* const expected = digits()) return expected;
   }
   std::size_t size = at_ - begin;
-  if (!is_integer) {  // replaced by a spelling that no integer has
+  if (!is_integer) {  // replaced by a text that is never an integer
     constexpr std::string_view spelling = "0e0";
     bytes_.replace(first, spelling.size(), spelling);
     size = first - begin + spelling.size();
@@ -236,7 +238,7 @@ const char* Parser::escape() {
   return nullptr;
 }
 
-// The four digits that begin there, or -1.
+// Returns the value of the four hexadecimal digits at `begin`, or -1.
 int Parser::hexadecimal(std::size_t begin) const {
   int number = 0;
   for (std::size_t i = begin; i < begin + 4; ++i) {
@@ -254,7 +256,8 @@ void Parser::skip_blanks() {
 
 }  // namespace
 
-// A node takes at least two bytes of the line. Only brackets that are never closed take one.
+// A node takes at least two bytes of the line, except for brackets that are never closed, which
+// take one.
 JsonLine::JsonLine(std::string_view line) : bytes_(line) {
   nodes_.reserve(line.size() / 2 + nesting_max);
 }
@@ -263,7 +266,8 @@ Result<JsonLine> JsonLine::parse(std::string_view line) {
   JsonLine parsed(line);
   Parser parser(parsed.bytes_, parsed.nodes_);
   if (const char* const expected = parser.parse()) {
-    // Without a form, since this file is also linked without form.cc (agent-releases, the kit).
+    // Written without form.h, since this file is also linked without form.cc (by agent-releases and
+    // the kit).
     return Refusal{"no JSON at byte " + decimal(static_cast<std::int64_t>(parser.at()) + 1) +
                    " (expected " + expected + ")"};
   }

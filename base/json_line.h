@@ -1,6 +1,6 @@
-// One line of JSON, taken apart: a hostile peer's bytes become a flat list of values, checked and
-// bounded. Knows JSON only: what a message may hold is in serialize.h, and how it is read from here
-// in archive.h.
+// Parses one line of JSON: the bytes of a hostile peer become a flat list of values, checked and
+// bounded. Knows only JSON: serialize.h defines the members of a message, and archive.h reads them
+// from here.
 #pragma once
 
 #include <cstddef>
@@ -13,54 +13,55 @@
 
 namespace agent_protocol {
 
-// The line's object is level 1.
+// The deepest nesting of arrays and objects; the line's object is level 1.
 inline constexpr std::size_t nesting_max = 32;
 
 class JsonLine {
  public:
   enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
 
-  // A value, or the name of a member. An array's elements follow it; so do an object's members,
-  // each as its name and its value.
+  // A value, or the name of a member. In the list, an array is followed by its elements, and an
+  // object by its members, each as its name and its value.
   struct Node {
-    std::uint32_t begin = 0;  // of a text or number: where it stands
-    std::uint32_t size = 0;   // of a text or number its bytes, of a boolean 1 if it is true,
-                              // of an array or object the number of nodes that follow in it
+    std::uint32_t begin = 0;  // for a text or number: its place in the line
+    std::uint32_t size = 0;   // for a text or number its length, for a boolean 1 if it is true,
+                              // for an array or object the number of nodes in it
     Kind kind = Kind::null;
   };
 
-  // The line if it is one JSON object (RFC 8259), in UTF-8, with nothing but white space around it,
-  // and nests no deeper than nesting_max; otherwise at which byte, counted from 1, it ceases to be
-  // one, and what was expected there. Takes memory for at most about seven times the line, and a
-  // fixed small part of the stack, whatever the line holds. A lone surrogate, which JSON can spell
-  // and a text of the protocol must not hold, is given as U+0000, which it must not hold either.
+  // Parses the line, which must be one JSON object (RFC 8259) in UTF-8, with only white space
+  // around it, nested no deeper than nesting_max. Otherwise returns at which byte, counted from 1,
+  // it fails, and what was expected there. Uses at most about seven times the line's length of
+  // memory, and a fixed small part of the stack, whatever the line holds. A lone surrogate, which
+  // JSON allows and the protocol does not, becomes U+0000, which the protocol does not allow
+  // either.
   [[nodiscard]] static Result<JsonLine> parse(std::string_view line);
 
-  // The node of the line's object.
+  // The index of the node of the line's object.
   static constexpr std::size_t root = 0;
 
   [[nodiscard]] const Node& node(std::size_t index) const { return nodes_[index]; }
 
-  // The index behind a node and all that is in it.
+  // Returns the index of the first node that is not inside this node.
   [[nodiscard]] std::size_t after(std::size_t index) const;
 
-  // Of a text: the text unescaped. Of an integer of at most 18 digits: its digits, with a minus if
-  // it has one. Of any other number: "0e0" with its minus, which no integer is spelled as.
+  // For a text, returns the text unescaped. For an integer of at most 18 digits, returns its digits
+  // and its minus sign. For any other number, returns "0e0" or "-0e0", which are never integers.
   [[nodiscard]] std::string_view text(const Node& node) const;
 
   struct Found {
     const Node* value = nullptr;
-    std::size_t index = 0;  // the value's
-    bool twice = false;     // there is another member of that name
+    std::size_t index = 0;  // of the member's value
+    bool twice = false;     // another member has the same name
   };
 
-  // The first member called `name` in the object at `object`, if there is one.
+  // Finds the first member called `name` in the object at `object`.
   [[nodiscard]] Found find(std::size_t object, std::string_view name) const;
 
  private:
   explicit JsonLine(std::string_view line);
 
-  std::string bytes_;  // the line; the parser unescapes its texts in place
+  std::string bytes_;  // the line, with its texts unescaped in place
   std::vector<Node> nodes_;
 };
 

@@ -21,24 +21,24 @@
 namespace upgrader {
 namespace {
 
-// FILE may be replaced while we open it, but not for ever.
+// How often locking is tried again if FILE is replaced meanwhile.
 constexpr int locking_attempts_max = 8;
 
-// More than two numbers and what stands between them need: what is longer is no lock's.
+// More bytes than two numbers and a blank need: a longer text was not written by a lock.
 constexpr std::size_t holder_bytes_max = 64;
 
-// So many of those that hold it are named.
+// The most holders that are named.
 constexpr std::size_t holders_named_max = 4;
 
-// More than the longest /proc/PID/stat there is: fifty numbers and a short name.
+// More bytes than the longest possible /proc/PID/stat, which has fifty numbers and a short name.
 constexpr std::size_t stat_bytes_max = 2'048;
 
-// How FILE is opened, whatever has come to be there.
+// The flags with which FILE is opened: safe for any kind of file.
 constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 struct Holder {
-  pid_t pid = 0;                // 0 if the number is none of a process
-  std::int64_t start_time = 0;  // 0 if it is not known
+  pid_t pid = 0;                // 0 if the number cannot be a pid
+  std::int64_t start_time = 0;  // 0 if it is unknown
 };
 
 bool skip(std::string_view& text, char character) {
@@ -47,8 +47,8 @@ bool skip(std::string_view& text, char character) {
   return true;
 }
 
-// Two decimal numbers, however large, separated by a blank, with or without a newline at the end.
-// Returns nothing if no lock has written the text.
+// Parses two decimal numbers, however large, separated by a blank, with or without a newline at the
+// end. Returns nothing for any other text, which no lock has written.
 std::optional<Holder> parse_holder(std::string_view text) {
   if (text.size() >= holder_bytes_max) return std::nullopt;
   const auto pid = take_number(text);
@@ -80,12 +80,12 @@ bool is_alive(const Holder& holder) {
 }  // namespace
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
-  // Anything will do to keep the place, and standard input is always there.
+  // Any open descriptor can hold the place; standard input always exists.
   static_cast<void>(keep_at_number(OwnedFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number))));
 }
 
 int Lock::keep_at_number(OwnedFd fd) {
-  if (fd.get() == number_) {  // it was free, so we held nothing there
+  if (fd.get() == number_) {  // the number was free, so nothing was held there
     descriptor_ = std::move(fd);
     return 0;
   }
@@ -102,7 +102,8 @@ bool Lock::has_file() const {
          is_same_file(ours, named);
 }
 
-// A file that is not regular is not even opened: an open may have an effect on a device.
+// Opens FILE. A file that is not regular is not even opened, since opening a device may have an
+// effect.
 int Lock::open_file() {
   struct stat named {};
   if (::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -126,7 +127,8 @@ int Lock::try_lock() {
     do {
       result = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB);
     } while (result != 0 && errno == EINTR);
-    // Some network file systems lock for us alone only what is open for writing.
+    // Some network file systems grant an exclusive lock only on a descriptor that is open for
+    // writing.
     if (result != 0 && errno == EBADF && std::exchange(access_, O_RDWR) == O_RDONLY) {
       if (const int error = open_file(); error != 0) return error;
       continue;
@@ -137,8 +139,9 @@ int Lock::try_lock() {
   return EWOULDBLOCK;
 }
 
-// For what FILE says, and closed at once: agents inherit the other descriptor. None where FILE
-// cannot be written, or its path names another file by now.
+// Opens FILE for writing its text. This descriptor is closed at once, since agents inherit the
+// other one. Returns no descriptor if FILE cannot be written, or its path names another file by
+// now.
 OwnedFd Lock::open_for_text() const {
   OwnedFd file(::open(path_.c_str(), O_WRONLY | careful));
   struct stat locked {};
@@ -148,8 +151,9 @@ OwnedFd Lock::open_for_text() const {
   return same ? std::move(file) : OwnedFd();
 }
 
-// Not 0 if FILE holds what no lock has written. Nobody else writes to a lock's while it is ours.
-// Clears the previous holder's text. A failure is harmless: write_holder() truncates again.
+// Clears the previous holder's text, and returns 0. If FILE holds a text that no lock has written,
+// leaves it and returns an errno value. While we have the lock, no other process writes to FILE. If
+// clearing fails, that is harmless: write_holder() truncates again.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;
@@ -158,8 +162,9 @@ int Lock::empty_file() const {
   return 0;
 }
 
-// A failure does not matter to the lock: a full disk must not keep an agent from its work. If the
-// upgrader is killed on the way, the next one must still accept the file as a lock's.
+// Writes our pid and start time to FILE. Failures are ignored: a full disk must not keep an agent
+// from its work. If the upgrader is killed while it writes, the next one must still accept the file
+// as a lock's.
 void Lock::write_holder() {
   if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));
@@ -191,7 +196,7 @@ std::string Lock::holder_in_words() const {
     const bool holds = found.empty() || std::count(found.begin(), found.end(), holder->pid) > 0;
     return holds ? "{} holds it"_with(process_in_words(holder->pid)) : found_hold();
   }
-  if (!start_time_in("/proc/self/stat")) {  // no /proc
+  if (!start_time_in("/proc/self/stat")) {  // /proc is not mounted
     return "process {} or an agent of it holds it"_with(holder->pid);
   }
   return "process {}, which {} names, is gone: one of its agents still holds it{}{}"_with(
@@ -208,7 +213,8 @@ std::optional<std::int64_t> start_time_in_stat(std::string_view stat) {
   const std::size_t command_end = stat.rfind(')');
   if (command_end == std::string_view::npos) return std::nullopt;
   std::string_view rest = stat.substr(command_end + 1);
-  if (rest.starts_with(" Z") || rest.starts_with(" X")) return std::nullopt;  // it has ended
+  // The process has ended.
+  if (rest.starts_with(" Z") || rest.starts_with(" X")) return std::nullopt;
   for (int field = state_field;; ++field) {
     if (!skip(rest, ' ')) return std::nullopt;
     if (field == start_time_field) break;

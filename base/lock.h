@@ -1,6 +1,6 @@
-// The lock of --lock: at most one upgrader runs, and no agent of an earlier one beside it, since
-// agents inherit the descriptor. Nobody unlocks it: the kernel does when the last process that has
-// the descriptor has gone. Waiting for it is the loop's task.
+// The lock of --lock: it makes sure that at most one upgrader runs, and no agent of an earlier
+// upgrader beside it, since agents inherit the descriptor. No program unlocks it: the kernel does
+// when the last process with the descriptor has exited. The loop waits for it.
 #pragma once
 
 #include <fcntl.h>
@@ -17,22 +17,24 @@ namespace upgrader {
 
 class Lock {
  public:
-  // Opened for reading only, so that no process that inherits the descriptor can write to FILE. The
-  // lock will be at descriptor `number`, which is kept for it: whatever is there is closed.
+  // `path` is opened for reading only, so that no process that inherits the descriptor can write to
+  // FILE. The descriptor gets the number `number`, which is reserved for it now: whatever is open
+  // there is closed.
   Lock(std::string path, int number);
 
-  // Returns 0 if the lock is ours, and FILE is empty. EWOULDBLOCK: it is held; ask again later.
-  // Otherwise why FILE cannot be opened or locked, as an errno value; EINVAL: not a regular file;
-  // ELOOP: it is a symbolic link; EEXIST: it holds what no lock has written, which stays. A FILE
-  // that is made is readable by its owner only: whoever can open it can lock it. One that is there
-  // is locked on a read-only file system, too, and keeps what it says.
+  // Tries to lock FILE. Returns 0 if the lock is ours; FILE is then empty. EWOULDBLOCK: another
+  // process holds it; try again later. Any other errno value says why FILE cannot be opened or
+  // locked; EINVAL: not a regular file; ELOOP: a symbolic link; EEXIST: it holds a text that no
+  // lock has written, which is left alone. A new FILE is readable by its owner only, since whoever
+  // can open it can lock it. An existing FILE is locked on a read-only file system, too, and then
+  // keeps its text.
   [[nodiscard]] int try_lock();
 
-  // Makes FILE say that it is ours, unless it says so already. Looking up our own start time takes
-  // a twelfth of an agent's start, so this is called only after the first agent has been started.
+  // Writes to FILE that we are the holder, once. Looking up our own start time takes a twelfth of
+  // an agent's start, so this is called only after the first agent has been started.
   void write_holder();
 
-  // Such a value in words.
+  // Puts an errno value of try_lock() into words.
   [[nodiscard]] static std::string refusal_in_words(int error);
 
   // Names the holder, by FILE and /proc, as a sentence without a full stop: "process 4711
@@ -51,16 +53,17 @@ class Lock {
 
   std::string path_;
   int number_;
-  OwnedFd descriptor_;     // at number_
-  int access_ = O_RDONLY;  // how that is opened
+  OwnedFd descriptor_;     // has the number number_
+  int access_ = O_RDONLY;  // the flag with which it is opened
   bool written_ = false;
 };
 
-// When the process started, in clock ticks since boot (field 22 of /proc/PID/stat). Nothing if
-// there is no such process, it is a zombie, or there is no /proc.
+// Returns when the process started, in clock ticks since boot (field 22 of /proc/PID/stat). Returns
+// nothing if there is no such process, it is a zombie, or there is no /proc.
 [[nodiscard]] std::optional<std::int64_t> process_start_time(pid_t pid);
 
-// The same from the text of /proc/PID/stat, in which the command may hold spaces and parentheses.
+// Returns the start time from the text of /proc/PID/stat, in which the command may hold spaces and
+// parentheses.
 [[nodiscard]] std::optional<std::int64_t> start_time_in_stat(std::string_view stat);
 
 }  // namespace upgrader

@@ -14,17 +14,18 @@
 namespace upgrader {
 namespace {
 
-// More than /proc has to say of one descriptor, but for one that watches a great many others.
+// More bytes than /proc/PID/fdinfo/FD has, except for a descriptor that watches very many others.
 constexpr std::size_t fdinfo_bytes_max = 2'048;
 
-// The kernel keeps 15 bytes of a name, and calls its own threads by longer ones.
+// The longest name read: the kernel keeps 15 bytes of a program's name, but names its own threads
+// longer.
 constexpr std::size_t name_bytes_max = 64;
 
 std::string read_file(const std::string& path, std::size_t bytes_max) {
   return read_start(OwnedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get(), bytes_max);
 }
 
-// Whether this says that the descriptor has a lock of flock(2) on a file of that inode:
+// Returns true if the text of /proc/PID/fdinfo/FD has a lock of flock(2) on a file with that inode:
 // "lock:\t1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF".
 bool tells_of_lock(std::string_view fdinfo, const std::string& inode) {
   const std::size_t lock = fdinfo.find("\nlock:\t");
@@ -40,7 +41,7 @@ bool holds_lock(const std::string& process, const struct stat& file) {
     if (!tells_of_lock(read_file("{}/fdinfo/{}"_with(process, fd), fdinfo_bytes_max), inode)) {
       continue;
     }
-    // Only now: to look at a file may take as long as its file system likes.
+    // stat() comes last, since a slow file system may delay it for long.
     struct stat found {};
     if (::stat("{}/fd/{}"_with(process, fd).c_str(), &found) != 0) continue;
     if (is_same_file(found, file)) return true;

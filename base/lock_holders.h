@@ -1,5 +1,6 @@
-// Which processes hold a lock of flock(2), as far as /proc tells. It belongs to an open file, so
-// that whoever has inherited that holds it, too: agents, and what they have started.
+// Finds the processes that hold a lock of flock(2), as far as /proc shows them. The lock belongs to
+// an open file, so that every process that has inherited the descriptor holds it, too: agents, and
+// processes that they have started.
 #pragma once
 
 #include <sys/types.h>
@@ -9,11 +10,11 @@
 
 namespace upgrader {
 
-// The pids of all processes that hold a lock of the file that is open at `fd`, in the order of
-// /proc; not those that wait for it. /proc shows only processes that we are allowed to trace.
+// Returns the pids of all processes that hold a lock on the file that is open at `fd`, in the order
+// of /proc, without those that wait for it. /proc shows only processes that we may trace.
 [[nodiscard]] std::vector<pid_t> lock_holders(int fd);
 
-// "process 4711 (agent)", without the name where it is not known. Fit for the log.
+// Returns "process 4711 (agent)", without the name if it is unknown. Fit for the log.
 [[nodiscard]] std::string process_in_words(pid_t pid);
 
 }  // namespace upgrader

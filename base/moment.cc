@@ -25,7 +25,7 @@ bool take(std::string_view& text, char wanted) {
   return true;
 }
 
-// The digits behind the seconds' point, if there are any.
+// Takes the decimal point and the digits after it, if there are any.
 std::optional<Duration> take_fraction(std::string_view& text) {
   if (!take(text, '.')) return Duration{0};
   std::int64_t milliseconds = 0;
@@ -40,7 +40,7 @@ std::optional<Duration> take_fraction(std::string_view& text) {
   return Duration{milliseconds};
 }
 
-// The offset to subtract for UTC; reads the rest of `text`.
+// Reads the rest of `text`, and returns the offset that has to be subtracted to get UTC.
 std::optional<Duration> take_offset(std::string_view text) {
   if (text == "Z" || text == "z") return Duration{0};
   const bool east = take(text, '+');
@@ -58,7 +58,7 @@ std::string with_zeros(std::int64_t number, std::size_t digits_min) {
   return std::string(digits_min - std::min(digits_min, digits.size()), '0') + digits;
 }
 
-// YYYY-MM-DD, `between`, HH:MM:SS.
+// Returns YYYY-MM-DD, then `between`, then HH:MM:SS.
 std::string date_and_time(std::chrono::sys_seconds moment, char between) {
   using namespace std::chrono;
   const sys_days date = floor<days>(moment);
@@ -71,7 +71,7 @@ std::string date_and_time(std::chrono::sys_seconds moment, char between) {
          with_zeros(clock.seconds().count(), 2);
 }
 
-// One digit behind the point, which is left out where it is 0.
+// Returns a number with one decimal, which is left out if it is 0.
 std::string with_tenth(std::int64_t tenths, std::string_view unit) {
   std::string text = std::to_string(tenths / 10);
   if (tenths % 10 != 0) text += "." + std::to_string(tenths % 10);
@@ -98,7 +98,7 @@ std::optional<Moment> parse_moment(std::string_view text) {
     return std::nullopt;
   }
   std::array<int, 3> clock{};
-  constexpr std::array<int, 3> most{23, 59, 60};  // 60: a leap second
+  constexpr std::array<int, 3> most{23, 59, 60};  // 60 is a leap second
   for (std::size_t i = 0; i < clock.size(); ++i) {
     if (i > 0 && !take(text, ':')) return std::nullopt;
     const std::optional<int> number = take_digits(text, 2);
@@ -120,7 +120,7 @@ std::string show_moment(Moment moment) {
 }
 
 std::string rfc3339(std::int64_t seconds) {
-  constexpr std::int64_t last = 253'402'300'799;  // 9999-12-31T23:59:59Z
+  constexpr std::int64_t last = 253'402'300'799;  // this is 9999-12-31T23:59:59Z
   const std::chrono::seconds shown{std::clamp<std::int64_t>(seconds, 0, last)};
   return date_and_time(std::chrono::sys_seconds(shown), 'T') + "Z";
 }

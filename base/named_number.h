@@ -10,7 +10,7 @@ struct NamedNumber {
   std::uint16_t number;
   char name[14];
 };
-// The table's entry for a constant.
+// Makes a table's entry of a constant.
 #define NAMED(constant) \
   { constant, #constant }
 

@@ -16,13 +16,15 @@
 namespace upgrader {
 namespace {
 
-// A terminal that polls as writable takes so many at least, or one end of a line.
+// The bytes that a terminal always takes when poll() reports it as writable; less only up to the
+// end of a line.
 constexpr std::size_t terminal_bytes = 128;
 
-// By the one flag that is not the stream's; from Linux 6.4 on, and not for named pipes. Elsewhere
-// by a pipe of our own, whose pages are moved over.
+// Writes to a pipe without blocking. Uses RWF_NOWAIT, which is not a flag of the stream; Linux 6.4
+// and later have it, but not for named pipes. Otherwise fills a pipe of our own, and moves its
+// pages over.
 ssize_t write_to_pipe(int descriptor, std::string_view bytes) {
-  constexpr int no_wait = 0x8;  // RWF_NOWAIT, which not every libc names
+  constexpr int no_wait = 0x8;  // the value of RWF_NOWAIT, which not every libc defines
   const iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   const ssize_t count = ::syscall(SYS_pwritev2, descriptor, &part, 1, -1L, -1L, no_wait);
   if (count >= 0 || errno == EAGAIN || errno == EINTR) return count;

@@ -10,7 +10,7 @@
 namespace upgrader {
 namespace {
 
-// As many as the kernel lets anybody send at once (SCM_MAX_FD).
+// The most descriptors that the kernel lets a process send in one message (SCM_MAX_FD).
 constexpr std::size_t descriptors_max = 253;
 
 void take_descriptors(const cmsghdr& header, std::vector<OwnedFd>& descriptors) {
@@ -32,7 +32,7 @@ bool NotifyListener::open() {
   }
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // Only the family: the kernel finds a name that nobody has.
+  // Passes only the family, so that the kernel chooses a free name.
   if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)) != 0) {
     return false;
   }

@@ -15,22 +15,26 @@ namespace upgrader {
 
 struct NotifyDatagram {
   std::string text;
-  bool is_cut = false;                                         // it was longer than was asked for
-  ucred sender{.pid = 0, .uid = uid_t(-1), .gid = gid_t(-1)};  // pid 0: the kernel does not say
-  std::vector<OwnedFd> descriptors;                            // such as those of FDSTORE=1
+  // The datagram was longer than the caller allowed.
+  bool is_cut = false;
+  ucred sender{.pid = 0, .uid = uid_t(-1), .gid = gid_t(-1)};  // pid 0 if the kernel does not say
+  // Sent with messages such as FDSTORE=1.
+  std::vector<OwnedFd> descriptors;
 };
 
 class NotifyListener {
  public:
-  // An abstract socket, whose name the kernel chooses. False, with errno, if none can be made.
+  // Opens an abstract socket, whose name the kernel chooses. Returns false, with errno, if that
+  // fails.
   [[nodiscard]] bool open();
 
   [[nodiscard]] int descriptor() const { return socket_.get(); }
-  // The value of NOTIFY_SOCKET for those who are to write there.
+  // Returns the value of NOTIFY_SOCKET for processes that are to write to this socket.
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  // The next datagram, of at most so many bytes; or nothing. Never waits. Descriptors that came
-  // with it are closed with it, which is what sd_notify_barrier(3) waits for.
+  // Returns the next datagram, of at most `bytes_max` bytes, or nothing. Never waits. The
+  // descriptors that came with it are closed when it is destroyed; sd_notify_barrier(3) waits for
+  // that.
   [[nodiscard]] std::optional<NotifyDatagram> receive(std::size_t bytes_max) const;
 
  private:

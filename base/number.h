@@ -9,13 +9,14 @@
 namespace upgrader {
 
 inline constexpr std::int64_t number_max = std::numeric_limits<std::int64_t>::max();
-inline constexpr std::int64_t too_large = -1;  // in the place of a number beyond number_max
+inline constexpr std::int64_t too_large = -1;  // stands for a number beyond number_max
 
-// Takes the digits that `text` begins with. If it does not begin with a digit, returns nothing and
-// leaves `text` as it is.
+// Removes the digits at the beginning of `text`, and returns their value. If there are none,
+// returns nothing and leaves `text` as it is.
 [[nodiscard]] std::optional<std::int64_t> take_number(std::string_view& text);
 
-// Returns nothing if `text` is not just a number, or if the number is larger than `max`.
+// Returns the value of a text that is a number and nothing else; returns nothing for other texts,
+// and for a number larger than `max`.
 [[nodiscard]] std::optional<std::int64_t> whole_number(std::string_view text,
                                                        std::int64_t max = number_max);
 

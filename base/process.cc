@@ -17,15 +17,17 @@
 namespace upgrader {
 namespace {
 
-// The kernel's sets of signals are whole words of 64 bits: 128 signals on MIPS, 64 elsewhere.
+// The size of the kernel's sets of signals, which are whole words of 64 bits: 128 signals on MIPS,
+// 64 elsewhere.
 constexpr int signals_max = (_NSIG - 1 + 63) / 64 * 64;
 constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 
-// Up to here the protocol promises an agent the defaults; above are the real-time signals.
+// The last signal for which the protocol promises an agent the default; higher ones are real-time
+// signals.
 constexpr int promised_signal_max = 31;
 
-// Enough for the child's few calls many times over, also where a sanitizer pads what is on it, and
-// little enough for a main stack of 64 KiB.
+// Several times what the child's few calls need, also if a sanitizer pads the stack, and small
+// enough for a main stack of 64 KiB.
 constexpr std::size_t child_stack_bytes = 16'384;
 
 struct Pipe {
@@ -49,17 +51,18 @@ bool make_non_blocking(const OwnedFd& fd) {
 struct Pipes {
   Pipe input;
   Pipe output;
-  Pipe report;  // closed by the exec, or tells why there was none
+  Pipe report;  // closed by a successful exec; otherwise says why exec failed
 };
 
 // ---- in the child, which runs in our memory while we wait: only async-signal-safe calls are
 // allowed, and what it changes stays changed
 
-// By the kernel's own call: the C library keeps two signals for itself and refuses to name them,
-// but whoever started us may have ignored those too. SIGKILL and SIGSTOP nobody can change.
+// Sets all signals to their default by a system call. The C library reserves two signals and
+// refuses to change them, but the process that started us may have ignored those, too. SIGKILL and
+// SIGSTOP cannot be changed.
 bool reset_signals() {
   struct {
-    unsigned long words[8];  // longer than any kernel's; all zero is SIG_DFL everywhere
+    unsigned long words[8];  // longer than any kernel's; all zero means SIG_DFL
   } const defaults{};
   for (int number = 1; number <= signals_max; ++number) {
     const bool done =
@@ -67,7 +70,7 @@ bool reset_signals() {
     const bool promised = number <= promised_signal_max && number != SIGKILL && number != SIGSTOP;
     if (promised && !done) return false;
   }
-  const sigset_t none{};  // as sigemptyset makes it
+  const sigset_t none{};  // as made by sigemptyset()
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
@@ -81,16 +84,17 @@ bool put_descriptors_in_place(const Pipes& pipes, int passed, int program_descri
   return program_descriptor < 0 || ::fcntl(program_descriptor, F_SETFD, 0) == 0;
 }
 
-// Returns the error, after a failure only. By its path while that names the checked file, since the
-// kernel names the process after what it was started by; otherwise by the open descriptor. A script
-// has no other way than its path: its interpreter opens that again.
+// Executes the program; returns only after a failure, with the error. While the program's path
+// names the checked file, executes it by that path, since the kernel names the process after it;
+// otherwise by the open descriptor. A script can only be executed by its path, since its
+// interpreter opens that again.
 int execute(const Program& program, const Vectors& vectors) {
   const bool is_script = program.kind() == ExecutableKind::script;
   int error = program.path_changed();
   if (error == 0) {
     ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
     error = errno;
-    // If the path has changed meanwhile, the kernel has refused another file, or none.
+    // Otherwise the path has changed meanwhile, so the error is about another file, or none.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;
@@ -98,8 +102,9 @@ int execute(const Program& program, const Vectors& vectors) {
   return errno;
 }
 
-// SIGTERM when the upgrader dies; kernels without PR_SET_PDEATHSIG refuse. If the upgrader died
-// before the call, no signal will come: then returns false, and nothing is started.
+// Requests SIGTERM for the time when the upgrader dies; kernels without PR_SET_PDEATHSIG refuse. If
+// the upgrader died before the call, no signal will come: then returns false, and nothing is
+// started.
 bool follow_into_death(pid_t upgrader) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   return ::getppid() == upgrader;
@@ -113,7 +118,7 @@ struct Birth {
   pid_t upgrader;
 };
 
-// Returns, with the exit status, only if the program has not been executed.
+// Runs the program in the child. Returns only if that fails, with the child's exit status.
 int run_child(void* data) {
   Birth& birth = *static_cast<Birth*>(data);
   birth.vectors.write_pid(::getpid());
@@ -132,16 +137,17 @@ int run_child(void* data) {
 
 // ---- in the upgrader
 
-// A child that shares our memory until it has been executed, on a stack of its own, as posix_spawn
-// makes it: no page is copied, which would be a sixth of the time of a start (measured with musl,
-// to the agent's main). We sleep until then. No handler runs in it, since the upgrader has none.
+// Makes a child that shares our memory until its exec, on a stack of its own, as posix_spawn does.
+// So no page is copied, which would take a sixth of the time of a start (measured with musl, up to
+// the agent's main). We sleep until the exec. No signal handler can run in the child, since the
+// upgrader has none.
 pid_t make_child(const Program& program, Vectors& vectors, const Pipes& pipes, int passed) {
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
   return ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
 }
 
-// Waits for the exec: what the child says, or nothing once the program runs.
+// Waits for the exec. Returns why it failed, or nothing once the program runs.
 std::optional<StartFailed> failure_of(const OwnedFd& report) {
   StartFailed failure;
   for (;;) {
@@ -151,7 +157,7 @@ std::optional<StartFailed> failure_of(const OwnedFd& report) {
   }
 }
 
-// Only for a child that has reported why it could not be executed: it exits at once.
+// Reaps a child that has reported why its exec failed, and exits at once.
 void reap(pid_t pid) {
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -166,8 +172,8 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   const pid_t pid = make_child(program, vectors, pipes, passed);
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
-  // Its exec has woken us, mostly on its own processor, and is not over: it could go on, and the
-  // program begin, only when we sleep.
+  // The child's exec has woken us, usually on its own processor, and is not finished: unless we
+  // yield, the program can begin only when we sleep.
   std::this_thread::yield();
   pipes.report.write.reset();
   if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {
@@ -183,7 +189,7 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
 std::variant<Started, StartFailed> start_process(const Program& program,
                                                  const ChildSetting& setting) {
   const Program* const adapter = setting.adapter ? &*setting.adapter : nullptr;
-  // A script that the adapter would not find by its path any more.
+  // The adapter looks a script up by its path, which must still name the checked script.
   const bool is_looked_up = adapter != nullptr && program.kind() == ExecutableKind::script;
   if (const int changed = is_looked_up ? program.path_changed() : 0; changed != 0) {
     return StartFailed{.where = StartFailed::Where::exec, .error = changed};

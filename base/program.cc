@@ -17,10 +17,10 @@
 namespace upgrader {
 namespace {
 
-// A path that is replaced between two looks at it is looked at again, but not for ever.
+// How often a path that is replaced while it is looked at is looked at again.
 constexpr int looks_max = 8;
 
-// The kernel, too, follows no more.
+// The most symbolic links that are followed, as in the kernel.
 constexpr int links_max = 40;
 
 // Used if PATH is not set.
@@ -40,8 +40,8 @@ Refusal refuse_missing(const std::string& path, int error) {
   return refusal;
 }
 
-// The path that a link leads to in the end; for a dangling link, the path that is missing. Empty if
-// `path` is no link.
+// Returns the path that a link leads to in the end; for a dangling link, the missing path. Returns
+// an empty text if `path` is not a link.
 std::string end_of_link(std::string path) {
   std::string end;
   char text[PATH_MAX];
@@ -50,7 +50,7 @@ std::string end_of_link(std::string path) {
     if (count <= 0) break;
     const std::string_view target(text, static_cast<std::size_t>(count));
     if (target.front() == '/') path.clear();
-    path.resize(path.rfind('/') + 1);  // nothing is left of a name without a slash
+    path.resize(path.rfind('/') + 1);  // for a name without a slash, empty
     path += target;
     end = path;
   }
@@ -67,15 +67,16 @@ Refusal refuse_unresolved(const std::string& path, int error) {
   return refusal;
 }
 
-// An open, executable regular file, not yet judged by what it holds.
+// An open, executable regular file whose content has not been checked yet.
 struct Opened {
   OwnedFd descriptor;
   struct stat status {};
   bool readable = false;
 };
 
-// First O_PATH, then for reading: a device must not even be opened, and a file that may be executed
-// but not read is still a program. Returns nothing if the path changed between the two.
+// Opens the path first with O_PATH, then for reading: a device must not even be opened for reading,
+// and a file that may be executed but not read is still a program. Returns nothing if the path
+// changed between the two.
 std::optional<Result<Opened>> open_once(const std::string& path) {
   Opened opened;
   opened.descriptor.reset(::open(path.c_str(), O_PATH | O_CLOEXEC));

@@ -1,5 +1,5 @@
-// A program that has been checked and is kept open: the checked file is executed, even after its
-// path has changed. The conditions for a program are in executable.h.
+// A program that has been checked and is kept open: the checked file is executed, even if its path
+// has changed by then. executable.h checks the content.
 #pragma once
 
 #include <sys/types.h>
@@ -15,23 +15,23 @@
 
 namespace upgrader {
 
-// Move-only; several owners share a std::shared_ptr<const Program>.
+// Can be moved, but not copied; several owners share a std::shared_ptr<const Program>.
 class Program {
  public:
   Program(std::string name, std::vector<std::string> args, std::string path, OwnedFd descriptor,
           ExecutableKind kind, dev_t device, ino_t inode);
 
-  [[nodiscard]] const std::string& name() const { return name_; }  // argv[0], as given
+  [[nodiscard]] const std::string& name() const { return name_; }  // argv[0], as it was given
   [[nodiscard]] const std::vector<std::string>& args() const { return args_; }
-  [[nodiscard]] const std::string& path() const { return path_; }  // resolved through all links
+  [[nodiscard]] const std::string& path() const { return path_; }  // without symbolic links
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   [[nodiscard]] ExecutableKind kind() const { return kind_; }
 
   [[nodiscard]] bool is_file(dev_t device, ino_t inode) const {
     return device == device_ && inode == inode_;
   }
-  // 0 while the resolved path still names this very file; otherwise why not (ESTALE: it names
-  // another one). Async-signal-safe.
+  // Returns 0 while the resolved path still names this very file; otherwise why not (ESTALE: it
+  // names another file). Async-signal-safe.
   [[nodiscard]] int path_changed() const;
 
  private:
@@ -44,7 +44,8 @@ class Program {
   ino_t inode_;
 };
 
-// `path` without links and dots, from the root. Nothing, with errno, where it leads nowhere.
+// Returns the absolute path without links and dots, or nothing, with errno, if `path` leads
+// nowhere.
 [[nodiscard]] std::optional<std::string> resolve(const std::string& path);
 
 // Resolves `path` now, opens it and checks it. `name` becomes argv[0]. Opens nothing but regular
@@ -52,17 +53,17 @@ class Program {
 [[nodiscard]] Result<Program> check_program(const std::string& path, std::string name,
                                             std::vector<std::string> args);
 
-// The same for AGENT on the command line: a name without a slash is looked up in the environment's
-// PATH first. argv[0] is `agent` as given.
+// Checks AGENT of the command line in the same way. A name without a slash is first looked up in
+// the environment's PATH. argv[0] is `agent` as given.
 [[nodiscard]] Result<Program> check_agent(const std::string& agent, std::vector<std::string> args);
 
-// The first executable regular file called `name` in the directories of `search_path` (null: the
-// system's default). An empty directory is the current one. A name with a slash is returned
-// unchanged.
+// Returns the first executable regular file called `name` in the directories of `search_path` (if
+// null, the system's default). An empty directory is the current one. A name with a slash is
+// returned unchanged.
 [[nodiscard]] Result<std::string> find_in_path(std::string_view name, const char* search_path);
 
-// False if a fallback to this program could not be started: a script whose path has changed.
-// Other programs are started from the open descriptor, whatever their path names by now.
+// Returns false if a fallback to this program could not be started: if it is a script whose path
+// has changed. Other programs are started from the open descriptor, so their path does not matter.
 [[nodiscard]] bool can_start_again(const Program& program);
 
 }  // namespace upgrader

@@ -1,5 +1,5 @@
-// A value, or the sentence that says why there is none. Used where a peer's bytes may be wrong:
-// a peer's mistake is data, never an exception.
+// A value, or a sentence that says why there is none. Used where a peer's bytes may be wrong: a
+// peer's mistake is data, never an exception.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@ namespace agent_protocol {
 struct Refusal {
   std::string reason;         // for people, without a full stop
   int error_number = EINVAL;  // for a program; 0 if no errno applies
-  bool missing = false;       // what was asked for does not exist itself, and not a part of it
+  bool missing = false;       // the named file itself does not exist (not one that it needs)
 
   bool operator==(const Refusal&) const = default;
 };
@@ -25,12 +25,12 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
 
-  // The value. Call it only if the result holds one: otherwise std::get aborts, or throws where
-  // exceptions are compiled in.
+  // Returns the value. Must be called only if there is one: otherwise std::get aborts, or throws in
+  // builds with exceptions.
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // The refusal, and its sentence. Call them only if the result holds no value.
+  // These return the refusal, and its sentence. Must be called only if there is no value.
   [[nodiscard]] const Refusal& refusal() const { return std::get<1>(content_); }
   [[nodiscard]] const std::string& reason() const { return refusal().reason; }
 

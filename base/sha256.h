@@ -1,4 +1,4 @@
-// SHA-256 of bytes as they come, by libsodium.
+// Computes SHA-256 of bytes that come piece by piece, by libsodium.
 #pragma once
 
 #include <sodium.h>
@@ -17,7 +17,7 @@ class Hash {
                               bytes.size());
   }
 
-  // 64 digits, a to f small. Ends its use.
+  // Returns the sum as 64 digits, with lower-case letters. Must be the last call.
   [[nodiscard]] std::string digits() {
     unsigned char bytes[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_final(&state_, bytes);

@@ -14,13 +14,13 @@ struct Range {
   std::uint32_t last;
 };
 
-// Characters that are not shown, but change how others are.
+// Characters that are invisible, but change how others are shown.
 constexpr Range commands[] = {
     {0x80, 0x9f},     {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x2069},
     {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
-// Characters that are drawn over the one before them.
+// Characters that are drawn over the preceding character.
 constexpr Range combining[] = {
     {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x64b, 0x65f},   {0x1ab0, 0x1aff},
     {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
@@ -40,7 +40,7 @@ bool is_in(const Range (&ranges)[count], std::uint32_t character) {
   });
 }
 
-// The character of the `bytes` bytes at the front of `text`, which are valid UTF-8.
+// Returns the character that the first `bytes` bytes of `text` encode, which must be valid UTF-8.
 std::uint32_t character_of(std::string_view text, std::size_t bytes) {
   constexpr std::uint32_t first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
   std::uint32_t character = static_cast<unsigned char>(text[0]) & first_bits[bytes];

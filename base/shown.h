@@ -1,5 +1,5 @@
-// Texts that come from others, made fit for a terminal: nothing in them may move its cursor, change
-// its colours or turn what is beside them around. And how wide a text is there.
+// Makes foreign texts fit for a terminal: nothing in them can move the cursor, change colours or
+// reverse the text beside them. Also counts the columns of a text.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,18 @@
 
 namespace upgraderctl {
 
-// Control characters, characters that change the direction of writing, and invalid UTF-8 become \n,
-// \t, \r, \x1b or \u{202e}; all else stays.
+// Returns the text with control characters, characters that change the direction of writing, and
+// invalid UTF-8 written as \n, \t, \r, \x1b or \u{202e}.
 [[nodiscard]] std::string shown(std::string_view text);
 
-// How many columns of a terminal an escaped text takes.
+// Returns how many columns of a terminal an escaped text takes.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
-// The beginning of an escaped text that fits into `columns`. If it is cut, it ends with "...".
+// Returns the beginning of an escaped text that fits into `columns`. If it is cut, it ends with
+// "...".
 [[nodiscard]] std::string cut(std::string_view text, std::size_t columns);
 
-// The text with blanks behind it until it is `columns` wide.
+// Returns the text with blanks appended until it is `columns` wide.
 [[nodiscard]] std::string padded(std::string_view text, std::size_t columns);
 
 }  // namespace upgraderctl

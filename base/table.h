@@ -1,5 +1,5 @@
-// Cells in columns: each column is as wide as its widest cell, with two blanks behind it. The last
-// cell of a row is not padded.
+// Prints cells in columns: each column is as wide as its widest cell, and two blanks follow it. The
+// last cell of a row is not padded.
 #pragma once
 
 #include <string>

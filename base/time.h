@@ -1,5 +1,5 @@
-// Time as the upgrader counts it: milliseconds, handed in as an argument. Only the loop reads the
-// clock.
+// The upgrader's type of time, in milliseconds. Times are passed as arguments: only the loop reads
+// the clock.
 #pragma once
 
 #include <algorithm>

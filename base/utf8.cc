@@ -11,8 +11,8 @@ bool continues(unsigned byte) {
   return (byte & 0xc0U) == 0x80;
 }
 
-// The range of a second byte depends on the first: that is what shuts out overlong forms,
-// surrogates and what is above U+10FFFF.
+// Checks a second byte, whose range depends on the first. This excludes overlong forms, surrogates
+// and characters above U+10FFFF.
 bool fits_after(unsigned first, unsigned second) {
   switch (first) {
     case 0xe0:

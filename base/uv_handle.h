@@ -17,13 +17,13 @@ struct UvClose {
   }
 };
 
-// Holds a handle that has been initialised. One whose initialisation failed is no handle yet: it is
-// deleted plainly (see make_handle).
+// Owns a handle that has been initialised. A handle whose initialisation failed must be deleted
+// instead, without libuv (see make_handle).
 template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
 
-// Initialises a handle by `initialise(Handle*)`. Empty, with errno, if that returns a libuv error
-// instead of 0.
+// Makes a handle and calls `initialise(Handle*)`. Returns an empty pointer, with errno, if that
+// returns a libuv error instead of 0.
 template <class Handle, class Initialise>
 [[nodiscard]] UvHandle<Handle> make_handle(const Initialise& initialise) {
   auto fresh = std::make_unique<Handle>();

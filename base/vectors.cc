@@ -8,15 +8,16 @@
 namespace upgrader {
 namespace {
 
-// Behind the environment's own: the lock's, two for an adapter, and the null at the end.
+// The entries after those of the environment: the lock's, two for an adapter, and the null at the
+// end.
 constexpr std::size_t entries_added_max = 4;
 
-// Behind it, what follows is the program's and not the adapter's own.
+// The arguments after this one are the program's, not the adapter's own.
 constexpr const char* end_of_options = "--";
 
 }  // namespace
 
-// The places that no entry fills stay null: the first null ends the environment.
+// Places that no entry fills stay null; the first null ends the environment.
 Vectors::Vectors(const Program& program, const Program* adapter, const Environment& environment)
     : envp_(environment.entries.size() + entries_added_max) {
   auto next = std::copy(environment.entries.begin(), environment.entries.end(), envp_.begin());
@@ -48,7 +49,8 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) {
-  // So short a text asks for no memory. Its NUL cuts off what is left of a longer number before.
+  // So short a text is never allocated on the heap. Its NUL ends it, even if a longer number was
+  // there before.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }

@@ -1,4 +1,5 @@
-// argv and envp of a program: made before there is a child, since the child must not allocate.
+// argv and envp of a program. They are made before the child exists, since a child must not
+// allocate memory.
 #pragma once
 
 #include <sys/types.h>
@@ -13,21 +14,22 @@ namespace upgrader {
 
 class Vectors {
  public:
-  // With an adapter (which may be null) these are the adapter's: behind its own arguments stand
-  // `--` and the program's, and in the environment where to find the program. The two programs and
-  // the environment must outlive the vectors, which copy none of their texts.
+  // If `adapter` is not null, the vectors are the adapter's: after its own arguments come `--` and
+  // the program's, and the environment says where to find the program. The two programs and the
+  // environment must outlive the vectors, which copy none of their texts.
   Vectors(const Program& program, const Program* adapter, const Environment& environment);
   Vectors(const Vectors&) = delete;
   Vectors& operator=(const Vectors&) = delete;
 
-  // As execve takes them, which writes to none of the texts.
+  // These have the types that execve takes; it changes none of the texts.
   [[nodiscard]] char* const* argv() const { return const_cast<char* const*>(argv_.data()); }
   [[nodiscard]] char* const* envp() const { return const_cast<char* const*>(envp_.data()); }
 
-  // The descriptor that the environment names, which the child inherits; -1 where it names none.
+  // Returns the program's descriptor, which the environment names and the child inherits; -1 if it
+  // names none.
   [[nodiscard]] int program_descriptor() const { return program_descriptor_; }
 
-  // Puts the child's own pid where the environment has a place for it. Async-signal-safe.
+  // Writes the child's own pid into the environment, if that has a place for it. Async-signal-safe.
   void write_pid(pid_t pid);
 
  private:

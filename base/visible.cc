@@ -7,8 +7,8 @@
 namespace upgrader {
 namespace {
 
-// The size in bytes of the first character of `text`. It is 0 if `text` does not begin with UTF-8,
-// or begins with a control character.
+// Returns the size in bytes of the first character of `text`; 0 if `text` does not begin with valid
+// UTF-8, or begins with a control character.
 std::size_t shown_bytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t size = agent_protocol::utf8_character_bytes(text);

@@ -1,4 +1,4 @@
-// Bytes that come from others, made visible for one line of a log.
+// Makes foreign bytes visible in one line of a log.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,12 @@
 
 namespace upgrader {
 
-// The first `bytes_max` bytes of `bytes`, with "..." if there are more. Control characters and
-// invalid UTF-8 become \n, \t, \r or \x1b; all else stays, so that escaping twice changes nothing.
+// Returns the first `bytes_max` bytes of `bytes`, with "..." if there are more. Control characters
+// and invalid UTF-8 become \n, \t, \r or \x1b; all else stays, so that escaping twice changes
+// nothing.
 [[nodiscard]] std::string escape(std::string_view bytes, std::size_t bytes_max);
 
-// One such byte as it is shown: \n, \t, \r or \x1b.
+// Returns a byte as an escape: \n, \t, \r or \x1b.
 [[nodiscard]] std::string escaped_byte(char byte);
 
 }  // namespace upgrader
