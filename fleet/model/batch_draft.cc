@@ -12,10 +12,11 @@ namespace {
 
 constexpr std::int64_t whole_share = 100'000;  // thousandths of a per cent
 
-// Without `--spread`: the time between two nodes that begin, and the most for a whole batch.
+// The defaults without `--spread`: the time between two nodes that begin, and the longest time for
+// a whole batch.
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
-// So few nodes may begin at once: they are too few to overload a server.
+// A batch of so few nodes may begin at once: they are too few to overload a server.
 constexpr std::size_t unspread_nodes_max = 10;
 
 Refusal wrong_share(std::string_view text) {
@@ -31,7 +32,7 @@ std::optional<std::int64_t> share_digits(std::string_view text) {
   return number;
 }
 
-// `4`, `0.5`, `.25`: with at most three digits behind the dot.
+// Parses `4`, `0.5` or `.25`, with at most three digits after the dot, as thousandths.
 std::optional<std::int64_t> thousandths_in(std::string_view text) {
   const std::size_t dot = text.find('.');
   std::string_view fraction = dot == std::string_view::npos ? "" : text.substr(dot + 1);
@@ -45,11 +46,12 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
   return *before * 1'000 + *behind;
 }
 
-// One label's rule, with its values as numbers: labels are compared once, and not in each batch.
+// The rule for one label of `--apart`. The label's values are numbers here, so that labels are
+// compared once and not for each batch.
 struct ApartRule {
-  std::vector<std::size_t> value;   // of each node
-  std::vector<std::int64_t> most;   // of each value
-  std::vector<std::int64_t> taken;  // of each value, by the batch that is being made
+  std::vector<std::size_t> value;   // for each node, the number of its value
+  std::vector<std::int64_t> most;   // for each value, the most nodes in a batch
+  std::vector<std::int64_t> taken;  // for each value, the nodes in the batch being made
 };
 
 ApartRule rule_of(const Apart& apart, const std::vector<PlacedNode>& nodes,
@@ -82,7 +84,8 @@ bool fits_apart(const std::vector<ApartRule>& rules, std::size_t node) {
   });
 }
 
-// Takes out of `left`, in its order, as many nodes as fit.
+// Removes the nodes of the next batch from `left`, in the order of `left`: as many as `size` and
+// `rules` allow.
 std::vector<std::size_t> next_batch(std::vector<std::size_t>& left, std::int64_t size,
                                     std::vector<ApartRule>& rules) {
   for (ApartRule& rule : rules)
@@ -114,8 +117,8 @@ void order_nodes(const RolloutTerms& terms, std::vector<PlacedNode>& nodes) {
   nodes = std::move(ordered);
 }
 
-// The sizes of the batches; the last size is repeated. Without `--batches` they are a canary, if
-// any, and one size.
+// Returns the sizes of the batches; the last size is repeated. Without `--batches` they are a
+// canary, if any, and one size.
 std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) {
   std::vector<std::int64_t> sizes;
   if (const auto shares = parse_batches(terms.batches)) {
@@ -124,7 +127,7 @@ std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) 
     return sizes;
   }
   if (terms.canary > 0) sizes.push_back(terms.canary);
-  // Rounded down, as always.
+  // A percentage in batch_percent is rounded down, as it has always been.
   sizes.push_back(terms.batch_percent == 0 ? terms.batch : all * terms.batch_percent / 100);
   for (std::int64_t& size : sizes)
     size = std::clamp<std::int64_t>(size, 1, batch_nodes_max);
@@ -205,7 +208,7 @@ BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> node
 }
 
 std::uint64_t place_of(std::string_view seed, std::string_view node) {
-  // FNV-1a over both, with a byte between them that neither has.
+  // FNV-1a over the seed and the name, with a byte between them that occurs in neither.
   std::uint64_t sum = 14'695'981'039'346'656'037U;
   const auto add = [&sum](unsigned char byte) { sum = (sum ^ byte) * 1'099'511'628'211U; };
   for (const char c : seed)
@@ -213,7 +216,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
   add(0);
   for (const char c : node)
     add(static_cast<unsigned char>(c));
-  // The last bytes of FNV-1a reach only its lower bits; this spreads them over all (SplitMix64).
+  // The last bytes of FNV-1a reach only its lower bits; this spreads them over all bits
+  // (SplitMix64).
   sum ^= sum >> 30U;
   sum *= 0xbf58476d1ce4e5b9U;
   sum ^= sum >> 27U;
@@ -222,7 +226,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
 }
 
 std::int64_t short_place(std::string_view node) {
-  constexpr unsigned shift = 24;  // 40 bits: 13 digits, and 10,000 nodes hardly ever share one
+  // leaves 40 bits: 13 digits; even 10,000 nodes hardly ever share one
+  constexpr unsigned shift = 24;
   return static_cast<std::int64_t>(place_of("", node) >> shift);
 }
 

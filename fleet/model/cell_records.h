@@ -1,5 +1,5 @@
-// The records of a cell: releases, wishes, windows, and what holds for all. Plain data; how they
-// are written is in record_members.h.
+// The records of a cell: releases, wishes, windows, and settings that hold for all nodes. Plain
+// data; record_members.h says how the records are written.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace fleet {
 
-// One architecture's manifest of a release, and where the bytes are.
+// The manifest of a release for one architecture, and the address of its file.
 struct ReleaseManifest {
   std::string arch = {};
   std::string manifest = {};
@@ -19,10 +19,11 @@ struct ReleaseManifest {
   bool operator==(const ReleaseManifest&) const = default;
 };
 
-// release/COMPONENT/VERSION: there before anything names it, and never changed afterwards.
+// The record release/COMPONENT/VERSION. It is written before any other record names the release,
+// and never changed afterwards.
 struct Release {
   std::vector<ReleaseManifest> manifests = {};  // by architecture
-  std::string digest = {};                      // covers all of them
+  std::string digest = {};                      // of all manifests together
   std::string channel = {};
   bool prerelease = false;
   std::int64_t min_protocol = 0;
@@ -31,14 +32,15 @@ struct Release {
   bool operator==(const Release&) const = default;
 };
 
-// desired/COMPONENT, the cell's, and node/ID/desired/COMPONENT, one node's. Writing the same again
-// tries again.
+// The record desired/COMPONENT, the desired version of the cell, or node/ID/desired/COMPONENT, the
+// desired version of one node. Writing the same version again makes another attempt.
 struct Desired {
   std::string version = {};
   std::string digest = {};
   std::string why = {};
-  bool pending = false;  // agents that start halt and do no work, until it is taken away
-  bool pinned = false;   // of a node: a person's word, which the cell's wish does not change
+  bool pending = false;  // while true, agents that start halt and do no work
+  // for one node: a person chose the version, and the cell's wish does not change it
+  bool pinned = false;
   bool downgrade = false;
   bool ignore_window = false;
   std::string who = {};
@@ -47,26 +49,26 @@ struct Desired {
   bool operator==(const Desired&) const = default;
 };
 
-// driver/ID, on a lease. The revision at which it was created is the fence of all that this driver
-// writes.
+// The record driver/ID, on a lease. Its create revision is the fence: each write of this driver
+// compares it.
 struct DriverRecord {
   std::string controller = {};
 
   bool operator==(const DriverRecord&) const = default;
 };
 
-// window/GROUP.
+// The record window/GROUP: the times at which upgrades may begin on the nodes of the group.
 struct Window {
-  std::vector<std::string> days = {};  // mon to sun; none: every day
+  std::vector<std::string> days = {};  // mon to sun; every day if empty
   std::string start = {};              // HH:MM
   std::int64_t duration_s = 0;
-  std::string time_zone = {};  // of tzdata, or `site-local`: the node's own
-  std::string who = {};        // has set it
+  std::string time_zone = {};  // a zone of tzdata, or `site-local` for the node's own zone
+  std::string who = {};        // the person who has set the window
 
   bool operator==(const Window&) const = default;
 };
 
-// stop: while it is there nothing begins; confirmations and roll-backs go on.
+// The record stop: while it exists nothing new begins; confirmations and roll-backs go on.
 struct Stop {
   std::string who = {};
   std::string why = {};
@@ -75,16 +77,18 @@ struct Stop {
   bool operator==(const Stop&) const = default;
 };
 
-// epoch: another one than a node knows says that the store was restored from a snapshot.
+// The record epoch. If its number differs from the number that a node knows, the store was restored
+// from a snapshot.
 struct Epoch {
   std::int64_t number = 0;
   std::string why = {};
-  bool accepted = false;  // by a person: nodes go on from what the store says now
+  // by a person: the nodes then go on from the records that the store has now
+  bool accepted = false;
 
   bool operator==(const Epoch&) const = default;
 };
 
-// settings: names and texts, and beside them, as `who`, the person who has set the last of them.
+// The record settings: names and texts. `who` is the person who has set the last of them.
 struct Settings {
   std::map<std::string, std::string> values = {};
   std::string who = {};
@@ -92,36 +96,41 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-// event/NUMBER: never changed; the oldest are erased. And order/TRACE: what a person has ordered
-// who may not write events; it becomes one as soon as somebody who writes them sees it.
+// The record event/NUMBER, which is never changed; the oldest events are erased. Also the record
+// order/TRACE, in which a person who may not write events notes an order: the next controller that
+// sees it and may write events turns it into an event.
 struct FleetEvent {
   std::string time = {};
   std::string kind = {};
-  std::string subject = {};  // the key of what it is about, without the root
+  std::string subject = {};  // the key of the record that the event is about, without the root
   std::string text = {};
   std::string trace = {};
-  std::int64_t revision = 0;  // of the change that it tells; 0: it came with its own
-  std::string who = {};       // has ordered it
-  bool proved = false;        // by a certificate that a controller has seen; or says so itself
+  // of the change that the event tells of; 0 if both were written together
+  std::int64_t revision = 0;
+  std::string who = {};  // the person who has ordered it
+  // a controller has seen the certificate of `who`; otherwise `who` is only a claim
+  bool proved = false;
 
   bool operator==(const FleetEvent&) const = default;
 };
 
-// history/NUMBER: a rollout or a plan that has ended, which is told when its records are gone, too.
+// The record history/NUMBER: a rollout or a plan that has ended. It still tells of the run when the
+// run's own records are gone.
 struct PastRun {
-  std::string subject = {};  // `rollout/r1`
-  std::string what = {};     // what it brought: `agent 2.0`
-  std::string state = {};    // in which it ended
+  std::string subject = {};  // such as `rollout/r1`
+  std::string what = {};     // the release that it brought: `agent 2.0`
+  std::string state = {};    // the state in which it ended
   std::string reason = {};
-  std::string who = {};  // has begun it
+  std::string who = {};  // the person who has begun it
   std::string began = {};
-  std::string ended = {};  // when that was seen
+  std::string ended = {};  // when a controller saw the end
   std::string trace = {};
 
   bool operator==(const PastRun&) const = default;
 };
 
-// notified: the last event that was told where `webhook` says, as it was set then.
+// The record notified: the last event that was sent to the address in the setting `webhook`, and
+// that address as it was then.
 struct Notified {
   std::int64_t event = 0;
   std::string webhook = {};
@@ -129,22 +138,23 @@ struct Notified {
   bool operator==(const Notified&) const = default;
 };
 
-// One certificate that was given to somebody. Times are seconds since 1970.
+// One certificate that was issued to a node or a person. Times are seconds since 1970.
 struct IssuedCertificate {
   std::string serial = {};  // hexadecimal
   std::int64_t issued = 0;
   std::int64_t expires = 0;
-  bool revoked = false;  // also once its owner is let in again, by another one
+  bool revoked = false;  // stays true if its owner is let in again, by another certificate
 
   bool operator==(const IssuedCertificate&) const = default;
 };
 
-// identity/KIND/WHO: who was let in, by which certificates; the name in them is KIND:WHO. Nobody
-// who is a node may write it.
+// The record identity/KIND/WHO: a node or a person that was let in, and the certificates for it;
+// the name in them is KIND:WHO. No node may write this record.
 struct Identity {
-  std::vector<IssuedCertificate> certificates = {};  // that have not expired, the oldest first
+  // certificates that have not expired, the oldest first
+  std::vector<IssuedCertificate> certificates = {};
   std::string since = {};
-  std::string revoked = {};  // when; empty: he is let in
+  std::string revoked = {};  // when the owner was revoked; empty if the owner is let in
 
   bool operator==(const Identity&) const = default;
 };

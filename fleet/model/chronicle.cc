@@ -11,25 +11,29 @@
 namespace fleet {
 namespace {
 
-// With its compares and those that are forgotten it stays below what a transaction may have: in
-// their number, and in their bytes, since an event is no longer than its texts may be.
+// The most events in one transaction. With its compares and the events that it erases, the
+// transaction stays below the limits of the store: in the number of operations, and in bytes, since
+// the texts of an event are limited.
 constexpr std::size_t events_at_once = 50;
-// Of what people have noted who may not write events.
+// The most orders that one transaction turns into events. People who may not write events have
+// noted them.
 constexpr std::size_t notes_at_once = 10;
 static_assert(2 * (events_at_once + notes_at_once) < operations_max);
 static_assert((events_at_once + notes_at_once) * (key_bytes_max + 4 * text_bytes_max) <
               transaction_bytes_max);
 
-// The beginning of the subject of a node's silence.
+// The beginning of the subject of an event about a node's silence.
 constexpr std::string_view node_subject = "node/";
 
-// An event that HTTP or another program writes about a subject is no news of ours.
+// Returns whether the history wrote this event. An event `ordered` was written by another program,
+// together with the order.
 bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
-// A wish that is made anew is news; an upgrade that was confirmed by another command than began it
-// is the same, and one that begins anew says so in between.
+// Returns whether two events of one subject tell the same. A wish that is written anew has another
+// trace, and is news. An upgrade that was confirmed by another command than the one that began it
+// is the same upgrade; if it begins anew, there is another event in between.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   const bool same_trace = one.trace == other.trace || one.kind.starts_with("upgrade-");
   return one.kind == other.kind && one.text == other.text && same_trace;
@@ -54,7 +58,8 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   told_[subject] = {number, event.value()};
   const auto waits = waiting_.find(subject);
   if (waits == waiting_.end()) return;
-  // Ours are written in the order in which they wait, so it is one of the first.
+  // Our events are written in the order in which they wait, so the written event is one of the
+  // first.
   const auto written = std::find_if(pending_.begin(), pending_.end(), [&](const FleetEvent& one) {
     return one.subject == subject && tells_the_same(one, event.value());
   });
@@ -63,8 +68,8 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   if (--waits->second == 0) waiting_.erase(waits);
 }
 
-// The knowledge of an event's subject goes with its last event: each instance of each node is a
-// subject of its own, and there is no end of them.
+// Forgets an event that was erased. If it was the last of its subject, the subject is forgotten,
+// too: each instance of each node is a subject of its own, so the subjects would grow without end.
 void ChronicleTask::forget_event(std::uint64_t number) {
   const auto event = events_.find(number);
   if (event == events_.end()) return;
@@ -72,11 +77,12 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   const bool is_last = told != told_.end() && told->second.number == number;
   if (is_last && !has_an_end(told->second.event)) told_.erase(told);
   events_.erase(event);
-  // If the last number that there is has been used, history goes on when that event is gone.
+  // If the highest possible number has been used, history goes on when that event is gone.
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 
-// Its end is told by an event of its own, which needs to know that this one was told.
+// Returns whether an event tells of a state whose end is another event. The event for the end can
+// only be written while this one is known.
 bool ChronicleTask::has_an_end(const FleetEvent& event) const {
   if (event.kind == "stopped") return true;
   const bool is_nodes = event.subject.starts_with(node_subject);
@@ -84,7 +90,7 @@ bool ChronicleTask::has_an_end(const FleetEvent& event) const {
          instances_.contains(event.subject.substr(node_subject.size()));
 }
 
-// An event that waits to be written counts as told.
+// Returns the last event of a subject. An event that waits to be written counts as told.
 const FleetEvent* ChronicleTask::last_of(const std::string& subject) const {
   if (waiting_.contains(subject)) {
     return &*std::find_if(pending_.rbegin(), pending_.rend(),
@@ -139,7 +145,7 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (last != nullptr && last->kind == "stopped") note(std::move(*event));
 }
 
-// The events first, so that what they tell is not told again.
+// Takes the events in first, so that the changes that they tell are not told again.
 void ChronicleTask::take_all(const Reading& reading) {
   const Ms prune_at = prune_at_;
   *this = ChronicleTask(time_);
@@ -150,7 +156,7 @@ void ChronicleTask::take_all(const Reading& reading) {
     take(record);
   }
   for (const auto& [subject, told] : told_) {
-    // One that tells of a change that is still to come was written by somebody else.
+    // An event that tells of a change still to come was written by somebody else.
     if (told.event.revision <= reading.revision)
       told_until = std::max(told_until, told.event.revision);
   }
@@ -172,7 +178,8 @@ void ChronicleTask::take_instance(const std::string& node, const std::string& in
   if (last != nullptr && last->kind == "silent") note(event_of_silence(node, false));
 }
 
-// It was forgotten by a person: it is not silent, and comes back as any other.
+// A person has removed the node from the fleet: it is not silent, and if it comes back, it is like
+// any other.
 void ChronicleTask::take_node_absent(const std::string& node) {
   instances_.erase(node);
   expect_no_silence(node);
@@ -211,7 +218,7 @@ std::vector<std::string> ChronicleTask::too_old() const {
   std::size_t left = events_.size() + pending_.size();
   for (const auto& [number, event] : events_) {
     const bool too_many = left > static_cast<std::size_t>(settings_.event_count);
-    // The last one stays: it says how far history has been told.
+    // The last event stays: it says how far history has been told.
     if (number == last_ || old.size() == events_at_once || (!too_many && event.time >= oldest))
       break;
     old.push_back(key_of(KeyKind::event, {}, number));
@@ -247,7 +254,7 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
 
 DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
-  // No number is left: nothing is told until somebody erases the event that has the last one.
+  // No number is left: no event is written until somebody erases the event with the last number.
   if (last_ == event_number_max) {
     notes_.clear();
     pending_.clear();

@@ -1,9 +1,10 @@
-// The cell's history: whoever holds the key `driver/events` writes an event for each change that
-// matters, numbered without a gap. A task of a driver: see driver.h.
+// Writes the cell's history: the controller that holds the key `driver/events` writes an event for
+// each change that matters, numbered without a gap. A task of a driver: see driver.h.
 //
-// The words of an event are decided from the record as it is and from the last event of the same
-// subject: whoever takes this over looks at all that was written since the last event, and tells
-// what was not told. Changes that came and went while nobody held the key are not told.
+// The words of an event are decided from the changed record and from the last event of the same
+// subject. So a controller that takes over reads all records that were written since the last
+// event, and writes the events that are missing. A change that was undone while nobody held the key
+// gets no event.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +29,15 @@ inline constexpr std::string_view events_id = "events";
 // Events that come within this time are written together: a rollout of a thousand nodes costs a few
 // transactions a second, however fast it goes.
 inline constexpr Ms event_gather_ms = 500;
-// A node without an instance for so long is silent; one that starts anew is not.
+// A node that has had no instance for so long is silent; a node that only starts anew is not.
 inline constexpr Ms silence_ms = 30'000;
-// Between two looks at what is too old.
+// The time between two looks for events that are too old.
 inline constexpr Ms event_prune_ms = 3'600'000;
 
 class ChronicleTask {
  public:
-  // The time of day as records show it, so many seconds ago: it is shown, and compared with the
-  // times of events that are to be forgotten.
+  // Returns the time of day as records show it, `seconds_ago` seconds ago. Events show it, and it
+  // is compared with the times of old events to find those that are to be erased.
   using TimeText = std::function<std::string(std::int64_t seconds_ago)>;
 
   explicit ChronicleTask(TimeText time) : time_(std::move(time)) {}
@@ -49,12 +50,12 @@ class ChronicleTask {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  void wall_shows(UnixSeconds, Ms) {}  // history is written at any time
+  void wall_shows(UnixSeconds, Ms) {}  // windows do not matter: history is written at any time
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
-  // Of how many it is known what was told last.
+  // Returns the number of subjects whose last event is known.
   [[nodiscard]] std::size_t subjects() const { return told_.size(); }
 
  private:
@@ -82,22 +83,25 @@ class ChronicleTask {
     FleetEvent event = {};
   };
 
-  std::map<std::uint64_t, Kept> events_;   // that there are
-  std::map<std::string, KeyValue> notes_;  // of orders, that are not events yet
-  std::map<std::string, Told> told_;       // the last of each subject
+  std::map<std::uint64_t, Kept> events_;   // all events in the store
+  std::map<std::string, KeyValue> notes_;  // noted orders that are not events yet
+  std::map<std::string, Told> told_;       // the last event of each subject
   std::deque<FleetEvent> pending_;
-  std::map<std::string, std::size_t> waiting_;  // subject: how many of its events are pending
-  bool takes_old_ = false;  // records that were told of long ago are taken in: they are no news
-  std::map<std::string, std::set<std::string>> instances_;  // node: those that live
-  // Nodes without an instance that are not told to be silent yet: those that were not looked at,
-  // and the others by when that was. A change costs what these are, not what all nodes are.
+  // for each subject, how many of its events are pending
+  std::map<std::string, std::size_t> waiting_;
+  bool takes_old_ = false;  // while old records are taken in, whose events were written long ago
+  // for each node, its instances that live
+  std::map<std::string, std::set<std::string>> instances_;
+  // Nodes without an instance that have no event `silent` yet. quiet_ holds those that no look has
+  // found yet, quiet_since_ the others, by the time of the look that found them. The work for a
+  // change depends on the number of these nodes, not on the number of all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
-  std::map<std::string, Ms> since_;  // node: its place in quiet_since_
+  std::map<std::string, Ms> since_;  // for each node, its time in quiet_since_
   std::uint64_t last_ = 0;
   std::optional<Ms> gathers_until_;
   Retention retention_;
-  bool retains_ = false;  // ended rollouts and plans are to be looked at
+  bool retains_ = false;  // whether to look for rollouts and plans that have ended
   Ms prune_at_ = 0;
 };
 

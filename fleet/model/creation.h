@@ -1,6 +1,7 @@
-// How something new is written that takes several transactions: one after the other, whoever begins
-// it. Before each one the store is read, and what stands there says what is left to be written; so
-// it does not matter where the answer to the one before was lost. Pure.
+// Writes something new, such as a plan, that takes several transactions, one after the other.
+// Before each transaction the store is read, and the records in it tell what is left to write. So
+// it does not matter if the answer to the transaction before was lost, nor which process began.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace fleet {
 
-// The part of it that stands in the store already.
+// The part of the new rollout or plan that is in the store already.
 template <class Record>
 struct Written {
   Record record = {};
@@ -22,9 +23,10 @@ struct Written {
 
 class Creation {
  public:
-  // All of it is written, and it begins.
+  // All records are written, and the new rollout or plan begins.
   struct Begun {};
-  // It will not begin, for this reason; or, where that is not known, it may still.
+  // The new rollout or plan does not begin, for this reason. If `is_known` is false, this is not
+  // certain, and it may still begin.
   struct NotBegun {
     std::string reason = {};
     bool is_known = true;
@@ -33,15 +35,15 @@ class Creation {
 
   virtual ~Creation() = default;
 
-  // The key to be read before each next().
+  // Returns the key that has to be read before each next().
   [[nodiscard]] const std::string& key() const { return key_; }
 
-  // `found` is what stands at key() now (null: nothing), `last` what came of the transaction that
-  // was given last (null: none was).
+  // Returns the next step. `found` is the record at key() now (null if there is none), `last` is
+  // the outcome of the transaction that next() returned last (null if it has returned none).
   [[nodiscard]] Next next(const KeyValue* found, const Outcome* last);
 
  protected:
-  // `refusal` says, for people, what may be the cause where the store refuses a transaction.
+  // `refusal` tells people what may be the cause if the store refuses a transaction.
   Creation(std::string key, std::string refusal)
       : key_(std::move(key)), refusal_(std::move(refusal)) {}
   Creation(const Creation&) = default;
@@ -49,13 +51,14 @@ class Creation {
   Creation& operator=(const Creation&) = default;
   Creation& operator=(Creation&&) = default;
 
-  // The next transaction where `found` stands at key(); none: all of it is written. Refused: what
-  // stands there was written by somebody else, who has used the same name.
+  // Returns the next transaction if `found` is the record at key(), or std::nullopt if all is
+  // written. Returns a Refusal if somebody else has written that record under the same name.
   [[nodiscard]] virtual agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const = 0;
 
-  // The part of `wanted` that stands there already, which its trace tells; no value if none does.
-  // Refused, in the words of `if_others`: what stands there is another's.
+  // Returns the part of `wanted` that is in the store already, which is recognised by its trace, or
+  // std::nullopt if there is none. Returns a Refusal with the words of `if_others` if the record is
+  // somebody else's.
   template <class Record>
   [[nodiscard]] static agent_protocol::Result<std::optional<Written<Record>>> written_of(
       const Record& wanted, const KeyValue* found, const std::string& if_others) {
@@ -69,7 +72,7 @@ class Creation {
  private:
   std::string key_;
   std::string refusal_;
-  Revision before_ = 0;  // what stood there when the last transaction was given
+  Revision before_ = 0;  // revision of the record at key() at the last transaction
 };
 
 }  // namespace fleet

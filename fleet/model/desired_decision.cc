@@ -11,7 +11,8 @@
 namespace fleet {
 namespace {
 
-// fleet-agent itself, whose instances report; of others their upgrader does.
+// The component fleet-agent itself, whose instances report. For other components, their upgrader
+// reports.
 constexpr std::string_view own_component = "agent";
 
 class DesiredDecider {
@@ -63,8 +64,9 @@ class DesiredDecider {
     const bool moved_since = node.desired.revision > wish_->revision;
     if (view_.is_stopped() || is_halted() || node.claim.revision != 0) return false;
     if (own.pinned || moved_since || is_told(node, *wish_)) return false;
-    if (node.running.empty()) return false;  // it does not have the component
-    // An instance that waits at its gate for an older wish is told this one, even if it runs it.
+    if (node.running.empty()) return false;  // the node does not have the component
+    // If an instance waits at its gate for an older wish, its node is told the new wish, even if
+    // the node runs the wished version.
     const bool waits = phase_of(node) != UpgradePhase::unknown && !is_ended(phase_of(node));
     if (runs(node, wish_->desired.version) && !waits) return false;
     const auto active = node.instances.find(node.active.record.instance);
@@ -86,7 +88,8 @@ class DesiredDecider {
 
   [[nodiscard]] bool is_late(const std::string& id, const DesiredNode& node) const {
     if (!is_under_way(node, *wish_) || phase_of(node) == UpgradePhase::cutover_ready) return false;
-    // There is no version to tell it back to, or what it reports is none that a wish may name.
+    // There is no version to take the node back to, or the version that it reports is not a name
+    // that a wish may have.
     if (!is_version_name(node.running)) return false;
     const auto told = marks_.told.find(id);
     return told != marks_.told.end() && now_ >= told->second.second + settings_.staging_ms;
@@ -102,8 +105,9 @@ class DesiredDecider {
 
   // ---- cut over
 
-  // The successor, if all that this controller has itself seen speaks for it: an instance of
-  // fleet-agent, or for another component the one that waits at its gate.
+  // Returns the successor of the old instance, if everything that this controller has seen itself
+  // speaks for it: an instance of fleet-agent, or for another component the one that waits at its
+  // gate.
   [[nodiscard]] const std::string* successor(const std::string& id, const DesiredNode& node) const {
     const std::string_view wanted = without_build(node.desired.record.version);
     if (view_.component() != own_component) {
@@ -172,8 +176,8 @@ class DesiredDecider {
                           .revision = fence_}}};
   }
 
-  // The cell's wish, the node's own and its claim: nobody who changes one in this moment is
-  // overrun.
+  // Makes the transaction compare the cell's wish, the node's own wish and its claim, so that it
+  // does not overrun somebody who changes one of them at this moment.
   void compare_orders(Transaction& transaction, const std::string& id,
                       const DesiredNode& node) const {
     transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),

@@ -9,7 +9,8 @@
 namespace fleet {
 namespace {
 
-// A command is on a lease, which is its not-after.
+// Returns whether the transaction writes a command: a command is put on a lease, whose end is its
+// not-after.
 bool wants_lease(const Transaction& transaction) {
   return std::any_of(transaction.puts.begin(), transaction.puts.end(), [](const Put& put) {
     return put.lease == 0 && parse_key(put.key)->kind == KeyKind::node_command;
@@ -52,7 +53,8 @@ void DesiredTask::take_all(const Reading& reading) {
   windows_.take_all(reading);
 }
 
-// Looks at windows with the time that it takes to fetch, to be observed, and to stop.
+// Finds the nodes whose window is closed, or open for less than the time to fetch, to observe and
+// to stop.
 void DesiredTask::look_at_windows(Component& component, Ms now) const {
   component.marks.closed.clear();
   const Ms takes = settings_.staging_ms + settings_.observe_ms + settings_.stop_ms;

@@ -1,5 +1,5 @@
-// The driver of the desired versions of a cell, of which there is one: see driver.h for how it
-// drives, and desired_decision.h for what.
+// The driver of a cell's desired versions; a cell has one. driver.h says how it drives, and
+// desired_decision.h what it decides.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace fleet {
 
-// The name under which they are driven. No rollout and no plan has it.
+// The name of this driver in its key. No rollout and no plan may have it.
 inline constexpr std::string_view desired_id = "desired";
 
 class DesiredTask {
@@ -29,10 +29,10 @@ class DesiredTask {
   void take_all(const Reading& reading);
   void wall_shows(UnixSeconds wall, Ms now) { windows_.set_wall(wall, now); }
 
-  // Of the components, one after the other.
+  // Returns the next step for the components, which are looked at one after the other.
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease) { lease_ = lease; }
-  // Nothing was begun that has to be undone: who waits at its gate stays there.
+  // Returns false, since nothing has to be undone: an instance that waits at its gate stays there.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 
@@ -47,7 +47,7 @@ class DesiredTask {
   std::vector<Component> components_;
   WindowView windows_;
   DesiredSettings settings_;
-  LeaseId lease_ = 0;  // of a command to stop
+  LeaseId lease_ = 0;  // for the commands to stop
 };
 
 class DesiredDriver : public Driver<DesiredTask> {

@@ -1,5 +1,5 @@
-// One component's desired version as the controller that moves the cell there sees it: the wish,
-// and every node that has the component.
+// The view that a controller has of the desired version of one component: the wish, and every node
+// that has the component.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ struct Seen {
 struct DesiredNode {
   std::string running = {};
   Seen<Active> active = {};
-  std::map<std::string, Seen<Instance>> instances = {};  // of living leases alone
+  std::map<std::string, Seen<Instance>> instances = {};  // only those whose lease lives
   Seen<Upgrade> upgrade = {};
   Seen<Desired> desired = {};
   Seen<Claim> claim = {};
@@ -33,16 +33,17 @@ struct DesiredNode {
   bool operator==(const DesiredNode&) const = default;
 };
 
-// A version without its build metadata, which says nothing about which release it is.
+// Returns the version without its build metadata, which does not tell releases apart.
 [[nodiscard]] std::string_view without_build(std::string_view version);
 
-// The version that the cell is to run, and the revision of the write that said so: each write is a
+// The version that the cell is to run, and the revision of the write that said so. Each write is a
 // wish of its own, and is tried anew.
 struct CellWish {
   Desired desired = {};
   Revision revision = 0;
 
-  // The text in a node's own record when it was told to go there: `desired-REVISION`.
+  // Returns the trace in a node's own record by which the node was told this wish:
+  // `desired-REVISION`.
   [[nodiscard]] std::string trace() const;
 
   bool operator==(const CellWish&) const = default;
@@ -56,7 +57,7 @@ class DesiredView {
   [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
 
-  // No value if nothing is wished.
+  // Returns no value if no version is wished.
   [[nodiscard]] std::optional<CellWish> wish() const;
 
   void take(const KeyValue& record);

@@ -1,22 +1,22 @@
-// A driver, as a state machine: it takes a driver key, reads where everything stands, and then
-// writes one transaction after the other, as its task decides, each of which compares that the key
-// is still its own. The task knows what is driven: see rollout_driver.h, plan_driver.h and
-// desired_driver.h.
+// A driver of a rollout, a plan or a cell's desired versions, as a state machine: it takes a driver
+// key, reads all records that matter, and then writes one transaction after the other, as its task
+// decides. Each transaction compares that the key is still the driver's own. The task knows what is
+// driven: see rollout_driver.h, plan_driver.h and desired_driver.h.
 //
 // Values in, a list of actions out. At most one transaction, reading or lease is under way, and
-// while one is nothing else is decided. The outcome of a transaction is always known before the
-// next:
+// meanwhile nothing else is decided. The outcome of a transaction is always known before the next:
 //
-//     committed   its own writes are taken in
+//     committed   the driver takes its own writes in
 //     refused     somebody else has written: everything is read again
-//     unknown     everything is read again; a transaction that comes later still is refused, since
-//                 each compares and writes what is driven
-//     one of      and what is decided on that compares the same: the driver rests store_retry_ms
-//     these two   before it reads again; after the refusals_max-th it counts as denied
-//     denied      the task is told, and may abort; where that is denied, too, driving ends, loudly
+//     unknown     no answer came: everything is read again. If the lost transaction arrives later,
+//                 it is refused, since each transaction compares and writes the driven record
+//     refused or  if the next transaction compares the same, the driver rests store_retry_ms before
+//     unknown     it reads again; after refusals_max of them the write counts as denied
+//     denied      the task is told, and may abort; if that is denied, too, driving ends, loudly
 //
-// It ends without a word to the nodes when its key is another's or gone, when it has not heard for
-// a whole lease that it holds it, and when it is told to leave; whoever takes the key goes on.
+// Driving ends without a word to the nodes when the key is gone or another driver's, when the
+// driver has not heard for a whole lease that it holds the key, and when it is told to leave. The
+// next driver that takes the key goes on.
 #pragma once
 
 #include <map>
@@ -31,19 +31,20 @@
 
 namespace fleet {
 
-// A task has these:
+// A task has these functions:
 //     name()                         `rollout r1`, for people
-//     key(), prefixes()              its driver's key; what it reads, and watches
+//     key(), prefixes()              its driver's key; the keys that it reads and watches
 //     take(KeyValue), take_absent(key), take_all(Reading)
-//     wall_shows(wall, now)          what the wall clock shows now, for windows
-//     next(fence, now)               a DriverStep
-//     granted(LeaseId)               the lease that it wanted; 0: it is not granted, or may be over
-//     deny(reason)                   false: there is nothing left that it could do
-//     words(now)                     all that decides what it does next
+//     wall_shows(wall, now)          tells it the time of the wall clock, for windows
+//     next(fence, now)               returns a DriverStep
+//     granted(LeaseId)               gives it the lease that it wanted, or 0 if the lease is not
+//                                    granted or may be over
+//     deny(reason)                   returns false if there is nothing left that it could do
+//     words(now)                     returns all that decides the next step, for tests
 template <class Task>
 class Driver {
  public:
-  // `lease` is alive; the key that is put on it lives as long.
+  // `lease` is alive; the driver's key is put on it, and lives as long as this lease.
   Driver(std::string controller, Task task, LeaseId lease)
       : controller_(std::move(controller)), task_(std::move(task)), lease_(lease) {}
 
@@ -61,7 +62,7 @@ class Driver {
     return std::exchange(actions_, {});
   }
 
-  // When TimePassed is due; none: never.
+  // Returns when TimePassed is due, or no value if it never is.
   [[nodiscard]] std::optional<Ms> next_deadline() const {
     if (is_over()) return std::nullopt;
     std::optional<Ms> first;
@@ -79,7 +80,8 @@ class Driver {
   [[nodiscard]] const Task& task() const { return task_; }
   [[nodiscard]] std::size_t revisions_known() const { return newest_.size(); }
 
-  // All that decides what it does next, times relative to `now`, for tests that compare states.
+  // Returns all that decides the next step, with times relative to `now`, for tests that compare
+  // states.
   [[nodiscard]] std::string words(Ms now) const {
     std::string text = "driver " + std::to_string(static_cast<int>(under_way_)) + " fence @" +
                        std::to_string(fence_);
@@ -145,7 +147,7 @@ class Driver {
     if (const auto* denied = std::get_if<Denied>(&event.outcome)) return deny(denied->reason);
     const bool again = futile_.again(write_ ? write_->transaction : Transaction{}, event.outcome);
     if (futile_.is_for_good()) return deny("it refuses the same write again and again");
-    again ? rest() : read_all();  // where the key was being taken, reading tells whose it is
+    again ? rest() : read_all();  // if the key was being taken, reading tells who has it
   }
 
   void deny(const std::string& reason) {
@@ -184,7 +186,8 @@ class Driver {
     newest_.clear();
     task_.take_all(event.reading);
     const KeyValue* key = event.reading.find(task_.key());
-    // Whether an unknown transaction has taken the key: its lease is nobody else's.
+    // The reading tells whether an unknown transaction has taken the key: nobody else has our
+    // lease.
     if (fence_ == 0 && key != nullptr && key->lease == lease_) fence_ = key->created;
     if (fence_ == 0 && key == nullptr) return take_key();
     if (key == nullptr || key->created != fence_) {
@@ -231,7 +234,8 @@ class Driver {
     task_.take_absent(event.key);
   }
 
-  // A watch may tell of what was before its own last write.
+  // Returns whether a change is newer than all known ones of its key. A watch may tell of a change
+  // that is older than the driver's own last write.
   bool is_news(const std::string& key, Revision revision) {
     Revision& known = newest_[key];
     if (revision < known) return false;
@@ -239,8 +243,9 @@ class Driver {
     return true;
   }
 
-  // A watch tells changes in order: no older one comes. Only the revision of a transaction that is
-  // under way may be an older one.
+  // Returns whether a change that the watch tells is news. A watch tells changes in order, so older
+  // revisions of keys are forgotten. Only while a transaction is under way are they kept: its
+  // revision may be an older one.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;
@@ -261,7 +266,7 @@ class Driver {
     waits_until_.reset();
     if (const auto* wait = std::get_if<Wait>(&next)) {
       waits_until_ = wait->until;
-      // The next order gets a lease of its own: this one may have ended by then.
+      // The next order gets a lease of its own, since the present lease may have ended by then.
       task_.granted(0);
     }
     if (const auto* wanted = std::get_if<GrantLease>(&next)) {
@@ -287,13 +292,14 @@ class Driver {
   LeaseId lease_;
   Revision fence_ = 0;
   UnderWay under_way_ = UnderWay::nothing;
-  std::optional<Write> write_;              // under way
-  std::optional<Ms> retry_at_;              // the store did not answer
-  std::optional<Ms> waits_until_;           // when time alone changes what is decided
-  std::map<std::string, Revision> newest_;  // of keys that changed last, or that it has written
+  std::optional<Write> write_;     // the write under way
+  std::optional<Ms> retry_at_;     // when to ask a store again that did not answer
+  std::optional<Ms> waits_until_;  // when time alone changes the decision
+  // revisions of keys that changed last, or that this driver has written
+  std::map<std::string, Revision> newest_;
   FutileWrites futile_;
-  bool more_ = false;  // another change follows at once
-  Ms proven_at_ = 0;   // when it heard last that its key is its own
+  bool more_ = false;  // whether another change follows at once
+  Ms proven_at_ = 0;   // when the driver last heard that the key is its own
   Ms now_ = 0;
   DriverActions actions_;
 };

@@ -1,4 +1,5 @@
-// The events and actions of a driver: the same for a rollout, a plan and a desired version.
+// The events and actions of a driver. They are the same for a rollout, a plan and a desired
+// version.
 #pragma once
 
 #include <optional>
@@ -15,19 +16,19 @@ namespace fleet {
 // ---- what is decided, one thing at a time
 
 struct Wait {
-  std::optional<Ms> until = {};  // none: only news can change anything
+  std::optional<Ms> until = {};  // no value if only news can change anything
 
   bool operator==(const Wait&) const = default;
 };
 
 struct Write {
   Transaction transaction = {};
-  std::string news = {};  // for people, where something ends or begins
+  std::string news = {};  // a line for people if something ends or begins
 
   bool operator==(const Write&) const = default;
 };
 
-// Nothing is left to be driven.
+// Nothing is left to drive.
 struct Over {
   std::string why = {};
   bool loud = false;
@@ -35,21 +36,23 @@ struct Over {
   bool operator==(const Over&) const = default;
 };
 
-// The lease of a driver's key: FLEET's promise of adoption is this and 2 s.
+// The time to live of the lease of a driver's key. Another controller adopts a rollout within this
+// time and 2 s.
 inline constexpr Ms driver_lease_ms = 15'000;
-// Between two looks at a store that does not answer.
+// The time between two questions to a store that does not answer.
 inline constexpr Ms store_retry_ms = 1'000;
 
 // ---- events
 
-// The time of the wall clock, for windows; no value if nobody knows it.
+// The driving begins. `wall` is the time of the wall clock, for windows, or no value if nobody
+// knows it.
 struct BeginDriving {
   std::optional<UnixSeconds> wall = {};
 };
 struct TransactionEnded {
   Outcome outcome = {};
 };
-// Of everything that WantReading asked for.
+// The store has answered WantReading with everything that it asked for.
 struct ReadingEnded {
   Reading reading = {};
 };
@@ -58,16 +61,17 @@ struct LeaseGranted {
   LeaseId lease = 0;
 };
 struct LeaseFailed {};
-// The lease of the driver's own key was renewed.
+// The store has renewed the lease of the driver's own key.
 struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
-// It has ended, or nobody can tell: counted from before the question that renewed it last.
+// The lease of the driver's key has ended, or may have ended: its time is counted from the moment
+// before the question that renewed it last.
 struct LeaseLost {
   std::string why = {};
 };
-// A watched key was written, or erased as of `revision`. `more`: another of these follows at once,
-// so that nothing is decided in between: what is decided costs more than what is taken in, and a
+// A watched key was written, or erased as of `revision`. If `more` is true, another change follows
+// at once, and nothing is decided in between: a decision costs more than taking in a change, and a
 // thousand nodes may report in one moment.
 struct KeyChanged {
   KeyValue record = {};
@@ -93,7 +97,8 @@ struct Commit {
 
   bool operator==(const Commit&) const = default;
 };
-// Everything below these, and these, at one revision; from then on their changes are watched.
+// Asks for the records of these keys and of all keys below them, at one revision; from then on
+// their changes are watched.
 struct WantReading {
   std::vector<std::string> prefixes = {};
 
@@ -104,14 +109,15 @@ struct GrantLease {
 
   bool operator==(const GrantLease&) const = default;
 };
-// For log, events and notifications.
+// A line for the log, events and notifications.
 struct Tell {
   bool loud = false;
   std::string text = {};
 
   bool operator==(const Tell&) const = default;
 };
-// The last: the machine takes nothing more. The lease of its key is to be revoked.
+// The last action: the machine takes no more events. Its owner has to revoke the lease of the
+// driver's key.
 struct EndDriving {
   std::string why = {};
 

@@ -1,6 +1,6 @@
-// The names of an enumeration's values in records. Each enumeration begins with `unknown`,
-// which is how a text that this program does not know is read, so that a younger program's word
-// never makes a record unreadable; beside it stands a function
+// The names of an enumeration's values in records. Each enumeration begins with `unknown`. A text
+// that this program does not know is read as `unknown`, so that a word of a newer program never
+// makes a record unreadable. Beside each enumeration stands a function
 //   constexpr auto names(Stage) { return std::to_array<std::string_view>({"unknown", ...}); }
 #pragma once
 

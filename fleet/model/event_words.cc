@@ -36,7 +36,8 @@ std::optional<FleetEvent> plan(const KeyValue& record) {
                     .trace = one.trace};
 }
 
-// Of the phases those that a person waits for: a thousand nodes have six each.
+// Returns the words for a phase that a person waits for, and an empty text for the others: a
+// thousand nodes have six phases each.
 std::string upgrade_words(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:

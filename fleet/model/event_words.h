@@ -1,4 +1,4 @@
-// The part of a record that belongs to history, as an event. Pure.
+// Turns a change of a record into an event of the history, if it belongs there. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,31 @@
 
 namespace fleet {
 
-// No value if it says nothing of that kind. The same is said of a record until something that
-// matters changes in it, so that whoever knows the last event of a subject knows whether this is
-// news. Without the time.
+// Returns the event for a record, without its time, or no value if the record says nothing for the
+// history. The event stays the same until something that matters changes in the record, so a
+// comparison with the last event of the subject tells whether it is news.
 [[nodiscard]] std::optional<FleetEvent> event_of(const KeyValue& record);
-// That the key is gone.
+// Returns the event for a key that was erased.
 [[nodiscard]] std::optional<FleetEvent> event_of_absence(std::string_view key);
 
-// A node that was told to be silent, or to report again.
+// Returns the event that a node is silent, or that it reports again.
 [[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);
 
-// Whether people are told at once: a success, a failure or a halt.
+// Returns whether people are notified at once: of a success, a failure or a halt.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
-// The event of a note: a person who may not write events has noted an order. If the note cannot be
-// read, the event says so. A person may note anything, so the event proves nothing.
+// Returns the event for a note, in which a person who may not write events has noted an order. If
+// the note cannot be read, the event says so. A person may note anything, so the event proves
+// nothing.
 [[nodiscard]] FleetEvent event_of_note(const KeyValue& record, const std::string& time);
 
-// The number of the last event among the cell's records; 0 if there is none.
+// Returns the number of the last event among the cell's records, or 0 if there is none.
 [[nodiscard]] std::uint64_t last_event(const std::map<std::string, KeyValue, std::less<>>& records);
 
-// Whether this person has ordered it: NAME, or ROLE:NAME as in a certificate.
+// Returns whether this person has ordered it. `name` is NAME, or ROLE:NAME as in a certificate.
 [[nodiscard]] bool is_by(const FleetEvent& event, std::string_view name);
-// Whether an event of this subject is about `asked`, or about a record below it: `node/n10` is not
-// about `node/n1`.
+// Returns whether an event of this subject is about `asked`, or about a record below it: `node/n10`
+// is not about `node/n1`.
 [[nodiscard]] bool is_about(std::string_view subject, std::string_view asked);
 
 }  // namespace fleet

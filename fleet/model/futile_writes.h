@@ -11,13 +11,14 @@
 
 namespace fleet {
 
-// A write that is refused so often, on records that were read anew each time, is refused for good.
+// A write that is refused so often, on records that were read anew each time, counts as refused for
+// good.
 inline constexpr int refusals_max = 20;
 
 class FutileWrites {
  public:
-  // This write was refused, or no answer came. Returns true if the write before it compared the
-  // same and failed, too, so that trying again at once would not help.
+  // Counts a write that was refused, or got no answer. Returns true if the write before it compared
+  // the same and failed, too, so that trying again at once would not help.
   [[nodiscard]] bool again(const Transaction& write, const Outcome& outcome) {
     const bool same = compares_ == write.compares;
     if (!same) *this = {};
@@ -29,7 +30,7 @@ class FutileWrites {
 
   [[nodiscard]] bool is_for_good() const { return refusals_ >= refusals_max; }
 
-  // For tests that compare states.
+  // Returns the state as a text, for tests that compare states.
   [[nodiscard]] std::string words() const {
     if (!compares_) return "";
     std::string text = " refused " + std::to_string(refusals_);

@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-// Behind the bracket that begins at `at`; npos: it does not end. A `]` that comes first is a
-// member.
+// Returns the index after the bracket expression that begins at `at`, or npos if it is not closed.
+// A `]` that comes first is a member.
 std::size_t bracket_end(std::string_view pattern, std::size_t at) {
   std::size_t first = at + 1;
   if (first < pattern.size() && pattern[first] == '!') ++first;
@@ -14,7 +14,7 @@ std::size_t bracket_end(std::string_view pattern, std::size_t at) {
   return end == std::string_view::npos ? end : end + 1;
 }
 
-// `set` is what stands between the brackets.
+// Returns whether `c` is in `set`, the text between the brackets.
 bool is_in(std::string_view set, char c) {
   const bool negated = set.starts_with('!');
   if (negated) set.remove_prefix(1);
@@ -30,8 +30,8 @@ bool is_in(std::string_view set, char c) {
   return found != negated;
 }
 
-// The index at which the pattern goes on if its element at `at`, no star, takes `c`; npos if it
-// does not.
+// Returns the index at which the pattern goes on if its element at `at`, which is not a star,
+// matches `c`, or npos if it does not.
 std::size_t take(std::string_view pattern, std::size_t at, char c) {
   if (at >= pattern.size()) return std::string_view::npos;
   if (pattern[at] == '?') return at + 1;

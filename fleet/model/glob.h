@@ -1,5 +1,6 @@
-// Globs: * any text, ? one character, [abc], [a-z], [!a-z] one of these or none of them. In time
-// proportional to pattern times text, whatever the pattern.
+// Matches globs: `*` is any text, `?` one character, `[abc]` and `[a-z]` one of these characters,
+// and `[!a-z]` any other character. Takes time proportional to pattern times text, whatever the
+// pattern.
 #pragma once
 
 #include <string_view>
@@ -8,7 +9,7 @@ namespace fleet {
 
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view text);
 
-// False: a bracket is open at its end.
+// Returns false if a bracket is still open at the end of the pattern.
 [[nodiscard]] bool is_glob(std::string_view pattern);
 
 }  // namespace fleet

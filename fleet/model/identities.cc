@@ -15,7 +15,8 @@ std::optional<std::string> node_that_asks(const std::string& text) {
   return key->names.front();
 }
 
-// An earlier fleet-agent does not give it; its last renewal, if there was one, stands in the store.
+// Returns the certificate that the node has now. An earlier fleet-agent does not name it in the
+// request; then it is the last renewed certificate in the store, if there is one.
 std::string certificate_of(const CertificateRequest& request, const std::string& node,
                            const RecordsByKey& records) {
   if (!request.certificate.empty()) return request.certificate;
@@ -110,8 +111,9 @@ std::optional<PendingRenewal> RenewalRequests::first(const RecordsByKey& records
   return std::nullopt;
 }
 
-// However often a node asks, it gets a new certificate only after half of the life of its newest
-// one: nobody can fill the record of its certificates, and each can be listed if it is revoked.
+// A node gets a new certificate only after half of the life of its newest one, however often it
+// asks. So nobody can fill the record of its certificates, and each of them can be listed if it is
+// revoked.
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
   if (pending.pem.empty()) return "the request is damaged";
   if (!pending.identity) return pending.node + " is not enrolled";

@@ -1,7 +1,7 @@
-// Those who may come in, by the names of their certificates: `node:n1`, `operator:anna`. A
-// certificate is renewed when two thirds of its life are over, by a request that its node writes
-// into the store, for the same name and for nobody who was revoked. Pure: what a certificate says
-// is read, and signed, elsewhere.
+// The nodes and people that may come in, by the names in their certificates: `node:n1`,
+// `operator:anna`. A certificate is renewed when two thirds of its life are over: its node writes a
+// request into the store. It is renewed for the same name only, and for nobody who was revoked.
+// Pure: other files read and sign certificates.
 #pragma once
 
 #include <cstdint>
@@ -18,45 +18,47 @@
 
 namespace fleet {
 
-// The kinds of people, beside `node`.
+// The kind of a node's identity. The other kinds are the roles of people.
 inline constexpr std::string_view node_kind = "node";
 [[nodiscard]] bool is_role(std::string_view kind);
 
-// KIND:WHO, and the key of its record.
+// Returns KIND:WHO.
 [[nodiscard]] std::string certificate_name(std::string_view kind, std::string_view who);
 
-// From when until when a certificate is good.
+// The time from which and until which a certificate is valid.
 struct Validity {
   UnixSeconds from = 0;
   UnixSeconds until = 0;
 };
 
-// Two thirds of its life are over.
+// Returns whether two thirds of the certificate's life are over.
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
-// With one certificate more, and without those that have expired. Lets him in again who was
-// revoked, by this certificate alone: those before may be in the hands of somebody else.
+// Returns the identity with one certificate more, and without those that have expired. An identity
+// that was revoked is let in again, by this certificate alone: somebody else may have the earlier
+// ones.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
-// Revoked at that time, with all certificates; one that was revoked before keeps its time.
+// Returns the identity as revoked at that time, with all its certificates. An identity that was
+// revoked before keeps its time.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);
-// When the last of his certificates ends; 0: he has none.
+// Returns when the last of the certificates expires, or 0 if there is none.
 [[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
 
 // ---- renewal
 
-// A request that stands in the store.
+// A request for a new certificate, as it stands in the store.
 struct PendingRenewal {
   std::string node = {};
-  std::string pem = {};          // empty: it cannot be read
-  std::string certificate = {};  // that the node has now; empty: nobody says
+  std::string pem = {};          // empty if the request cannot be read
+  std::string certificate = {};  // the certificate that the node has now; empty if nobody says
   Revision revision = 0;
   std::optional<Identity> identity = {};
   Revision identity_revision = 0;
 };
 
 using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
-// All that there are. Looks at every key of every node: for a person's question.
+// Returns all requests. Looks at every key of every node, so this is only for a person's question.
 [[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
 
 // The nodes whose requests stand in the store, kept up to date key by key: a controller looks at
@@ -65,23 +67,24 @@ class RenewalRequests {
  public:
   void take(const std::string& key);
   void take_absent(const std::string& key);
-  // One of the requests; none: there is none.
+  // Returns one of the requests, or nothing if there is none.
   [[nodiscard]] std::optional<PendingRenewal> first(const RecordsByKey& records) const;
 
  private:
   std::set<std::string> nodes_;
 };
 
-// Why the node gets none, whatever its request holds: it was never enrolled, was revoked, or has
-// one that is good for long. An empty text if it may.
+// Returns why the node gets no new certificate, whatever its request holds: it was never enrolled,
+// was revoked, or has a certificate that is valid for long. Returns an empty text if it may get
+// one.
 [[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
 
-// Why a request that was made with the key of this certificate is not the node's own. Others may
-// write the record of the request, those who order what nodes do among them, but have no such key.
-// An empty text if it is.
+// Returns why a request that was made with the key of the certificate `serial` is not the node's
+// own. Other people may write the record of a request, among them operators, but they do not have
+// the node's key. Returns an empty text if the request is the node's own.
 [[nodiscard]] std::string why_not_held(const PendingRenewal& pending, const std::string& serial);
 
-// The answer to the request: the certificate that was made, or the reason why there is none.
+// The answer to a request: the new certificate, or the reason why there is none.
 struct RenewalAnswer {
   std::string pem = {};
   IssuedCertificate issued = {};

@@ -51,7 +51,8 @@ void Cohorts::report(const std::string& node, Ms at, const FailureReport& report
   if (has_more) fail(node, at);
 }
 
-// A change that becomes known only after its moment was counted is counted at the next moment.
+// Adds a change. A change that becomes known only after its moment was counted is counted at the
+// next moment.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

@@ -5,14 +5,14 @@
 //     a report comes twice, or late      its sequence is not higher: it changes nothing
 //     a report of a failure comes late   the failure is counted when it is known, never earlier
 //     no report comes                    nothing happens; the caller says by fail() or leave() that
-//                                        a node is not heard at all
-//     a counter falls                    it was reset: it counts from 0
-//     a node fails in a loop             it fails once
-//     a node has failed before it moved  it is not compared: control nodes that have failed are
-//                                        not at risk any more, either
+//                                        a node is silent
+//     a counter falls                    the node has reset the counter: it counts from 0
+//     a node fails in a loop             only its first failure counts
+//     a node has failed before it moved  the node is not compared: control nodes that have failed
+//                                        are not at risk any more, either
 //
-// All times are of the driver's own clock. look() uses only what had happened a while before it, so
-// that the reports of both cohorts have had the same time to arrive.
+// All times are of the driver's own clock. look() uses only changes that happened a while before
+// it, so that the reports of both cohorts have had the same time to arrive.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@
 
 namespace fleet {
 
-// look() uses only what had happened at least this long before it.
+// The delay of look(): it uses only changes that happened at least this long before it.
 inline constexpr Ms judge_delay_ms = 90'000;
 // A node is not compared in the first minute after its start, when every program has more to do.
 inline constexpr Ms judge_first_ms = 60'000;
 
-// A node's report of one component since its version became active: numbers that only rise.
+// A report of a node about one component since its version became active. Its numbers only rise.
 struct FailureReport {
   std::string boot = {};
   std::string instance = {};
@@ -44,8 +44,8 @@ enum class Cohort { fresh, control };
 
 // The counts of one cohort, up to the last look().
 struct CohortCount {
-  std::int64_t nodes = 0;   // that were ever at risk
-  std::int64_t failed = 0;  // each node once
+  std::int64_t nodes = 0;   // all nodes that were ever at risk
+  std::int64_t failed = 0;  // each node counts once
   std::int64_t at_risk = 0;
   Ms node_ms = 0;  // the times at risk of all nodes, added up
 
@@ -55,32 +55,33 @@ struct CohortCount {
 class Cohorts {
  public:
   explicit Cohorts(double tolerate) : tolerate_(tolerate) {}
-  // Goes on from what another driver has found: its evidence, and how many have failed first. Of
-  // the nodes themselves nothing is known; those that have failed are entered with `has_failed`.
+  // Goes on from the findings of another driver: its evidence, and how many nodes of each cohort
+  // have failed first. The nodes themselves are not known; the caller enters those that have failed
+  // with `has_failed`.
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 
-  // The node is at risk in this cohort from `at` on, and no longer in the other one. `known` is its
-  // last report until then. A node that has left the same cohort returns to it, and is counted
-  // once. With `has_failed`, the node has failed since the rollout began, and is
-  // not compared.
+  // Puts the node at risk in this cohort from `at` on, and no longer in the other one. `known` is
+  // the node's last report until then. A node that has left the same cohort returns to it, and is
+  // counted once. With `has_failed`, the node has failed since the rollout began, and is not
+  // compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
-  // The node is no longer at risk, for another reason than a failure: it moves, goes back, or is
-  // not heard while many others are not heard, either.
+  // Ends the node's time at risk for another reason than a failure: it moves, goes back, or is
+  // silent while many other nodes are silent, too.
   void leave(const std::string& node, Ms at);
-  // The driver itself has seen that the node failed: it was not heard for too long, or its process
-  // is another one.
+  // Notes a failure that the driver has seen itself: the node was silent for too long, or its
+  // process is another one.
   void fail(const std::string& node, Ms at);
   void report(const std::string& node, Ms at, const FailureReport& report);
 
   // Counts everything that had happened judge_delay_ms before `now`.
   void look(Ms now);
 
-  // As of the last look.
+  // Returns the counts as of the last look.
   [[nodiscard]] const CohortCount& count(Cohort cohort) const;
   [[nodiscard]] const Evidence& evidence() const { return evidence_; }
-  // Whether the node has failed, counted by look() or not.
+  // Returns whether the node has failed, even if look() has not counted the failure yet.
   [[nodiscard]] bool has_failed(const std::string& node) const;
 
  private:
@@ -88,14 +89,15 @@ class Cohorts {
   struct Node {
     Cohort cohort = Cohort::fresh;
     FailureReport last = {};
-    bool is_over = false;  // has failed, or left
+    bool is_over = false;  // the node has failed, or left
     bool failed = false;
   };
   struct Pending {
     Change change = Change::enters;
     Cohort cohort = Cohort::fresh;
   };
-  // Changes at the same moment are counted in an order that does not depend on the cohorts.
+  // The order in which changes are counted. Changes at the same moment are counted in an order that
+  // does not depend on the cohorts.
   struct Order {
     Ms at = 0;
     std::uint64_t place = 0;

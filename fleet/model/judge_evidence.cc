@@ -6,8 +6,8 @@
 
 namespace fleet {
 
-// p(r)/p(tau) and (1-p(r))/(1-p(tau)) in logarithms, with r = tau * ratio and p = p(tau): both have
-// the denominator 1 + p (ratio - 1).
+// Adds the logarithm of p(r)/p(tau) or of (1-p(r))/(1-p(tau)), with r = tau * ratio and p = p(tau).
+// Both have the denominator 1 + p (ratio - 1).
 void Evidence::add(bool is_new, double chance) {
   if (!(chance > 0 && chance < 1)) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {
@@ -32,7 +32,8 @@ double chance_of_new(const AtRisk& at_risk, double tolerate) {
 
 double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t worse_before) {
   if (controls <= 0) return 0;
-  // How many of the gaps between the control's values lie above the median, the upper of two.
+  // The number of gaps between the control's values that lie above the median, the upper one if
+  // there are two.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);
 }

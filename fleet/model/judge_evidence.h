@@ -20,17 +20,17 @@
 // is one, and each of them only shrinks for a smaller true ratio, so that the promise holds for
 // every ratio up to tau.
 //
-// Assumed: which node is new and which is control was drawn without a look at the nodes (a random
-// order), and every node is at risk from the same moment, when the rollout began, until its first
-// failure. Failure rates may differ from node to node and change with time. With an order by name
-// the promise is as good as the names are: see judge_verdict.h.
+// This assumes that new and control nodes were drawn without a look at the nodes (in a random
+// order), and that every node is at risk from the same moment, when the rollout began, until its
+// first failure. Failure rates may differ from node to node and change with time. With an order by
+// name the promise is as good as the names are: see judge_verdict.h.
 //
 // How it behaves:
 //
 //     nobody has failed           1: no evidence, however long nobody fails
 //     no control, or no new node  a failure changes nothing
-//     one kind a thousand times   p is computed from the ratio of the two and never cancels; one
-//     as many as the other        failed node of one new node, against 500, gives 30: no stop
+//     cohorts of unequal size     p is computed from the ratio of the sizes and never cancels; one
+//                                 failed node of one new node, against 500, gives 30: no stop
 //     a cohort of one node        the same: one node cannot reach 100 by itself
 //     a node lies                 it counts once; without others that is not enough
 //     reports late, twice, never  judge_cohorts.h: a failure is counted once, when it is known, and
@@ -45,8 +45,9 @@
 
 namespace fleet {
 
-// The ratios beyond the tolerated one that the evidence is the mean of: as dense as a factor two
-// where a rollout has many failures to tell them apart, and up to a version that fails everywhere.
+// The ratios, as multiples of the tolerated one, over which the evidence is the mean. They are a
+// factor of about two apart where a rollout has enough failures to tell them apart, and reach up to
+// a version that fails everywhere.
 inline constexpr std::array evidence_ratios = {1.5, 2.0, 3.0, 5.0, 9.0, 20.0, 60.0, 200.0};
 
 class Evidence {
@@ -54,59 +55,62 @@ class Evidence {
   using Logs = std::array<double, evidence_ratios.size()>;
 
   Evidence() = default;
-  // As it was taken from logs(), by another driver.
+  // Continues from the logs() of another driver.
   explicit Evidence(const Logs& logs) : logs_(logs) {}
 
-  // One thing has happened that is of the new kind or of the control. `chance` is how likely the
-  // new kind was, if the ratio is the tolerated one: 0 to 1, and both ends change nothing.
+  // Adds one observation, of a new node or of the control. `chance` is the probability that it is
+  // of a new node if the ratio is the tolerated one. It is between 0 and 1; exactly 0 and exactly 1
+  // change nothing.
   void add(bool is_new, double chance);
 
-  // The natural logarithm of the evidence: 0 at the beginning.
+  // Returns the natural logarithm of the evidence: 0 at the beginning.
   [[nodiscard]] double log() const;
   [[nodiscard]] const Logs& logs() const { return logs_; }
 
  private:
-  Logs logs_ = {};  // of each ratio's own
+  Logs logs_ = {};  // one for each ratio
 };
 
-// The nodes of either kind that are at risk at a first failure, the one that fails among them.
+// The numbers of new and of control nodes at risk at a first failure, including the node that
+// fails.
 struct AtRisk {
   std::int64_t fresh = 0;
   std::int64_t control = 0;
 };
 
-// How likely it is that the node that fails first is a new one, if new ones fail `tolerate` times
-// as often as others.
+// Returns the probability that the node that fails first is a new one, if new nodes fail `tolerate`
+// times as often as others.
 [[nodiscard]] double chance_of_new(const AtRisk& at_risk, double tolerate);
 
-// Gauges, which have a value and no failures: one value a node and batch, how much it has changed
-// over the soak. A node is *worse* if its change is worse than the median change of the control
-// nodes in the same time. The first node is that with a chance of one half; for the next the
-// chance is what the nodes before have shown of the median, which is an estimate of a few hundred
-// values and no constant: of n nodes, a of them worse, against m control nodes,
+// Returns the chance that the gauge of the next node is worse, if the versions are alike. A gauge
+// has a value and no failures; each node gives one number for each batch: the gauge's change over
+// the soak. A node is *worse* if its change is worse than the median change of the control nodes in
+// the same time. For the first node the chance of that is one half. For the next ones it follows
+// from the nodes before, since the median is an estimate of a few hundred values and no constant:
+// after n nodes, a of them worse, against m control nodes,
 //
 //     chance of the next = (m/2 + a) / (m + 1 + n)      (rounded down above, m odd: (m+1)/2)
 //
-// This is Pólya's urn, exact if the values of all are exchangeable and none are equal. Equal ones
-// count as not worse, which only takes evidence away. To take one half for every node would forget
+// This is Pólya's urn, exact if all values are exchangeable and none are equal. Equal values count
+// as not worse, which only takes evidence away. To take one half for every node would forget
 // that the median of 500 is itself an estimate, and err three times as often as is allowed, if
 // control nodes change in every batch as they did before (`make judge`).
 [[nodiscard]] double chance_of_worse(std::int64_t controls, std::int64_t before,
                                      std::int64_t worse_before);
 
-// Over the batches of a rollout, whose comparisons share the control's nodes, evidence of a gauge
-// is a mean whose share of the b-th batch, from 1, is 1/(b(b+1)): these add up to less than 1, and
-// a mean needs no independence.
+// Returns the logarithm of a batch's share in the evidence of a gauge. The comparisons of a
+// rollout's batches share the control's nodes, so this evidence is a mean over the batches, which
+// needs no independence. The share of the b-th batch, from 1, is 1/(b(b+1)): the shares add up to
+// less than 1.
 [[nodiscard]] double log_share_of_batch(std::int64_t batch);
 
-// The limit, as a logarithm, beyond which evidence is a verdict. Each measure gets a fixed share of
-// alpha, so that all measures together err with a chance of at most alpha; this needs no
-// independence, either. (To compare
-// their mean with 1/alpha would: each is an e-process in a history of its own, but what one says of
-// a node may foretell the other.)
+// Returns the limit, as a logarithm, beyond which evidence is a verdict. Each measure gets a fixed
+// share of alpha, so that all measures together err with a chance of at most alpha; this needs no
+// independence, either. (A mean of the measures that is compared with 1/alpha would need it: each
+// measure is an e-process in a history of its own, but one of them may foretell another.)
 [[nodiscard]] double log_limit(double alpha, double share);
 
-// log(e^a + e^b), where either may be minus infinity: nothing.
+// Returns log(e^a + e^b). Either may be minus infinity, which is the logarithm of 0.
 [[nodiscard]] double log_sum(double a, double b);
 
 }  // namespace fleet

@@ -17,7 +17,8 @@ std::string digits_of_number(double number, std::chars_format format, int digits
   return error == std::errc{} ? std::string(text.data(), end) : "?";
 }
 
-// Two digits are enough to see how far away the limit is; nobody needs a number beyond a million.
+// Returns the evidence as a text. Two digits are enough to see how far away the limit is, and
+// nobody needs a number beyond a million.
 std::string e_text(double log_evidence) {
   constexpr double many = 1e6;
   constexpr double few = 10;
@@ -31,7 +32,7 @@ std::string failed_text(const CohortCount& count) {
   return std::to_string(count.failed) + " of " + std::to_string(count.nodes);
 }
 
-// `new: 3 of 51 failed first, control: 0 of 500`
+// Returns `new: 3 of 51 failed first, control: 0 of 500`.
 std::string counts_text(const Compared& compared) {
   return "new: " + failed_text(compared.fresh) +
          " failed first, control: " + failed_text(compared.control);
@@ -57,7 +58,7 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Why nobody waits for the judge; empty if the batch has to wait for it.
+// Returns why nobody waits for the judge, or an empty text if the batch has to wait for it.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

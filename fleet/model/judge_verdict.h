@@ -1,12 +1,13 @@
-// The judge's verdict on a batch, for the decision whether it is confirmed, and its words. Pure.
+// Makes the judge's verdict on a batch, which decides whether the batch is confirmed, and the
+// verdict's words. Pure.
 //
-//     well       the soak is over, every node has told of its end or has failed, enough of the soak
-//                was seen, and nothing is worse
-//     worse      the evidence has passed its limit: at any time, and for good
+//     well       the soak is over, every node has reported its end or has failed, enough of the
+//                soak was seen, and nothing is worse
+//     worse      the evidence has passed its limit; this may happen at any time, and is for good
 //     not known  everything else; it never counts as well
 //
-// With fewer nodes than judge_nodes_min, or a control of fewer than judge_control_min, there is
-// nothing that numbers could tell in time: the numbers are shown, and nobody waits for a verdict.
+// With fewer nodes than judge_nodes_min, or a control of fewer than judge_control_min, numbers
+// cannot tell anything in time: they are shown, and nobody waits for a verdict.
 #pragma once
 
 #include <cstdint>
@@ -22,31 +23,32 @@ namespace fleet {
 inline constexpr std::int64_t judge_nodes_min = 200;
 inline constexpr std::int64_t judge_control_min = 20;
 inline constexpr std::int64_t judge_control_max = 500;
-// For the verdict "well", at least so many per cent of a batch's node-minutes must have been seen.
+// The least share of a batch's node-minutes, in per cent, that must have been seen for the verdict
+// "well".
 inline constexpr std::int64_t judge_seen_min = 80;
 
 enum class Verdict { well, worse, not_known };
 [[nodiscard]] std::string_view text_of(Verdict verdict);
 
-// The two cohorts as Cohorts has counted them, and the evidence.
+// The counts of the two cohorts, and the evidence.
 struct Compared {
   CohortCount fresh = {};
   CohortCount control = {};
   double log_evidence = 0;
 };
 
-// How much is known of the batch under way.
+// The facts that are known about the batch under way.
 struct BatchSeen {
   bool is_soak_over = false;
-  std::vector<std::string> missing = {};  // that have neither told of their end nor failed
+  std::vector<std::string> missing = {};  // nodes that have neither reported their end nor failed
   Ms seen_ms = 0;                         // node-milliseconds of the soak that were seen
-  Ms soak_ms = 0;                         // and that there are
+  Ms soak_ms = 0;                         // node-milliseconds of the whole soak
 };
 
 struct JudgeTerms {
   double alpha = 0.01;
-  double share = 1;        // of alpha, for these counters
-  std::int64_t nodes = 0;  // of the rollout
+  double share = 1;        // the share of alpha for these counters
+  std::int64_t nodes = 0;  // all nodes of the rollout
   NodeOrder order = NodeOrder::random;
 };
 
@@ -59,8 +61,8 @@ struct Judgement {
 [[nodiscard]] Judgement judge(const Compared& compared, const BatchSeen& seen,
                               const JudgeTerms& terms);
 
-// How many nodes that move last are the control of a rollout of so many; 0: none, since it has too
-// few nodes.
+// Returns how many nodes, those that move last, are the control of a rollout of so many nodes, or 0
+// if the rollout has too few nodes.
 [[nodiscard]] std::int64_t control_size(std::int64_t nodes);
 
 }  // namespace fleet

@@ -22,7 +22,8 @@ bool runs_new(const NodeSight& sight) {
          sight.node.stage == NodeStage::confirmed;
 }
 
-// How much is known of the batch: its nodes that have neither soaked nor ended, and the time.
+// Returns how much has been seen of the batch's soak: its nodes that have neither soaked nor ended,
+// and the time.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {
@@ -34,7 +35,8 @@ BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
     if (begins || soaks) seen.missing.push_back(node);
   }
   if (!seen.missing.empty()) seen.is_soak_over = false;
-  if (!seen.is_soak_over) seen.missing.clear();  // they need not have told yet
+  // while they soak, nodes need not have reported an end
+  if (!seen.is_soak_over) seen.missing.clear();
   return seen;
 }
 
@@ -76,7 +78,7 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
     written_.reset();
     if (text == nullptr) return;
     const auto judge = read_record<RolloutJudge>(*text);
-    // A record that cannot be read is written anew.
+    // A record that cannot be read is ignored, and written anew.
     if (judge) written_ = judge.value();
   }
 }
@@ -104,7 +106,7 @@ void JudgeWatch::remember(const RolloutJudge& judge) {
   cohorts_.emplace(1, Evidence(logs), judge.fresh_failed, judge.control_failed);
 }
 
-// Those that go last: by their batches, and within a batch by their places.
+// Chooses the nodes that move last: by their batches, and within a batch by their places.
 void JudgeWatch::choose_control(const RolloutView& view) {
   std::vector<std::pair<std::uint64_t, std::string>> places;
   std::int64_t nodes = 0;
@@ -168,7 +170,7 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // A new one that is silent already was heard when it began to run the new version.
+  // A node with the new version that is silent already was heard when it began to run that version.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;
@@ -205,7 +207,7 @@ void JudgeWatch::look_at_parts(Ms now) {
     const Heard& heard = heard_.at(node);
     const auto own = heard.instances.find(heard.active);
     if (own == heard.instances.end() || heard.active == part.instance) continue;
-    // Another version is an upgrade, by whomever it was ordered.
+    // If the version is another one, the cause is an upgrade, whoever has ordered it.
     const bool is_restart = own->second == part.version;
     part.instance = heard.active;
     part.version = own->second;
@@ -215,7 +217,8 @@ void JudgeWatch::look_at_parts(Ms now) {
 
 // ---- how much of the soak is seen
 
-// A node that has soaked since the last look may have done so at its very end.
+// Adds up how much of the soak is seen. A node that has soaked since the last look may have done so
+// at the very end of that time.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (std::exchange(found_.batch, view.rollout->batch) != view.rollout->batch) {
     found_.seen_ms = 0;
@@ -236,7 +239,7 @@ void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
 void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool rolls = view.rollout && view.rollout->state == RolloutState::rolling;
   if (!rolls) {
-    // Whether a node was silent all the time until then is not known afterwards.
+    // Afterwards nobody knows whether a node was silent all the time until the next look.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -272,7 +275,7 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   const auto left = std::count_if(control_.begin(), control_.end(),
                                   [this](const auto& node) { return unmoved_.contains(node); });
   if (left < judge_control_min || order != NodeOrder::random) return;
-  // There is a control, and nothing can be said as long as it is not compared.
+  // There is a control, and as long as it is not compared nothing can be said.
   const CohortCount& control = compared.control;
   const bool is_early = now < began_at_ + judge_delay_ms + judge_look_ms;
   const bool is_unheard = control.at_risk + control.failed < judge_control_min;
@@ -303,7 +306,7 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
 bool JudgeWatch::is_news(Ms now) const {
   if (found_.fresh + found_.control == 0 && failed_.empty() && !written_) return false;
   RolloutJudge before = written_.value_or(RolloutJudge{});
-  // Rates in the words change all the time; they are written with the rest.
+  // The rates in the words change all the time; they are written only together with other news.
   before.words = found_.words;
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)

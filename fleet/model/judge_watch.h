@@ -1,22 +1,22 @@
-// The nodes of one rollout as its judge sees them, from the records that its driver reads anyway:
-// which nodes run the new version, which are the control, and who of them fails. Pure.
+// Watches the nodes of one rollout for its judge, in the records that its driver reads anyway:
+// which nodes run the new version, which are the control, and which of them fail. Pure.
 //
 //     control     the nodes that go last, by the seed: control_size() of them, until they move
-//     others      that have not moved are watched, but not compared: a node that has failed since
-//                 the rollout began is not compared after it has moved, either, since others like
-//                 it have left the control
+//     others      all other nodes that have not moved are watched, but not compared: a node that
+//                 has failed since the rollout began is not compared after it has moved, either,
+//                 since control nodes that have failed have left the control
 //     new         nodes on which the new version works, from a minute after it began to, and for
 //                 the rest of the rollout
 //     a failure   fleet-agent is another process than before, of the same version, so that its end
 //                 was nobody's wish; or no process of it has reported for five minutes, unless more
 //                 than a tenth of the nodes that have not moved are silent, too: then nobody knows
 //                 why, and the node is not compared until it is heard
-//     of `agent`  a node that has gone back is a failure, too: on a control node the same death is
-//                 seen as another process. Of other components it is not, as long as nodes do not
-//                 tell how often these end on control nodes
+//     of `agent`  in a rollout of fleet-agent, a node that has gone back is a failure, too: on a
+//                 control node the same death is seen as another process. For other components it
+//                 is not, since nodes do not report how often these end on control nodes
 //
-//     unseen      the time that a node of the batch is silent while it soaks, or that no driver
-//                 looks
+//     unseen      time does not count as seen while a node of the batch is silent in its soak, or
+//                 while no driver looks
 //
 // The record rollout/RID/judge keeps the findings, so that another driver can go on from them. A
 // failure of a compared node is written at once, that of another node within a minute, and the time
@@ -44,7 +44,7 @@ namespace fleet {
 inline constexpr Ms judge_look_ms = 10'000;
 // The time between two writes that change only which nodes will be compared.
 inline constexpr Ms judge_note_ms = 60'000;
-// A node that has not been heard for so long has failed: a machine needs minutes to boot.
+// A node that has been silent for so long has failed. A machine may need minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
 // One of so many nodes that have not moved may be silent; if more are, the network is to blame.
 inline constexpr std::int64_t judge_silent_share = 10;
@@ -66,22 +66,24 @@ class JudgeWatch {
   // found.
   [[nodiscard]] std::optional<RolloutJudge> news() const;
   [[nodiscard]] Verdict verdict() const { return verdict_; }
-  // Why the batch is not confirmed yet; empty if it may be.
+  // Returns why the batch is not confirmed yet, or an empty text if it may be.
   [[nodiscard]] std::string why_unconfirmed() const;
 
  private:
   // The facts that a node has reported, whether or not it takes part.
   struct Heard {
-    std::map<std::string, std::string> instances = {};  // that live: their versions
+    // the instances that live, with their versions
+    std::map<std::string, std::string> instances = {};
     std::string active = {};
   };
   // A node that is watched.
   struct Part {
-    std::optional<Ms> enters = {};  // from then on; none: it is watched already
+    // the time from which it is watched; none if it is watched already
+    std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
-    bool is_lost = false;  // silent with many others: it is watched again when it is heard
+    bool is_lost = false;  // silent with many other nodes: watched again when it is heard
     std::string instance = {};
-    std::string version = {};  // of fleet-agent
+    std::string version = {};  // the version of fleet-agent
   };
 
   void begin(const RolloutView& view);
@@ -102,8 +104,8 @@ class JudgeWatch {
 
   std::string id_;
   std::map<std::string, Heard> heard_;
-  std::optional<RolloutJudge> written_;  // as it stands in the store
-  std::optional<Cohorts> cohorts_;       // none: nothing is compared
+  std::optional<RolloutJudge> written_;  // the record as it stands in the store
+  std::optional<Cohorts> cohorts_;       // no value if nothing is compared
   RolloutJudge found_;
   Verdict verdict_ = Verdict::not_known;
   bool is_waited_for_ = false;
@@ -112,7 +114,7 @@ class JudgeWatch {
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
   std::set<std::string> soaked_;  // of the batch
-  Ms soak_ms_ = 0;                // of all its nodes
+  Ms soak_ms_ = 0;                // of all nodes of the batch
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
   Ms noted_at_ = 0;

@@ -13,8 +13,8 @@
 namespace fleet {
 namespace {
 
-// The parts of a key: `*` an id, `c` a component, `V` a version, `#` a number, `E` an
-// event's.
+// The form of a kind's key: `*` is an id, `c` a component, `V` a version, `#` a number, `E` the
+// number of an event.
 struct Shape {
   KeyKind kind;
   std::string_view pattern;
@@ -127,7 +127,7 @@ bool all_are_taken(KeyKind kind, Names names) {
   return at == names.size();
 }
 
-// The pattern with names in its places, of which there are as many.
+// Returns the kind's pattern with `names` in its places; there must be as many names as places.
 std::string filled_in(KeyKind kind, Names names) {
   std::string key(key_root);
   std::size_t at = 0;
@@ -160,7 +160,7 @@ std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
   }
   std::vector<std::string_view> all(names);
   const auto place = all.insert(all.begin() + (all.empty() ? 0 : 1), std::string_view(digits));
-  // Any number may be asked for; the names beside it are ours.
+  // Any number is allowed here; the names beside it come from this program.
   constexpr std::string_view some_number = "000000000000";
   static_assert(some_number.size() == event_digits);
   *place = some_number;

@@ -1,4 +1,4 @@
-// The place of each record in the store: /fleet/v1/…, as a key and back. No other file spells a
+// Makes the key of each record in the store, /fleet/v1/…, and parses it. No other file spells a
 // key.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace fleet {
 
 inline constexpr std::string_view key_root = "/fleet/v1/";
 
-// One for each kind of record, with the names that its key holds, in their order.
+// The kinds of records. The comment behind a kind lists the names in its key, in their order.
 enum class KeyKind {
   node_info,         // node
   node_versions,     // node
@@ -25,8 +25,9 @@ enum class KeyKind {
   node_answer,       // node, component
   node_claim,        // node, component
   node_csr,          // node
-  node_certificate,  // node: what came of its node_csr
-  node_plan,      // node, plan: what the node says of a plan's steps; its own part of plan_member
+  node_certificate,  // node: the answer to its node_csr
+  // node, plan: how far the node is in the plan; the node writes this, but not plan_member
+  node_plan,
   desired,        // component
   release,        // component, version
   rollout,        // rollout
@@ -36,7 +37,7 @@ enum class KeyKind {
   plan,           // plan
   plan_member,    // plan, node
   once,           // plan, step's name
-  driver,         // rollout or plan, or `desired`
+  driver,         // rollout or plan, or a driver of the cell, such as `desired`
   window,         // group
   stop,
   epoch,
@@ -45,49 +46,50 @@ enum class KeyKind {
   order,    // trace
   history,  // number
   notified,
-  identity,  // `node`, or a role; who
+  identity,  // `node` or a role, name of the node or person
 };
 
-// As many digits as JSON's integers may have here, which always fit in 64 bits.
+// The most digits of a number in a key: as many as an integer in JSON may have here, which always
+// fits in 64 bits.
 inline constexpr std::size_t number_digits_max = 18;
-// Events are numbered with leading zeros, so that they are listed in their order.
+// The digits of an event's number. It has leading zeros, so that events are listed in their order.
 inline constexpr std::size_t event_digits = 12;  // a thousand a second for thirty years
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
-// The key of a record, of names that parse_key() gave or that were looked at by ids.h. A name that
-// its place does not take is a mistake of ours and ends in std::abort, since a wrong key would be
-// written to somebody else's record.
+// Returns the key of a record. The names come from parse_key(), or were checked by ids.h. A name
+// that may not be in its place is an error of this program and ends in std::abort, since a wrong
+// key would overwrite somebody else's record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
-// The same of names that others have written, or that were made of such. No value if its place does
-// not take one of them.
+// Returns the same key for names that others have written, or that were made from such names.
+// Returns no value if one of them may not be in its place.
 [[nodiscard]] std::optional<std::string> key_if(KeyKind kind,
                                                 std::initializer_list<std::string_view> names);
 
-// With a number as its last name. One that is too large for its place gives a key that
-// parse_key() does not take.
+// Returns the key with a number as its last name. If the number is too large for its place,
+// parse_key() refuses the key.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
                                  std::uint64_t number);
 
-// The beginning of all keys below a record: `key_below(key_of(KeyKind::rollout, {"r1"}))`.
+// Returns the beginning of all keys below a record: `key_below(key_of(KeyKind::rollout, {"r1"}))`.
 [[nodiscard]] std::string key_below(std::string_view key);
-// `/fleet/v1/node/ID/`: all that a node may read and write.
+// Returns `/fleet/v1/node/ID/`, the beginning of all keys that a node may read and write.
 [[nodiscard]] std::string node_prefix(std::string_view node);
-// The beginning of the keys of a kind, up to the first name: `/fleet/v1/rollout/`.
+// Returns the beginning of the keys of a kind, up to the first name: `/fleet/v1/rollout/`.
 [[nodiscard]] std::string prefix_of(KeyKind kind);
 
 struct ParsedKey {
   KeyKind kind = KeyKind::settings;
   std::vector<std::string> names = {};
 
-  // Of an event, a batch or a step; 0: the key has no number.
+  // Returns the number of an event, a batch or a step, or 0 if the key has no number.
   [[nodiscard]] std::uint64_t number() const;
 
   bool operator==(const ParsedKey&) const = default;
 };
 
-// No value if it is no key of the fleet's records, or a name in it is none; such a key is left
-// alone.
+// Returns no value if the text is not a key of the fleet's records, or has a name that may not be
+// in its place. Nobody touches such a key.
 [[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);
 
 }  // namespace fleet

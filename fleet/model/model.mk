@@ -1,17 +1,17 @@
-# The fleet's records and decisions, as a library without input and output: fleet/model. The stores
+# The library fleet/model: the fleet's records and decisions, without input and output. The stores
 # and programs of the fleet link it.
 build_packages += libpcre2-dev
 fleet_model_libraries = -lpcre2-8
 
 fleet_model := $(BUILD)/libfleet-model.a
 fleet_model_rollouts := $(wildcard fleet/model/rollout*.cc fleet/model/n*.cc)
-# With what takes JSON apart, as agent-releases has it, and with its order of versions.
+# It contains agent-releases' order of versions and the code that parses JSON.
 $(fleet_model): $(base_text) $(version_unit) \
     $(call unit,fleet/model,$(filter-out $(fleet_model_rollouts),$(wildcard fleet/model/*.cc))) \
     $(call unit,fleet/model-rollouts,$(fleet_model_rollouts))
 	$(make_archive)
 
-# ---- its tests: tests/together/fleet/NAME_test.cc
+# ---- the tests of the library: tests/together/fleet/NAME_test.cc
 
 fleet_model_tests := $(patsubst %,$(BUILD)/tests/together/fleet/%_test, \
   transaction keys records target judge judge_evidence judge_verdict judge_watch batch_draft \
@@ -22,7 +22,7 @@ fleet_model_tests := $(patsubst %,$(BUILD)/tests/together/fleet/%_test, \
 tool_tests += $(fleet_model_tests)
 
 $(BUILD)/objects/tests/together/fleet/%.o: CXXFLAGS += -O0
-# Those that walk are compiled once for many steps, and so for speed.
+# Tests that walk through many states: these are compiled once, and for speed.
 fleet_worlds := $(call objects,$(addprefix tests/together/fleet/,test_store.cc rollout_world.cc \
   rollout_judge.cc node_world.cc plan_world.cc))
 judge_world := $(call objects,tests/together/fleet/judge_world.cc)
@@ -41,7 +41,8 @@ $(fleet_model_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/ca
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(fleet_model_libraries)
 
-# How often a good version is stopped, and how far a bad one comes, in RUNS=N simulated rollouts.
+# Measures how often the judge stops a good version, and how far a bad one comes, in RUNS=N
+# simulated rollouts.
 .PHONY: judge judge-here
 judge:
 	@tests/need-packages $(check_packages)
@@ -49,10 +50,10 @@ judge:
 judge-here: $(BUILD)/tests/together/fleet/judge_test
 	@RUNS=$(or $(RUNS),10000) $<
 
-# What is walked exhaustively, and what was walked.
+# Tests that walk through all states, and the targets that run them and show what was walked.
 fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \
   plan_explore_test)
-# Random rollouts and plans, many more of them: RUNS=N; LONG=1 has a million.
+# Runs many more random rollouts and plans: RUNS=N; with LONG=1 a million.
 .PHONY: explore-fleet simulate-fleet simulate-fleet-here
 explore-fleet:
 	@tests/need-packages $(check_packages)

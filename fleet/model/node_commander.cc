@@ -43,7 +43,7 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // Ordered again, or read again: what was answered is reported again.
+    // The command was ordered again or read again, so its answer is reported again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -55,7 +55,8 @@ void NodeCommander::take(const CommandSeen& event) {
 void NodeCommander::take(const CommandGone&) {
   seen_.reset();
   begin_at_.reset();
-  // One that has not acted yet never will; one that acts is ended by what it does.
+  // A command that has not acted yet never will; for one that acts, the action itself brings the
+  // end.
   if (job_ && job_->stage != Job::Stage::acting) job_.reset();
 }
 
@@ -75,7 +76,7 @@ void NodeCommander::consider() {
   if (!command.instance.empty() && command.instance != identity_.instance) return;
   if (ledger_.answer_to(command.id) != nullptr || dropped_ == command.id) return;
   if (job_ && job_->command.id == command.id) return;
-  // It was begun by the fleet-agent before, and its upgrade is under way.
+  // The fleet-agent before this one has begun the command, and its upgrade is under way.
   if (run_ && run_->command.id == command.id) return;
   if (now_ < seen_at_ + command.delay_ms) {
     begin_at_ = seen_at_ + command.delay_ms;
@@ -86,7 +87,8 @@ void NodeCommander::consider() {
   begin(command);
 }
 
-// Why a command is answered at once with an error, or with what is so already; empty: it is begun.
+// Returns the answer to a command that is not begun: an error, or that its effect is there already.
+// Returns an empty text if the command is to be begun.
 std::string NodeCommander::why_not(const Command& command) const {
   const bool ours = run_ && run_->command.trace == command.trace;
   const bool preparing =
@@ -135,8 +137,8 @@ void NodeCommander::take(const AskEnded& event) {
   } else if (std::holds_alternative<Committed>(event.outcome) && may_act()) {
     act();
   } else if (std::holds_alternative<Refused>(event.outcome)) {
-    // News of what has changed is on its way: another command, another instance, or a stop that
-    // will end. Nothing was done, so the same may begin again.
+    // Something has changed: the command, the active instance, or `stop`. News of it is on its way.
+    // Nothing was done, so the same command may begin again.
     job_.reset();
   } else {
     job_->ask_at = now_ + ask_again_ms;
@@ -184,7 +186,7 @@ void NodeCommander::begin_upgrade(const Command& command) {
       BeginUpgrade{command, command.action == CommandAction::apply ? confirm_within(command) : 0});
 }
 
-// To go back goes before to commit: the order to go back is the later one.
+// An order to go back goes before one to commit, since it is the later one.
 void NodeCommander::tell_upgrader() {
   run_->tell_at.reset();
   if (run_->told) {
@@ -198,7 +200,7 @@ void NodeCommander::tell_upgrader() {
 
 void NodeCommander::answer(const std::string& id, std::string_view result) {
   ledger_.answer(id, brief(result), identity_.instance);
-  // Somebody waits for the answer to the order that stands in the store.
+  // If another command stands in the store, somebody waits for the answer to that one.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;
@@ -270,7 +272,7 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
-    job_->stage = Job::Stage::saving;  // saved already: it asks again
+    job_->stage = Job::Stage::saving;  // the ledger is saved already, so it asks again
   }
   if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();
   if (!run_ || !run_->activated || run_->command.action != CommandAction::apply) return;
@@ -281,7 +283,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (!run_->commit_sent && !run_->told && !run_->late &&
       now_ >= *run_->activated + confirm_within(run_->command)) {
     run_->late = true;
-    ledger_.late = run_->command.id;  // saved before anything is done, so that it is known why
+    // saved before the upgrade goes back, so that the reason is known
+    ledger_.late = run_->command.id;
   }
 }
 

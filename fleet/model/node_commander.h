@@ -1,27 +1,29 @@
-// A node's handling of the commands for one component, as a state machine.
+// Executes the commands for one component on a node, as a state machine.
 //
 // A command that is for this node and this instance, and was not answered yet, goes this way, once
 // its delay has passed since it was received:
 //
-//     save      the ledger has its id, and is on the disk
-//     ask       in one question to the store: the command is unchanged, this instance is active,
-//               and, for what begins something, `stop` is absent. No answer, or its not-after has
-//               passed on this clock: nothing is done
+//     save      the ledger has the command's id, and is on the disk
+//     ask       one question to the store confirms that the command is unchanged, that this
+//     instance
+//               is active, and, if the command begins something, that `stop` is absent. If there is
+//               no answer, or the not-after has passed on this clock, nothing is done
 //     act       prepare, begin an upgrade, commit it, go back, reboot
 //     save      the answer is on the disk
 //     report    answer and progress are written, as long as this instance is active
 //
-// The same id again is reported again and never done again. After a restart what the upgrader says
-// decides what came of a command that was begun: its ending, or that it is on trial; otherwise it
-// is `interrupted`. An upgrade begins only with a release that was prepared since the last one.
+// A command with the same id is answered with the same report again, and never executed again.
+// After a restart the upgrader tells the outcome of a command that was begun: how the upgrade
+// ended, or that it is on trial. If the upgrader cannot tell, the answer is `interrupted`. An
+// upgrade begins only with a release that was prepared since the last upgrade.
 //
-// A commit, or that it is to go back, is told to the upgrader until it could be sent, and told
-// again when it was refused, until the upgrade has ended. The upgrader refuses to cancel while the
-// old version stops; the new one, once activated, is therefore told to go back again.
+// The upgrader is told to commit, or to go back, until the message could be sent, and again after a
+// refusal, until the upgrade has ended. The upgrader refuses to cancel an upgrade while the old
+// version stops; so once the new version is activated, the upgrader is told to go back again.
 //
 // An upgrade by `apply` stays on trial: it has soaked when soak_ms have passed in health, and goes
-// back by itself when no `confirm` came within confirm_ms of its activation (0: the longer of three
-// soaks and five minutes), on this clock. `confirm` is answered `done` at the commit alone.
+// back by itself if no `confirm` has come within confirm_ms of its activation (0: the longer of
+// three soaks and five minutes), on this clock. `confirm` is answered `done` only at the commit.
 #pragma once
 
 #include <optional>
@@ -35,7 +37,7 @@
 
 namespace fleet {
 
-// Between two questions of which the first was not answered.
+// The time between a question that got no answer and the next one.
 inline constexpr Ms ask_again_ms = 1'000;
 
 // Between two tries to tell the upgrader to commit or to go back.
@@ -48,24 +50,25 @@ struct NodeIdentity {
   std::string boot_id = {};
 };
 
-// How long an upgrade by this command stays on trial.
+// Returns how long an upgrade by this command stays on trial.
 [[nodiscard]] Ms confirm_within(const Command& command);
 
 enum class UpgradeEnding { committed, failed, rolled_back };
 
 // ---- events
 
-// The upgrader's status when the ledger has just been read. The first event.
+// The upgrader's status at the moment when the ledger was read. This is the first event.
 struct Restarted {
-  std::string under_way = {};            // the id of the upgrade that is; empty: none
-  std::optional<Ms> activated_ago = {};  // none: the new version is not activated yet
-  std::string ended = {};                // the id of the last that has ended; empty: none
+  std::string under_way = {};            // the id of the upgrade under way; empty if there is none
+  std::optional<Ms> activated_ago = {};  // no value if the new version is not activated yet
+  std::string ended = {};  // the id of the last upgrade that has ended; empty if there is none
   UpgradeEnding ending = UpgradeEnding::failed;
   std::string why = {};
-  bool expired = false;  // it went back since its trial was over without a commit
+  bool expired = false;  // it went back because its trial ended without a commit
   bool reboot_required = false;
 };
-// This instance is active, by a record of that revision; 0: it is not any more.
+// This instance is active, by a record with that revision, or is not active any more if the
+// revision is 0.
 struct ActiveIs {
   Revision revision = 0;
 };
@@ -75,7 +78,7 @@ struct CommandSeen {
 };
 struct CommandGone {};
 struct StopIsGone {};
-// The store was restored from a snapshot: nothing is done until somebody accepts that.
+// The store was restored from a snapshot: this node does nothing until somebody accepts that.
 struct EpochDiffers {
   bool differs = true;
 };
@@ -88,12 +91,13 @@ struct ReportEnded {
 };
 struct PrepareEnded {
   std::string command = {};
-  std::string error = {};  // empty: the release is on the disk, and verified
+  std::string error = {};  // empty if the release is on the disk and verified
 };
 struct UpgradeActivated {
   std::string command = {};
 };
-// The upgrader could not be told to commit or to go back, or has refused that.
+// The message to commit or to go back could not be sent to the upgrader, or the upgrader has
+// refused it.
 struct NotTold {
   std::string upgrade = {};
 };
@@ -132,8 +136,8 @@ struct DoPrepare {
 
   bool operator==(const DoPrepare&) const = default;
 };
-// The upgrade's id is the command's. Its trial ends after trial_ms, with a commit only where one is
-// sent; 0: the upgrader commits it by itself.
+// Begins an upgrade whose id is the command's id. Its trial ends after trial_ms, and it is
+// committed only if SendCommit is sent. If trial_ms is 0, the upgrader commits it by itself.
 struct BeginUpgrade {
   Command command = {};
   Ms trial_ms = 0;
@@ -151,7 +155,7 @@ struct GoBack {
 
   bool operator==(const GoBack&) const = default;
 };
-// Lets the version that waits take the place of this one.
+// Lets the version that waits at the gate take the place of this one.
 struct PassGate {
   std::string reason = {};
   Ms deadline_ms = 0;
@@ -171,16 +175,17 @@ class NodeCommander {
   NodeCommander(NodeIdentity identity, NodeLedger ledger);
 
   [[nodiscard]] NodeActions step(const NodeEvent& event, Ms now);
-  // When NodeTimePassed is due; none: never.
+  // Returns when NodeTimePassed is due, or no value if it never is.
   [[nodiscard]] std::optional<Ms> next_deadline() const;
 
-  // Whether the upgrade of this name is still to be committed.
+  // Returns whether this upgrade is still to be committed.
   [[nodiscard]] bool commits(const std::string& upgrade) const {
     return run_ && run_->command.id == upgrade && run_->commit_sent && !run_->told;
   }
 
   [[nodiscard]] const NodeLedger& ledger() const { return ledger_; }
-  // All that decides what it does next, times relative to `now`, for tests that compare states.
+  // Returns all that decides the next step, with times relative to `now`, for tests that compare
+  // states.
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
@@ -192,7 +197,7 @@ class NodeCommander {
     Revision revision = 0;
     Ms not_after = 0;
     Stage stage = Stage::saving;
-    std::optional<Ms> ask_at = {};  // again
+    std::optional<Ms> ask_at = {};  // when to ask again
   };
   // An upgrade that was begun and has not ended.
   struct Run {
@@ -200,11 +205,11 @@ class NodeCommander {
     std::optional<Ms> activated = {};
     bool soaked = false;
     bool commit_sent = false;
-    bool late = false;  // is to go back since no confirmation came
+    bool late = false;  // has to go back since no confirmation came
     bool late_told = false;
-    bool told = false;               // told to go back by a command
-    std::string reason = {};         // why it was told that
-    std::optional<Ms> tell_at = {};  // to commit, or to go back: again
+    bool told = false;               // a command told it to go back
+    std::string reason = {};         // why the command said so
+    std::optional<Ms> tell_at = {};  // when to send the commit, or the order to go back, again
   };
 
   void take(const Restarted& event);
@@ -245,12 +250,12 @@ class NodeCommander {
   std::optional<Run> run_;
   std::optional<CommandSeen> seen_;
   Ms seen_at_ = 0;
-  std::optional<Ms> begin_at_;  // what was seen: its delay has not passed
+  std::optional<Ms> begin_at_;  // when the delay of the command in seen_ has passed
   std::string dropped_;         // a command whose not-after has passed
-  std::string repeated_;        // a command whose answer is to be reported again
+  std::string repeated_;        // a command that was seen again: its answer is reported again
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
-  std::optional<Ms> report_at_;  // again
+  std::optional<Ms> report_at_;  // when to report again
   std::string asked_;            // the command of the question under way
   Revision active_ = 0;
   bool epoch_differs_ = false;

@@ -1,5 +1,6 @@
-// fleet-agent's record on its disk of the commands for one component, so that each is executed at
-// most once whatever is killed. It is synced before anything is done, and before anybody is told.
+// fleet-agent's record on its disk of the commands for one component. It makes each command execute
+// at most once, even if processes are killed. It is synced before anything is done, and before
+// anybody is told.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +12,23 @@
 
 namespace fleet {
 
-// A driver repeats at most its last order; more are kept for people.
+// So many answers are kept. A driver repeats at most its last order; people may look at more.
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {
-  Command begun = {};                // the last that was begun; its id is empty where there is none
-  Command upgrade = {};              // that which began the last upgrade
-  std::string prepared = {};         // the release that an upgrade may begin with
-  std::string boot_id = {};          // of the boot that `reboot` was to end
-  bool reboot_wanted = false;        // the last upgrade asked for one
-  std::string late = {};             // the id of an upgrade that was not confirmed in time
-  std::string committed = {};        // the trace of the last upgrade that was
-  std::vector<Answer> answers = {};  // the newest last
-  Upgrade progress = {};             // what node/ID/upgrade/COMPONENT is to say
+  Command begun = {};          // the last command that was begun; its id is empty if there is none
+  Command upgrade = {};        // the command that began the last upgrade
+  std::string prepared = {};   // the release with which an upgrade may begin
+  std::string boot_id = {};    // the boot that the command `reboot` was to end
+  bool reboot_wanted = false;  // the last upgrade asked for a reboot
+  std::string late = {};       // the id of an upgrade that was not confirmed in time
+  std::string committed = {};  // the trace of the last upgrade that was committed
+  std::vector<Answer> answers = {};  // the newest is the last
+  Upgrade progress = {};             // the contents for the record node/ID/upgrade/COMPONENT
 
   bool operator==(const NodeLedger&) const = default;
 
-  // The answer to the command; null if there is none yet.
+  // Returns the answer to the command, or null if there is none yet.
   [[nodiscard]] const Answer* answer_to(std::string_view id) const;
   void answer(std::string_view id, std::string_view result, std::string_view instance);
 };

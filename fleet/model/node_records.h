@@ -1,5 +1,6 @@
-// The records of one node: what it is, what runs on it, what it was told and what it answered.
-// Plain data; how they are written is in record_members.h. Times of day are texts, only ever shown.
+// The records of one node: its description, the versions that it runs, its commands and its
+// answers. Plain data; record_members.h says how records are written. Times of day are texts, and
+// only shown.
 #pragma once
 
 #include <array>
@@ -11,42 +12,43 @@
 
 namespace fleet {
 
-// node/ID/info: written only when it changes.
+// The record node/ID/info, which is written only when it changes.
 struct NodeInfo {
-  std::map<std::string, std::string> facts = {};   // os, arch, ...: found by the node
-  std::map<std::string, std::string> labels = {};  // given by whoever set the node up
-  std::int64_t protocol = 0;  // of fleet-agent, what --min-protocol asks for; 0: none was reported
+  std::map<std::string, std::string> facts = {};   // os, arch, ...: the node finds them out itself
+  std::map<std::string, std::string> labels = {};  // given by the person who set the node up
+  std::int64_t protocol = 0;  // of fleet-agent, for --min-protocol; 0 if none was reported
   std::string upgrader_protocol = {};
   std::string library_protocol = {};
-  std::map<std::string, std::vector<std::string>> on_disk = {};  // component: versions
-  std::string time_zone = {};                                    // of windows that are site-local
+  std::map<std::string, std::vector<std::string>> on_disk = {};  // for each component its versions
+  std::string time_zone = {};  // for windows whose zone is site-local
 
   bool operator==(const NodeInfo&) const = default;
 };
 
-// node/ID/versions: what runs, as it was found. In JSON a flat object of texts.
+// The record node/ID/versions: the versions that run, as the node has found them. In JSON it is a
+// flat object of texts.
 struct Versions {
-  std::map<std::string, std::string> running = {};  // component: version
+  std::map<std::string, std::string> running = {};  // for each component its version
 
   bool operator==(const Versions&) const = default;
 };
 
-// node/ID/instance/UUID, on a lease: one process of fleet-agent.
+// The record node/ID/instance/UUID, on a lease: one process of fleet-agent.
 struct Instance {
-  std::string version = {};  // empty: it reported none, which reads as unknown
+  std::string version = {};  // empty if none was reported, which reads as unknown
   std::string phase = {};
   std::string boot_id = {};
   std::string since = {};
   std::string last_command = {};
   bool ready = false;
-  std::string degraded = {};  // why; empty: it is not
+  std::string degraded = {};  // why the node is degraded; empty if it is not
   std::int64_t generation = 0;
-  std::string machine = {};  // another for each machine, the same at each boot; empty: not known
+  std::string machine = {};  // differs between machines, the same at each boot; empty if unknown
 
   bool operator==(const Instance&) const = default;
 };
 
-// node/ID/active: the instance that acts. It has no lease.
+// The record node/ID/active: the instance that acts for the node. It has no lease.
 struct Active {
   std::string instance = {};
   std::string boot_id = {};
@@ -58,15 +60,15 @@ struct Active {
 enum class UpgradePhase {
   unknown,
   staging,        // the release is being fetched
-  verifying,      // signature, self-test
-  prepared,       // on disk and verified; nothing has been begun
+  verifying,      // signature and self-test are being checked
+  prepared,       // the release is on disk and verified; no upgrade has begun
   cutover_ready,  // the new version stands beside the old one and waits for `stop`
-  soaking,        // it works, on trial, and the time to observe it is running
-  soaked,         // that time has passed in health; waits for `confirm`
+  soaking,        // the new version works, on trial, and is observed for soak_ms
+  soaked,         // the soak has passed in health; the node waits for `confirm`
   done,
   failed,
-  unconfirmed,  // went back because `confirm` did not come in time: not the release's failure
-  rolled_back,  // went back because it was told to
+  unconfirmed,  // went back because `confirm` came too late: not the release's failure
+  rolled_back,  // went back because of an order
 };
 constexpr auto names(UpgradePhase) {
   return std::to_array<std::string_view>({"unknown", "staging", "verifying", "prepared",
@@ -74,7 +76,7 @@ constexpr auto names(UpgradePhase) {
                                           "unconfirmed", "rolled-back"});
 }
 
-// Begun, and not ended in one way or another.
+// Returns whether an upgrade in this phase has begun and not ended.
 constexpr bool is_under_way(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:
@@ -94,10 +96,10 @@ constexpr bool is_under_way(UpgradePhase phase) {
   return false;
 }
 
-// node/ID/upgrade/COMPONENT: how far the upgrade is; cleared of its error by the next success.
+// The record node/ID/upgrade/COMPONENT: how far the upgrade is. The next success clears its error.
 struct Upgrade {
   UpgradePhase phase = UpgradePhase::unknown;
-  std::string attempt = {};  // the id of the command that began it
+  std::string attempt = {};  // the id of the command that began the upgrade
   std::string error = {};
   std::string from = {};
   std::string to = {};
@@ -110,11 +112,11 @@ struct Upgrade {
 enum class CommandAction {
   unknown,
   prepare,
-  apply,    // of a rollout: begin, and stay on trial until `confirm`
-  upgrade,  // of a machine: begin and end
+  apply,    // for rollouts: begins an upgrade that stays on trial until `confirm`
+  upgrade,  // for machines: the upgrader commits by itself
   confirm,
   rollback,
-  stop,  // the old instance may go
+  stop,  // lets the old instance end
   reboot,
   status,
 };
@@ -123,18 +125,19 @@ constexpr auto names(CommandAction) {
                                           "rollback", "stop", "reboot", "status"});
 }
 
-// node/ID/command/COMPONENT: on a lease that is its not-after.
+// The record node/ID/command/COMPONENT, on a lease whose end is the command's not-after.
 struct Command {
   std::string id = {};  // TRACE.STEP.ATTEMPT
   CommandAction action = CommandAction::unknown;
-  std::string version = {};       // of the release
-  std::string digest = {};        // of all its manifests
-  std::string instance = {};      // whom it is meant for; empty: the active one
-  std::int64_t not_after_ms = 0;  // from its receipt, on the node's monotonic clock
+  std::string version = {};       // the version of the release
+  std::string digest = {};        // of all manifests of the release
+  std::string instance = {};      // the instance that has to obey; the active one if empty
+  std::int64_t not_after_ms = 0;  // counted from the receipt, on the node's monotonic clock
   std::int64_t soak_ms = 0;
-  std::int64_t confirm_ms = 0;   // from the new version's activation, until it goes back by itself
-  std::int64_t deadline_ms = 0;  // of `stop`: how long the old instance may take to end
-  std::int64_t delay_ms = 0;     // from its receipt: it is not begun before
+  // counted from the new version's activation; then it goes back by itself
+  std::int64_t confirm_ms = 0;
+  std::int64_t deadline_ms = 0;  // for `stop`: the time that the old instance may take to end
+  std::int64_t delay_ms = 0;     // counted from the receipt: the command is not begun before
   std::string reason = {};
   bool downgrade = false;
   std::string trace = {};
@@ -142,41 +145,42 @@ struct Command {
   bool operator==(const Command&) const = default;
 };
 
-// The results that an answer may have besides an error in words.
+// The results in an answer. An answer may have an error in words instead.
 inline constexpr std::string_view result_done = "done";
 inline constexpr std::string_view result_reboot_required = "reboot-required";
-// It cannot be known what came of it: the versions that run must say.
+// The answer to a command whose outcome cannot be known: only the versions that run can tell.
 inline constexpr std::string_view result_interrupted = "interrupted";
-// To a roll-back: the new version is committed already, and stays.
+// The answer to a roll-back that comes too late: the new version is committed, and stays.
 inline constexpr std::string_view result_committed = "committed";
 
-// node/ID/answer/COMPONENT.
+// The record node/ID/answer/COMPONENT.
 struct Answer {
-  std::string command = {};  // its id
+  std::string command = {};  // the command's id
   std::string result = {};
   std::string instance = {};
 
   bool operator==(const Answer&) const = default;
 };
 
-// node/ID/claim/COMPONENT: what moves the node now; while it is there the desired version is not
-// looked at.
+// The record node/ID/claim/COMPONENT: names the run or command that moves the node now. While it
+// exists, the desired version does not move the node.
 struct Claim {
-  std::string by = {};  // rollout/RID, plan/NAME, command/WHO
+  std::string by = {};  // rollout/RID, plan/NAME or command/WHO
 
   bool operator==(const Claim&) const = default;
 };
 
-// node/ID/csr: a request to renew the node's certificate, under the same name and with the same
-// key.
+// The record node/ID/csr: a request to renew the node's certificate, under the same name and with
+// the same key.
 struct CertificateRequest {
   std::string pem = {};
-  std::string certificate = {};  // PEM, the one that is to be renewed
+  std::string certificate = {};  // the certificate that is to be renewed, in PEM
 
   bool operator==(const CertificateRequest&) const = default;
 };
 
-// node/ID/certificate: what came of the last request, a certificate or why there is none.
+// The record node/ID/certificate: the answer to the last request, which is a certificate or the
+// reason why there is none.
 struct NodeCertificate {
   std::string pem = {};
   std::string error = {};

@@ -1,10 +1,11 @@
-// NodeCommander's part for a command that was begun before fleet-agent, or the machine, went down.
+// The part of NodeCommander for a command that was begun before fleet-agent, or the machine, went
+// down.
 #include "fleet/model/node_commander.h"
 
 namespace fleet {
 namespace {
 
-// True if the outcome of the last upgrade is known already.
+// Returns whether the outcome of the last upgrade is known already.
 bool is_ended(const NodeLedger& ledger) {
   if (ledger.progress.attempt != ledger.upgrade.id) return false;
   return ledger.progress.phase == UpgradePhase::done ||
@@ -18,7 +19,8 @@ bool is_ended(const NodeLedger& ledger) {
 void NodeCommander::take(const Restarted& event) {
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // Begun, and not acted upon: it may have been begun by the one before, who says no more.
+  // The command was begun, and not answered: the fleet-agent before this one may have acted on it,
+  // but no longer tells.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {
@@ -55,7 +57,7 @@ void NodeCommander::resolve_begun(const Restarted& event) {
     case CommandAction::apply:
       if (run_ && run_->activated) answer(begun.id, result_done);
       if (!run_) answer(begun.id, result_interrupted);
-      return;  // or it is answered when the new version is activated
+      return;  // while it runs, the command is answered when the new version is activated
     case CommandAction::upgrade:
       if (!run_) answer(begun.id, result_interrupted);
       return;

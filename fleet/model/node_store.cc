@@ -1,5 +1,5 @@
-// NodeCommander's questions to disk and store: at most one save, one question and one report at a
-// time; and when it wants to be woken.
+// The part of NodeCommander that talks to disk and store, with at most one save, one question and
+// one report at a time. Also decides when it has to be woken.
 #include <utility>
 
 #include "fleet/model/enum_text.h"
@@ -62,7 +62,7 @@ void NodeCommander::report() {
   actions_.emplace_back(Report{report_of(repeated_)});
 }
 
-// Answer and progress go together.
+// Returns one transaction that writes the answer and the progress together.
 Transaction NodeCommander::report_of(const std::string& answered) const {
   Transaction both{
       .compares = {{.key = key_of(KeyKind::node_active, {identity_.node}), .revision = active_}}};
@@ -84,7 +84,7 @@ void NodeCommander::take(const ReportEnded& event) {
     reported_ = reporting_progress_;
     reported_answer_ = reporting_answer_;
   } else {
-    // Refused: another instance is active, which news will say.
+    // If the store refused the report, another instance is active, and news of that will come.
     report_at_ = now_ + ask_again_ms;
   }
 }

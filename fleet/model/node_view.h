@@ -1,4 +1,4 @@
-// The records of a cell, node by node. Damaged ones are named, and hide nothing else.
+// Sorts the records of a cell by node. Damaged records are named, and hide no other record.
 #pragma once
 
 #include <map>
@@ -17,32 +17,32 @@ struct NodeView {
   std::string id = {};
   NodeInfo info = {};
   Versions versions = {};
-  std::map<std::string, Instance> instances = {};  // that live
+  std::map<std::string, Instance> instances = {};  // the instances that live
   Active active = {};
-  std::map<std::string, Upgrade> upgrades = {};    // component: how far
-  std::map<std::string, std::string> damage = {};  // key: what is wrong with its record
+  std::map<std::string, Upgrade> upgrades = {};    // for each component how far its upgrade is
+  std::map<std::string, std::string> damage = {};  // for each key the fault in its record
 
   [[nodiscard]] bool reports() const { return !instances.empty(); }
-  // Why it is degraded; empty: it is not.
+  // Returns why the node is degraded, or an empty text if it is not.
   [[nodiscard]] std::string degraded() const;
 
-  // A record of this node, or that its key is absent.
+  // Takes in a record of this node, or that a key of it is absent.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key, std::string_view text);
 };
 
-// In the order of their names.
+// Returns all nodes in the order of their names.
 [[nodiscard]] std::vector<NodeView> nodes_in(const Reading& reading);
 
-// Those that run a newer version of the component: `n1 (2.1.0), n2 (2.1.0)`. An empty text if none
-// does.
+// Returns the nodes that run a newer version of the component: `n1 (2.1.0), n2 (2.1.0)`. Returns an
+// empty text if none does.
 [[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
                                          const std::string& component, const std::string& version);
 
-// As select_nodes() wants them.
+// Returns the nodes in the form that select_nodes() takes.
 [[nodiscard]] std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes);
 
-// Whether the key is of a node's record: then the first of its names is the node's.
+// Returns whether the key is of a node's record; the first name in such a key is the node's.
 [[nodiscard]] bool is_of_node(KeyKind kind);
 
 }  // namespace fleet

@@ -18,7 +18,8 @@ std::string webhook_in(const Notices::Records& records) {
   return settings ? cell_settings(settings.value()).webhook : "";
 }
 
-// Returns none for another key that somebody has written there, which is not an event.
+// Returns the event's number, or none if the key is not an event's: somebody may have written
+// another key there.
 std::optional<std::int64_t> event_number(const std::string& text) {
   const auto key = parse_key(text);
   if (!key || key->kind != KeyKind::event) return std::nullopt;
@@ -66,7 +67,7 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const Notified before = read ? read.value() : Notified{};
   const auto last = static_cast<std::int64_t>(last_event(records));
   if (before.webhook != webhook) {
-    // Events from before the webhook was set are not sent to it.
+    // Events from the time before the webhook was set are not sent to it.
     under_way_ = true;
     done_ = 0;
     return noted(found, {last, webhook});
@@ -75,7 +76,7 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
-  // A store that was restored from an older copy counts its events from there.
+  // A store that was restored from an older copy continues with lower numbers.
   if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;
   const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));

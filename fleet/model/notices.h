@@ -1,6 +1,6 @@
-// Which events a webhook is sent, and when an event is sent again: successes, failures and halts,
-// in their order, each at least once, and nothing waits for it. The controller that writes the
-// history also sends them. Pure.
+// Decides which events are sent to a webhook, and when an event is sent again. Successes, failures
+// and halts are sent in their order, each at least once, and nothing waits for it. The controller
+// that writes the history also sends them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,17 @@
 
 namespace fleet {
 
-// After so many tries in vain, about an hour and a half, an event is given up and the next is sent.
+// An event that could not be sent in so many tries, about an hour and a half, is given up, and the
+// next is sent.
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
 
-// The file of a webhook that is set as `file:PATH`. Returns no value if the setting is itself a
+// Returns the file of a webhook that is set as `file:PATH`, or no value if the setting is itself a
 // URL.
 [[nodiscard]] std::optional<std::string> webhook_file(std::string_view webhook);
-// The URL in such a file, which is its first line. Returns an empty text if that line is not an
-// http or https URL.
+// Returns the URL in the file of a webhook, which is its first line, or an empty text if that line
+// is not an http or https URL.
 [[nodiscard]] std::string webhook_url(std::string_view content);
 
 class Notices {
@@ -37,13 +38,13 @@ class Notices {
   };
   struct Post {
     std::int64_t event = 0;
-    std::string webhook = {};  // as it is set: a URL, or file:PATH
+    std::string webhook = {};  // as in the setting: a URL, or file:PATH
     std::string body = {};
   };
   using Step = std::variant<Rest, Post, Transaction>;
 
-  // `ours` says that this controller writes the history. Returns Rest while a post or a transaction
-  // is under way.
+  // Returns the next step. `ours` says that this controller writes the history. While a post or a
+  // transaction is under way, the step is Rest.
   [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
   void posted(bool taken, Ms now);
   void written();
@@ -52,7 +53,7 @@ class Notices {
   bool under_way_ = false;
   std::int64_t event_ = 0;  // the event that is being sent
   std::int64_t done_ = 0;   // the last event that was sent, or given up
-  // No event up to this number has still to be sent, so none of them is read again at each change
+  // No event up to this number has still to be sent. So none of them is read again at each change
   // of the cell.
   std::int64_t looked_until_ = 0;
   int tries_ = 0;

@@ -1,5 +1,5 @@
-// The rollout by which a plan's members come to the fleet-agent that the plan names, before its
-// first step: a rollout as any other, but that the plan's driver begins it.
+// The rollout that brings the fleet-agent that a plan names to the plan's members, before the first
+// step. It is a rollout like any other, except that the plan's driver begins it.
 #pragma once
 
 #include <string>
@@ -11,15 +11,17 @@
 
 namespace fleet {
 
-// One for each run of the plan: the commands of another would count as answered.
+// Returns a name of its own for each run of the plan: otherwise the commands of an earlier run
+// would count as answered.
 [[nodiscard]] std::string agent_rollout_id(const std::string& name, const Plan& plan);
 
-// Writes it whole: one node, then the others. `nodes` are sorted. False: no rollout can be called
-// so, or so many nodes do not fit into one transaction.
+// Adds the whole rollout to the transaction: a batch of one node, then the others. `nodes` must be
+// sorted. Returns false if no rollout can have its name, or so many nodes do not fit into one
+// transaction.
 [[nodiscard]] bool put_agent_rollout(Transaction& transaction, const std::string& name,
                                      const Plan& plan, const std::vector<std::string>& nodes);
 
-// It has begun or will begin, and nobody has paused it.
+// Returns whether the rollout has begun or will begin, and nobody has paused it.
 [[nodiscard]] bool is_under_way(const Rollout& rollout);
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// How a new plan is written.
+// Writes a new plan.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace fleet {
 
 class PlanCreation : public Creation {
  public:
-  // `members` are sorted.
+  // `members` must be sorted.
   PlanCreation(std::string name, Plan wanted, std::vector<std::string> members, PlanGround ground);
 
  private:

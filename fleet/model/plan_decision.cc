@@ -58,7 +58,7 @@ class PlanDecider {
     const auto found = view_.members.find(id);
     return found == view_.members.end() ? MemberSight{} : found->second;
   }
-  // Those that do not wait at this step, or a later one.
+  // Returns the members that do not wait at this step or a later one.
   [[nodiscard]] std::vector<std::string> those_before(std::int64_t at) const {
     std::vector<std::string> behind;
     for (const std::string& id : view_.ids) {
@@ -85,7 +85,8 @@ class PlanDecider {
     return begin("step " + std::to_string(next_.step) + " may run");
   }
 
-  // A member that has the new fleet-agent already has it on trial: it may go back.
+  // Returns whether the rollout of fleet-agent is under way. Until it ends, a member that has the
+  // new fleet-agent has it on trial, and may go back.
   [[nodiscard]] bool is_agent_under_way() const {
     const auto found = view_.rollouts.find(agent_rollout_id(view_.name, plan_));
     return found != view_.rollouts.end() && is_under_way(found->second);
@@ -99,7 +100,8 @@ class PlanDecider {
     return others;
   }
 
-  // They take part when they are back.
+  // Begins the rollout that brings fleet-agent to the members `others`. When it has ended, waits
+  // until they report again with the new fleet-agent.
   PlanDecision bring_agents(const std::vector<std::string>& others) {
     const std::string id = agent_rollout_id(view_.name, plan_);
     const auto found = view_.rollouts.find(id);
@@ -171,7 +173,7 @@ class PlanDecider {
     }
     next_.acting = true;
     if (step().migrate && !plan_.component.empty()) put_desired(plan_.version, plan_.digest);
-    // A member that has been stopped is not held back: it would not serve.
+    // A member that has stopped is not held back, since it would not serve while it waits.
     return write("all have stopped for step " + name() + ", and may act");
   }
 
@@ -196,8 +198,8 @@ class PlanDecider {
 
   // ---- its end
 
-  // Nobody's `act` has begun where nobody was allowed to, or the one who migrates says that nothing
-  // was changed, or has not begun.
+  // Returns whether the members may go back: nobody was allowed to begin `act`, and the member that
+  // migrates has changed nothing or has not begun.
   [[nodiscard]] bool may_go_back() const {
     if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
     if (plan_.lock.empty()) return true;
@@ -254,7 +256,7 @@ class PlanDecider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // The version is not held back any longer.
+  // Writes the desired version, which is then no longer held back.
   void put_desired(const std::string& version, const std::string& digest) {
     const Desired desired{
         .version = version, .digest = digest, .why = "plan/" + view_.name, .trace = plan_.trace};

@@ -51,7 +51,7 @@ std::optional<std::string> why_no_plan(const Plan& plan) {
 
 namespace {
 
-// It runs, on the ground that it was drafted on.
+// Makes the plan run, provided that the records it was drafted from are unchanged.
 void begin(const std::string& name, Plan& plan, const PlanGround& ground,
            Transaction& transaction) {
   plan.state = PlanState::running;
@@ -61,7 +61,7 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // A version that another plan has held back was never the one that all should run.
+  // A version that another plan holds back was never the version that all nodes should run.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;
@@ -94,7 +94,7 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
   if (!written) transaction.compares.push_back({.key = key_of(KeyKind::rollout, {name})});
   transaction.compares.push_back({.key = key_of(KeyKind::stop)});
   const auto all = static_cast<std::int64_t>(members.size());
-  // The plan's own record and the wish must still fit.
+  // There must be room for the plan's own record and for the wish.
   while (plan.enlisted < all && transaction.puts.size() + 2 < operations_max) {
     const std::string& id = members[static_cast<std::size_t>(plan.enlisted++)];
     transaction.puts.push_back(

@@ -22,9 +22,9 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 
 // The records that a plan begins from.
 struct PlanGround {
-  Revision release = 0;        // of its component, where it has one
-  Revision agent_release = 0;  // of fleet-agent, where it names one
-  Desired desired = {};        // of that component
+  Revision release = 0;        // of the component's release, if the plan has a component
+  Revision agent_release = 0;  // of fleet-agent's release, if the plan names one
+  Desired desired = {};        // of the plan's component
   Revision desired_revision = 0;
 };
 

@@ -1,4 +1,4 @@
-// The driver of one plan: see driver.h for how it drives, and plan_decision.h for what.
+// The driver of one plan. driver.h says how it drives, and plan_decision.h what it decides.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class PlanTask {
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
-  // There is nothing that would undo half a plan: its members' waits end by themselves.
+  // Returns false: nothing can undo half a plan, and its members' waits end by themselves.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 

@@ -16,7 +16,7 @@ class Follower {
     if (!sight_.takes_part) return NothingToDo{};
     if (plan_.state == PlanState::running) {
       if (sight_.own_revision == 0 || own_.step == 0) return next(1, "");
-      // This fleet-agent is another one than that which has recorded that it takes part.
+      // The record that the member takes part was written by another version of fleet-agent.
       if (plan_.step == 0 && own_.version != facts_.version) return next(1, "");
       if (own_.error || own_.phase == MemberPhase::unknown) return NothingToDo{};
       return run();
@@ -78,7 +78,7 @@ class Follower {
 
   FollowerStep begin_to_act() const { return write(MemberPhase::acting); }
 
-  // Its record says that it acts.
+  // Goes on for a member whose record says that it acts.
   FollowerStep act() const {
     const bool migrates = step().kind == StepClass::together && !plan_.acting;
     if (!facts_.began_to_act) return fail("interrupted while it acted", 0);

@@ -1,25 +1,27 @@
-// A member's part in a plan: what it does next, decided from the plan, from its own record, and
-// from the hooks that it has run for this step since it was started.
+// Decides what a member of a plan does next, from the plan, from the member's own record, and from
+// the hooks that this process has run for the step.
 //
-//     at            while the plan runs, when the plan's step is its own
-//     nothing       records that it takes part, by which version; again after its own upgrade
-//     waiting       any: `check`, then it acts; one-at-a-time and once: the same, when it has the
-//                   lock; together: `stop`, and it is stopped
+//     phase         what the member does while the plan runs, if the plan's step is the member's
+//     no record     records that it takes part, and its version; again after its own upgrade
+//     waiting       any: runs `check`, then acts; one-at-a-time and once: the same, when it has the
+//                   lock; together: runs `stop`, and is then `stopped`
 //     stopped       acts when the plan says so, or migrates when it has the lock
-//     acting        `act` (together: then `start`), `post`, and it waits at the next step;
-//                   migrating: `migrate`, and it has migrated
+//     acting        runs `act` (together: then `start`) and `post`, and waits at the next step;
+//                   if it migrates: runs `migrate`, and is then `migrated`
 //
-// It records that it acts before it acts, in a transaction that compares the plan, and that this
-// instance acts for the node: who has been stopped in that moment does not begin. A fleet-agent
-// that is killed while it acts says `interrupted`; everything else it does again. A check that says
-// no (1 to 125) skips the step; one that cannot be run, or is killed, fails it.
+// A member records that it acts before it acts, in a transaction that compares the plan, and that
+// this instance acts for the node. So if the plan is stopped in that moment, the member does not
+// begin. A fleet-agent that was killed while it acted reports `interrupted`; everything else it
+// does again. A check that says no (exit status 1 to 125) skips the step; a check that cannot be
+// run, or is killed, fails the step.
 //
-// An `act` that ends with 76 asks for a reboot. That is recorded with the boot that it was before,
-// and ordered once, by the process that has recorded it: who finds the record in the same boot
-// waits for the boot, and never orders another. In a later boot `start` and `post` follow.
+// An `act` that ends with 76 asks for a reboot. The member records that, with the id of the present
+// boot, and the process that has written the record orders the reboot once. A process that finds
+// the record in the same boot waits for the reboot, and never orders another. After the reboot
+// `start` and `post` follow.
 //
 // When the plan stops, a member that acts ends that first. A member that has stopped for a step in
-// which no `act` has begun runs `start` and has resumed; each other stays as it is, halted.
+// which no `act` has begun runs `start` and has resumed. Each other member stays as it is, halted.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +37,11 @@
 
 namespace fleet {
 
-// The one exit status by which a migration says that it has failed and changed nothing.
+// The only exit status by which a migration says that it has failed and changed nothing.
 inline constexpr int exit_nothing_changed = 75;
-// The one by which an `act` asks for a reboot; `post` runs after the boot.
+// The exit status by which an `act` asks for a reboot; `post` runs after the boot.
 inline constexpr int exit_reboot_required = 76;
-// As shells have it: from here on a hook could not be run, or was killed.
+// From this exit status on a hook could not be run, or was killed, as in shells.
 inline constexpr int exit_not_run = 126;
 
 enum class HookVerb { check, stop, act, start, post, migrate, reboot };
@@ -49,21 +51,22 @@ enum class HookVerb { check, stop, act, start, post, migrate, reboot };
 struct FollowerFacts {
   std::string node = {};
   std::string plan = {};
-  std::string version = {};  // of its fleet-agent
-  std::string boot = {};     // which boot of the machine this is
-  Revision active = 0;       // the record by which this instance acts for the node
-  // Of the step and phase that its record says, by this process.
+  std::string version = {};  // the version of its fleet-agent
+  std::string boot = {};     // the id of this boot of the machine
+  Revision active = 0;       // revision of the record that makes this instance act for the node
+  // The exit statuses of the hooks that this process has run for the step and phase in the member's
+  // record.
   std::map<HookVerb, int> done = {};
-  bool began_to_act = false;  // this process has written that it acts
-  std::string output = {};    // the last words of the last hook
+  bool began_to_act = false;  // this process has written that the member acts
+  std::string output = {};    // the last line of the last hook
 };
 
 struct RunHook {
   std::string hook = {};
   HookVerb verb = HookVerb::check;
-  std::string step = {};     // its name
-  std::string version = {};  // that the plan brings
-  Ms timeout_ms = 0;         // it is killed then
+  std::string step = {};     // the step's name
+  std::string version = {};  // the version that the plan brings
+  Ms timeout_ms = 0;         // the hook is killed after this time
 
   bool operator==(const RunHook&) const = default;
 };
@@ -82,13 +85,14 @@ struct PlanSight {
   bool takes_part = false;
   Plan plan = {};
   Revision revision = 0;
-  PlanMember own = {};  // as it was read
+  PlanMember own = {};  // the member's own record as it was read
   Revision own_revision = 0;
 };
 
-// Called when a hook has ended, a transaction is known, or a record has changed; never while a hook
-// runs. When its own record has another step or phase than before, `done` begins anew, but for
-// `began_to_act`, which is set when its own transaction to act is committed.
+// Returns the next step. Called when a hook has ended, the outcome of a transaction is known, or a
+// record has changed; never while a hook runs. When the member's own record gets another step or
+// phase, the caller empties `done` and sets `began_to_act` to false, but to true when this
+// process's transaction to act was committed.
 [[nodiscard]] FollowerStep follow(const PlanSight& sight, const FollowerFacts& facts);
 
 }  // namespace fleet

@@ -19,7 +19,7 @@ void PlanPart::take(const PlanSeen& event) {
   sight_.takes_part = event.sight.takes_part;
   sight_.plan = event.sight.plan;
   sight_.revision = event.sight.revision;
-  // Records at an earlier revision than before come from a restored store.
+  // If records come from an earlier revision than before, the store was restored.
   if (event.as_of < std::exchange(as_of_, event.as_of)) written_ = 0;
   if (event.as_of < written_ || event.sight.own_revision == sight_.own_revision) return;
   const PlanMember& own = event.sight.own;
@@ -59,7 +59,7 @@ void PlanPart::take(const MemberWritten& event) {
     unknown_ = write.member;
     looks_ = true;
   } else {
-    // The record that made it refused will be seen.
+    // The changed record that made the store refuse the transaction will still be seen.
     refused_ = decided_on_;
   }
 }

@@ -1,9 +1,9 @@
-// A member's part in one plan, as a state machine around plan_follower.h: runs one hook or writes
+// A member's part in one plan, as a state machine around plan_follower.h. Runs one hook or writes
 // one transaction at a time, and knows what this process itself has begun.
 //
-// Whether a transaction whose answer was lost, or is on its way still, was written is told by the
-// next sight of the record: nobody but the instance that acts writes it, so a record that has
-// changed to what was sent was changed by that.
+// If the answer to a transaction was lost or has not come yet, the next sight of the record tells
+// whether it was written: only the acting instance writes this record, so a record that has the
+// contents that were sent was written by that transaction.
 #pragma once
 
 #include <optional>
@@ -17,15 +17,15 @@ namespace fleet {
 
 // ---- events
 
-// The records of the store.
+// The records of the store, as they were seen.
 struct PlanSeen {
   PlanSight sight = {};
-  Revision as_of = 0;   // the revision at which its own record was read
-  Revision active = 0;  // by which this instance acts; 0: it does not
+  Revision as_of = 0;   // the revision at which the member's own record was read
+  Revision active = 0;  // by which this instance acts; 0 if it does not act
 };
 struct HookEnded {
   int status = 0;
-  std::string output = {};  // its last line
+  std::string output = {};  // the last line of its output
 };
 struct MemberWritten {
   Outcome outcome = {};
@@ -34,11 +34,11 @@ using PlanPartEvent = std::variant<PlanSeen, HookEnded, MemberWritten>;
 
 class PlanPart {
  public:
-  // `version` is that of this fleet-agent.
+  // `version` is the version of this fleet-agent.
   PlanPart(std::string node, std::string plan, std::string version, std::string boot = "");
 
-  // The deed to be begun now; its end is told by HookEnded or MemberWritten. While an outcome is
-  // unknown there is none, until the store has been looked at again.
+  // Returns the hook or transaction to begin now; HookEnded or MemberWritten tells its end. While
+  // an outcome is unknown, returns nothing to do until the store has been read again.
   [[nodiscard]] FollowerStep step(const PlanPartEvent& event);
 
   [[nodiscard]] bool is_busy() const { return running_ || pending_; }
@@ -50,19 +50,20 @@ class PlanPart {
   void take_own(const PlanMember& own, Revision revision, bool is_ours);
   [[nodiscard]] FollowerStep next();
 
-  using Basis = std::pair<Revision, Revision>;  // of the plan, and of its own record
+  // the revisions of the plan and of the member's record
+  using Basis = std::pair<Revision, Revision>;
 
   FollowerFacts facts_;
   PlanSight sight_;
   std::optional<RunHook> running_;
-  bool outdated_ = false;  // its record has changed since the hook that runs was begun
+  bool outdated_ = false;  // the member's record has changed since the running hook was begun
   std::optional<WriteMember> pending_;
-  Basis decided_on_ = {};              // that of `pending_`
+  Basis decided_on_ = {};              // the basis of `pending_`
   std::optional<PlanMember> unknown_;  // sent, and no answer came
-  bool looks_ = false;                 // for what came of that, before anything else
-  std::optional<Basis> refused_;       // on what the last that was refused was decided
-  Revision written_ = 0;  // its own record was written then: what was read before is old
-  Revision as_of_ = 0;    // when its own record was read last
+  bool looks_ = false;                 // waits for a reading that tells the outcome of `unknown_`
+  std::optional<Basis> refused_;       // the basis of the last transaction that was refused
+  Revision written_ = 0;  // when the member's record was written; older readings are outdated
+  Revision as_of_ = 0;    // when the member's record was read last
 };
 
 }  // namespace fleet

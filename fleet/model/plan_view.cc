@@ -1,5 +1,5 @@
-// Reads the knowledge of a plan's driver from the store, and says which records are erased when a
-// run is over.
+// Reads the records that a plan's driver knows, and decides which records are erased when a run is
+// over.
 #include <algorithm>
 #include <utility>
 
@@ -60,8 +60,8 @@ void PlanView::take_all(const Reading& reading) {
 
 namespace {
 
-// Each part compares the plan, and the last erases it: until then, reading it again tells that
-// there is something left.
+// Returns the transactions that erase the plan's records. Each of them compares the plan, and the
+// last one erases it: as long as the plan's record exists, something is left to erase.
 std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
   const std::string key = key_of(KeyKind::plan, {view.name});
   erases.push_back({.key = key_below(key), .subtree = true});

@@ -1,7 +1,6 @@
-// Two cereal archives for one record in JSON. A member that is absent leaves its destination as it
-// was, one that nobody asks for is not looked at, and one of another type than its destination, or
-// one that is there twice, makes the whole record refused: somebody has damaged it. How bytes are
-// taken apart is agent-protocol's.
+// Two cereal archives for one record in JSON. An absent member leaves its destination as it was,
+// and an unknown member is ignored. A member of the wrong type, or one that occurs twice, makes the
+// reader refuse the whole record: somebody has damaged it. agent-protocol parses the JSON.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -26,7 +25,7 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
   explicit RecordReader(const agent_protocol::JsonLine& line)
       : cereal::InputArchive<RecordReader>(this), line_(line) {}
 
-  // The first thing that is wrong: `terms.batch is no integer`.
+  // Returns the first fault: `terms.batch is no integer`.
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
 
   template <class Value>
@@ -41,7 +40,7 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
     path_.resize(path_bytes);
   }
 
-  // All members of the record that are texts, by their names.
+  // Reads all members of the record that are texts, by their names.
   void read_texts(std::map<std::string, std::string>& values) { read_map(object_, values, false); }
 
  private:
@@ -89,7 +88,7 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
     }
   }
 
-  // A structure that has a `serialize` of its own.
+  // Reads a structure that has a `serialize` of its own.
   template <class Value>
   void read(std::size_t index, Value& value) {
     if (!is(index, Kind::object, "is no object")) return;
@@ -99,18 +98,18 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
   }
 
   const agent_protocol::JsonLine& line_;
-  std::size_t object_ = agent_protocol::JsonLine::root;  // the one whose members are read
-  std::string path_;                                     // of what is read, for people
+  std::size_t object_ = agent_protocol::JsonLine::root;  // the object whose members are read
+  std::string path_;  // the name of the member that is read, for people
   std::optional<std::string> refusal_;
 };
 
-// Writes members in their order, on one line. An empty text, list or map and a `false` are left
-// out: they are what an absent member reads as.
+// Writes members in their order, on one line. Leaves out an empty text, list or map and `false`,
+// since an absent member is read as these.
 class RecordWriter : public cereal::OutputArchive<RecordWriter> {
  public:
   RecordWriter() : cereal::OutputArchive<RecordWriter>(this) {}
 
-  // Without the braces of the whole.
+  // Returns the members without the braces around them.
   [[nodiscard]] const std::string& members() const { return text_; }
 
   template <class Value>
@@ -175,7 +174,7 @@ class RecordWriter : public cereal::OutputArchive<RecordWriter> {
   std::string text_;
 };
 
-// Writes nothing: notes what the members of a record are called.
+// Writes nothing, but notes the names of a record's members.
 class RecordNames : public cereal::OutputArchive<RecordNames> {
  public:
   RecordNames() : cereal::OutputArchive<RecordNames>(this) {}
@@ -183,7 +182,7 @@ class RecordNames : public cereal::OutputArchive<RecordNames> {
   std::vector<std::string> names;
 };
 
-// cereal's way to an archive: a name-value pair is a member.
+// Connects cereal to these archives: each name-value pair is a member.
 template <class Value>
 void save(RecordNames& archive, const cereal::NameValuePair<Value>& pair) {
   archive.names.emplace_back(pair.name);

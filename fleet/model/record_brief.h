@@ -1,5 +1,5 @@
-// Texts and lists of names that come from others, as short as a record may hold them. So nothing
-// that a node, a hook or a person writes makes another record longer than the store takes.
+// Shortens texts and lists of names that come from others to the lengths that a record may hold. So
+// no text of a node, a hook or a person makes a record longer than the store accepts.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,23 @@
 
 namespace fleet {
 
-// Of a text for people: an error, a reason, the last line of a hook. Two lines of a wide terminal
-// tell what is wrong; the whole is in the log of whoever wrote it.
+// The limit for a text for people: an error, a reason, the last line of a hook. Two lines of a wide
+// terminal tell what is wrong; the log of the program that wrote the text has all of it.
 inline constexpr std::size_t text_bytes_max = 1'024;
-// Of what is a name for people: a version as it was reported, who ordered something, a time.
+// The limit for a name that is only shown to people: a version as it was reported, the author of an
+// order, a time.
 inline constexpr std::size_t label_bytes_max = 255;
-// Of a list of nodes, so many are named; of the others the number is told.
+// So many nodes of a list are named; for the others only their number is given.
 inline constexpr std::size_t names_kept = 20;
 
-// The text, cut to so many bytes as JSON spells it, with ... at the end where something is missing.
-// A byte that is no UTF-8 becomes `?`.
+// Returns the text, cut to so many bytes as JSON spells it, with "..." at the end if something was
+// cut off. A byte that is not valid UTF-8 becomes `?`.
 [[nodiscard]] std::string brief(std::string_view text, std::size_t bytes_max = text_bytes_max);
 
-// `n1, n2, n3`, or the first of them: `n1, n2, and 2980 more`.
+// Returns `n1, n2, n3`, or for a long list the first names: `n1, n2, and 2980 more`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& names);
 
-// Keeps the first of these names, and the number of all of them in `count`.
+// Keeps the first of these names, and sets `count` to the number of all.
 void keep_some(std::vector<std::string>& names, std::int64_t& count);
 
 }  // namespace fleet

@@ -1,6 +1,5 @@
-// The names of records' members: one `serialize` a structure, for any cereal archive. A
-// name here is never given another meaning; new ones may be added, and absent ones keep their
-// default.
+// Names the members of records: one `serialize` for each structure, for any cereal archive. A name
+// here never gets another meaning. New names may be added, and an absent member keeps its default.
 #pragma once
 
 #include <cereal/cereal.hpp>
