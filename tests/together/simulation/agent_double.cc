@@ -91,7 +91,7 @@ void AgentDouble::signalled(int signal) {
   if (signal == SIGTERM && !puppet_) perform(session_.terminated());
 }
 
-// ---- what it hears
+// ---- what the agent reads
 
 void AgentDouble::read_some() {
   Pipe& input = process_.input;
@@ -185,7 +185,8 @@ void AgentDouble::on(Occasion occasion) {
   }
 }
 
-// As often as it is asked to; and then it falls silent.
+// Plans the agent's next heartbeat, which comes in time. When its supply of heartbeats is used up,
+// the agent falls silent.
 void AgentDouble::plan_heartbeat() {
   const Duration watchdog = process_.machine.swarm.watchdog;
   if (watchdog == Duration(0) || beats_left_-- <= 0) return;
@@ -201,7 +202,7 @@ void AgentDouble::plan_for(Duration delay, Deed deed, bool mischief) {
   errands_.push_back({process_.machine.now() + delay, deed, mischief});
 }
 
-// ---- what it does
+// ---- what the agent does
 
 void AgentDouble::run(const Errand& errand) {
   if (const auto message = message_for(errand.deed)) {
@@ -264,7 +265,7 @@ std::optional<AgentMessage> AgentDouble::message_for(Deed deed) {
   }
 }
 
-// Mostly one of those that the exploration knows.
+// Returns a request for an upgrade, mostly one that the exploration has, too.
 Upgrade AgentDouble::request() {
   Machine& its = process_.machine;
   Random& random = its.random;
@@ -329,7 +330,7 @@ void AgentDouble::misbehave(Deed deed) {
   if (process_.life == Process::Life::running) wake();
 }
 
-// Messages out of turn, well formed and not.
+// Sends messages out of turn, some of them malformed.
 void AgentDouble::say_anything() {
   Random& random = process_.machine.random;
   for (std::size_t left = 1 + random.below(12); left > 0; --left) {

@@ -1,6 +1,6 @@
-// An agent on the simulated machine. Decides with the real session, as a cooperative agent does,
-// and takes its orders by the real line reader and codec; but it may have mischief in mind, which
-// it does without asking the session.
+// An agent on the simulated machine. It decides with the real session, as a cooperative agent does,
+// and reads its orders by the real line reader and codec. A mischievous agent also does things
+// without asking its session.
 #pragma once
 
 #include <optional>
@@ -20,16 +20,16 @@ class AgentDouble {
  public:
   explicit AgentDouble(Process& process);
 
-  // When it will do something next, if nobody does anything to it.
+  // Returns when the agent will do something next, if nothing happens to it before.
   [[nodiscard]] std::optional<Time> wakes() const;
   void act();
-  // Its input has changed: it looks at once, or when it is free.
+  // Tells the agent that its input has changed: it looks at once, or when it is no longer busy.
   void wake();
   void signalled(int signal);
 
-  // From now on it does nothing of its own accord, but reads: others speak for it.
+  // From now on the agent still reads, but does nothing of its own accord: a guide speaks for it.
   void become_puppet();
-  // It does not read its input any more, or does again.
+  // Makes the agent stop reading its input, or start again.
   void read_on(bool wanted);
 
  private:
@@ -71,7 +71,7 @@ class AgentDouble {
   bool input_ended_ = false;
   int beats_left_ = 0;
   int upgrades_left_ = 0;
-  std::optional<Time> awake_at_;  // bytes to be read or written
+  std::optional<Time> awake_at_;  // when there are bytes to be read or written
 };
 
 }  // namespace upgrader::simulation

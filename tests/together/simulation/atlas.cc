@@ -52,7 +52,7 @@ Key longer(Key key, EventClass step) {
   return mixed ^ (mixed >> 29U);
 }
 
-// ---- what the shell allows
+// ---- the events that the shell allows
 
 Speaker dies_in(EventClass event) {
   const EventKind kind = test::kind_of(event);
@@ -65,7 +65,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const EventKind kind = test::kind_of(event);
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
-  if (speaker == Speaker::stranger) return true;  // thrown in between any two events
+  // Such an event is inserted between any two events.
+  if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
     const bool word = dies_in(event) == dying || kind == EventKind::stray;
@@ -94,14 +95,14 @@ bool is_exit(EventClass event) {
   return kind == EventKind::exits || kind == EventKind::is_killed;
 }
 
-// Of how many steps a move is, for a choice of ways: the first takes all moves alike.
+// Returns the length of a move for one choice of ways. For choice 0 all moves are equally long.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
   const bool is_avoided = Random(choice * 256 + event).chance(25);
   return (is_avoided ? 8 : 1) * (1 + Random(choice << 32U | at).below(4));
 }
 
-// Walks the map as the shell may, from the start, to the nearest first.
+// Walks the map from the start, nearest places first, by the moves that the shell allows.
 class AllowedWalk {
  public:
   AllowedWalk(Sheet& sheet, std::size_t choice)
@@ -170,7 +171,7 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // The moves of a place stand together: the walk makes them one place after the other.
+  // The walk has made the moves of each place one after another, so they stand together.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)
     sheet->first_move[map.moves[at].from] = static_cast<std::uint32_t>(at);
@@ -283,7 +284,7 @@ Visits::Share Visits::edges() const {
   return share;
 }
 
-// Cells of all policies together: a phase is the same under each.
+// Counts pairs of phase and event over all policies, since a phase is the same under each.
 Visits::Share Visits::cells() const {
   std::set<std::pair<Phase, std::size_t>> all, allowed, visited;
   for (int policy = 0; policy < test::all_policies; ++policy) {

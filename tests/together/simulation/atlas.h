@@ -1,13 +1,13 @@
-// The maps of the exploration, one for each policy, and what of them has been visited. What is
-// counted: an edge is a state of V1, as the exploration tells states apart, and an event of one
-// kind by one speaker, with the outcomes that it asked for.
+// The maps of the exploration, one for each policy, and the moves of them that have been visited.
+// An edge is counted once: it is a state of V1, as the exploration tells states apart, and an event
+// of one kind by one speaker, with the outcomes of the orders that the event leads to.
 //
-// The exploration lets anything happen in any state. The shell does not, and so no simulation of it
-// can: an agent's last words and stray output are followed by its exit and nothing else (IO-2);
-// nothing is told after the upgrader's end; no deadline is judged that has not passed; an
-// `activate` is lost only to an agent that was sent one; and a request that contradicts itself
-// (`healthy` with a trial of 0) is malformed to the codec. What is left are the edges that the
-// shell allows.
+// The exploration lets any event happen in any state. The shell does not, so no simulation of it
+// can: after an agent's last words and stray output comes its exit and nothing else (IO-2); after
+// the upgrader's end comes nothing; no deadline is judged before it has passed; an `activate` is
+// lost only to an agent that was sent one; and a request that contradicts itself (`healthy` with a
+// trial of 0) is malformed to the codec. The other edges are those that the shell allows. shell
+// allows.
 #pragma once
 
 #include <array>
@@ -22,15 +22,15 @@
 
 namespace upgrader::simulation {
 
-// A hash of 64 bits. That two of different things are equal is about 10^-12 likely.
+// A hash of 64 bits. The probability that two different things have the same hash is about 10^-12.
 using Key = std::uint64_t;
 
-// From keys to numbers; filled once.
+// A table from keys to numbers, which is filled only once.
 class KeyTable {
  public:
   static constexpr std::uint32_t nothing = 0xffffffff;
   void reserve(std::size_t count);
-  // False if it is there already.
+  // Returns false if the key is there already.
   bool add(Key key, std::uint32_t value);
   [[nodiscard]] std::uint32_t find(Key key) const;
 
@@ -47,19 +47,22 @@ class KeyTable {
 
 struct Sheet {
   test::Map map;
-  KeyTable places;                        // by key
-  KeyTable edges;                         // by key of the place and the steps: index of move
-  std::vector<bool> allowed;              // moves that the shell allows
-  std::vector<bool> place_allowed;        // places that it can come to
-  std::vector<std::uint32_t> first_move;  // of each place, and one behind
+  KeyTable places;  // the number of the place with a key
+  // The index of the move with a key, which is made of the place and the steps.
+  KeyTable edges;
+  std::vector<bool> allowed;        // moves that the shell allows
+  std::vector<bool> place_allowed;  // places that allowed moves lead to
+  // The index of each place's first move, and the number of moves at the end.
+  std::vector<std::uint32_t> first_move;
 
-  // A way to a place, backwards: the last move, and whose last words came before it.
+  // A way to a place, from its end: the last move, and the agent whose last words came before it.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
-  // The shortest ways, and then those that are shortest where moves are of different lengths, by
-  // chance: what cannot be done on one way can be avoided on another.
+  // The shortest ways to each place. For the first choice all moves are equally long; for the
+  // others each move has a random length, so that a move that fails on one way can be avoided on
+  // another.
   static constexpr std::size_t choices = 12;
   std::array<std::vector<Way>, choices> ways;
   [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying, std::size_t choice) const {
@@ -82,13 +85,14 @@ class Atlas {
   std::vector<std::unique_ptr<Sheet>> sheets_;
 };
 
-// True if the shell can deliver this event in this place, given whose last words were just heard.
+// Returns true if the shell can deliver this event in this place. `dying` is the agent whose last
+// words were just delivered.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
-// Whose last words it is, or nobody's.
+// Returns the agent whose last words the event is, or nobody.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
-// What has been visited: bytes in memory that processes share.
+// The moves that have been visited, in memory that processes share.
 class Visits {
  public:
   explicit Visits(const Atlas& atlas);
@@ -100,19 +104,19 @@ class Visits {
   void mark_edge(int policy, std::uint32_t move) { at(policy, places(policy) + move) = 1; }
   void mark_cell(int policy, Phase phase, std::size_t event);
 
-  // True if this move is allowed and has not been made.
+  // Returns true if this move is allowed and has not been made.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
-  // How many there are of these from a place.
+  // Returns the number of missed moves from a place.
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
-    std::uint64_t all = 0, all_visited = 0;          // of the exploration
-    std::uint64_t allowed = 0, allowed_visited = 0;  // of what the shell allows
+    std::uint64_t all = 0, all_visited = 0;          // edges of the exploration
+    std::uint64_t allowed = 0, allowed_visited = 0;  // edges that the shell allows
   };
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
-  // For people: the kinds of events whose allowed edges were missed most.
+  // Returns, for people, the kinds of events whose allowed edges were missed most.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:
@@ -134,7 +138,7 @@ class Follower : public Tracker {
   void before(const Supervisor& supervisor, const Event& event, Time now) override;
   void after(const Supervisor& supervisor, const test::Watcher& watcher) override;
 
-  // Where the run is, or KeyTable::nothing.
+  // Returns the place of the run, or KeyTable::nothing if it is unknown.
   [[nodiscard]] std::uint32_t place() const { return place_; }
   [[nodiscard]] std::optional<int> policy() const { return policy_; }
 
@@ -142,8 +146,8 @@ class Follower : public Tracker {
   const Atlas& atlas_;
   Visits* visits_;  // or null
   std::optional<int> policy_;
-  Key key_ = 0;    // of the state
-  Key chain_ = 0;  // and of the steps since
+  Key key_ = 0;    // the key of the state
+  Key chain_ = 0;  // the key of the steps since that state
   bool known_ = false;
   bool begins_ = false;
   std::uint32_t place_ = KeyTable::nothing;

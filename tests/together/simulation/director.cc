@@ -9,12 +9,12 @@ namespace {
 
 using namespace agent_protocol;
 
-// More events than any story needs: a run is calmed then.
+// More events than any story needs: after so many, faults cease.
 constexpr int events_max = 600;
-// Calm runs end within these.
+// Limits within which a run must end once faults have ceased.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
-// And so many are a standby's: its start, its hello, its ready and its exit.
+// The events of a standby that come on top: its start, its hello, its ready and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace
@@ -68,7 +68,7 @@ bool Director::lead_home(const State& state) {
   return false;
 }
 
-// One step of a cooperative agent; true if there was one to be taken.
+// Makes a cooperative agent take one step. Returns false if there was none to take.
 bool Director::lead_agent(const Agent& agent, const State& state) {
   Process* process = machine_.of(agent.generation);
   if (process == nullptr || process->life != Process::Life::running) return false;

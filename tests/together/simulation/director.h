@@ -1,6 +1,6 @@
-// Takes over when the faults have had their time: everybody cooperates, the upgrader comes to rest,
-// a good upgrade must commit, and the upgrader is told to stop. Also leads a guided run, in which
-// agents do as they are told: see guide.h.
+// Takes over when a run has had its faults: all agents cooperate, the upgrader must come to rest, a
+// good upgrade must be committed, and the upgrader is told to stop. Also leads a guided run, in
+// which agents do what they are told: see guide.h.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace upgrader::simulation {
 
-// Leads a run for as long as it likes, whenever nothing happens by itself.
+// Leads a run whenever nothing happens by itself, until it has nothing more to do.
 class Guide {
  public:
   virtual ~Guide() = default;
-  // Does something. False: it has nothing more to do.
+  // Does something. Returns false if there is nothing more to do.
   virtual bool act(const Supervisor& supervisor) = 0;
 };
 
@@ -24,11 +24,11 @@ class Director {
  public:
   Director(Machine& machine, Guide* guide);
 
-  // Nothing is ready and nothing is due. True if something has been done.
+  // Call it when nothing is ready and nothing is due. Returns true if something has been done.
   bool act(const Supervisor* supervisor);
-  // An event was taken.
+  // Call it after each event.
   void count_event(const Supervisor& supervisor);
-  // Why the run did not end as it must, or empty.
+  // Returns why the run did not end as it must, or "".
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
   [[nodiscard]] bool was_useful() const { return act_ == Act::stop; }
   [[nodiscard]] bool expects_clean_end() const { return act_ == Act::stop; }

@@ -10,8 +10,8 @@ using test::with_commas;
 
 namespace {
 
-// So much of the edges must have been visited, in percent; once so many seeds have run that there
-// were enough for it.
+// The percentage of edges that must have been visited, and the number of seeds from which on this
+// is required.
 constexpr double edges_bar = 99.0;
 constexpr std::uint64_t seeds_bar = 1'000'000;
 
@@ -21,7 +21,7 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 
 std::string in_percent(std::uint64_t part, std::uint64_t whole) {
   char text[32];
-  // Cut, never rounded up to what was not reached.
+  // Rounds down, so that 100 % is shown only if everything was reached.
   const double cut = static_cast<double>(static_cast<int>(percent(part, whole) * 100)) / 100;
   std::snprintf(text, sizeof text, "%.2f %%", cut);
   return text;

@@ -1,4 +1,4 @@
-// The figures of a simulation, for people and for `make verify`.
+// Prints the figures of a simulation, for people and for `make verify`.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace upgrader::simulation {
 
-// The tree's commit, as git tells it.
+// Returns the commit of the sources, from git.
 [[nodiscard]] std::string commit();
 
-// Prints them and the result line. True if the bar is met.
+// Prints the figures and the result line. Returns true if enough edges have been visited.
 bool print_figures(std::uint64_t seeds, const Tally& tally, const Visits& visits, bool failed);
 
 }  // namespace upgrader::simulation

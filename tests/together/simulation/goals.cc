@@ -48,7 +48,8 @@ Goals::Goals(const Atlas& atlas) {
 }
 
 Goal Goals::goal(std::uint64_t seed) const {
-  // The multiplier is prime and no divisor of the count: guided seeds in a row have each their own.
+  // The multiplier is a prime that does not divide the number of goals, so consecutive guided seeds
+  // have different goals.
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 

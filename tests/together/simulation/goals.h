@@ -1,4 +1,4 @@
-// Where guided runs are led to: one move of the exploration's map each.
+// The moves of the exploration's map to which guided runs are led, one for each run.
 #pragma once
 
 #include <cstddef>
@@ -9,36 +9,37 @@
 
 namespace upgrader::simulation {
 
-// One of so many seeds goes as chance will have; a guide leads the others, if there is a map.
+// One in so many seeds runs by chance alone. If there is a map, a guide leads the others.
 inline constexpr std::uint64_t unguided_every = 4;
 [[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
   return seed % unguided_every != 0;
 }
-// Of the seeds from 1 to this one.
+// Returns how many of the seeds from 1 to `seed` are guided.
 [[nodiscard]] constexpr std::uint64_t guided_up_to(std::uint64_t seed) {
   return seed - seed / unguided_every;
 }
 
-// A move that somebody is to be led to.
+// A move to which a run is led.
 struct Goal {
   int policy = 0;
   std::uint32_t move = 0;
-  test::Speaker dying = test::Speaker::nobody;  // whose last words come before it
+  test::Speaker dying = test::Speaker::nobody;  // the agent whose last words come before it
 };
 
-// An agent's, said as its last.
+// Returns whether the event is a message among an agent's last words.
 [[nodiscard]] bool is_last_word(test::EventClass event);
 
-// What puppets can do many of in one go.
+// Returns whether the event is a message, of which puppets can send many at once.
 [[nodiscard]] bool is_speech(test::EventClass event);
-// One of an agent's pipes.
+// Returns whether an agent closes one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Changes nothing, and can be done with much else wherever a guide has come to.
+// Returns whether the move changes nothing, and can be made together with others in any place that
+// a guide has reached.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// All moves that lead from one state to another, or do nothing but cannot be done by the way; of
-// all policies, in an order that is far apart.
+// All moves, of all policies, that lead to another state, or that change nothing but cannot be made
+// by the way. Neighbours in the order lie far apart on the map.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);

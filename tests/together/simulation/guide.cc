@@ -15,7 +15,7 @@ using test::Speaker;
 
 namespace {
 
-// Moves a deadline, where it changes nothing else.
+// Returns whether the event moves a deadline when it changes nothing else.
 bool puts_off(EventKind kind) {
   return kind == EventKind::extend || kind == EventKind::heartbeat;
 }
@@ -27,7 +27,8 @@ void shuffle(std::vector<std::uint32_t>& moves, Random& random) {
 
 }  // namespace
 
-// The exploration has a time for confirm only where a policy has the gate.
+// The exploration has a limit for `confirm` only under a policy with the gate, so it is removed
+// here.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
   if (swarm.options.defaults.gate == agent_protocol::Gate::none)
@@ -47,7 +48,8 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Sets limits with which the way can be gone; false, and any limits, if none are found soon.
+// Sets time limits with which the run can go the way. Returns false if none are found in a few
+// draws; the limits are then arbitrary.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),
@@ -66,7 +68,7 @@ bool MapGuide::finds_time(Swarm& swarm) {
   return false;
 }
 
-// What is set stays set, and what is not, not.
+// Draws new values for the limits that are set. A limit that is not set stays unset.
 void MapGuide::draw_limits(Swarm& swarm) {
   Options& options = swarm.options;
   const auto draw = [&](Duration& limit) {
@@ -137,7 +139,7 @@ bool MapGuide::go_on(const Supervisor& supervisor) {
   if (makes_clear(move, supervisor.state())) return true;
   if (pauses_.empty()) hurry_to_deadline(supervisor);
   if (perform(move, supervisor)) {
-    // Last words are followed by the exit at once: see say_last_words().
+    // The exit follows last words at once: see say_last_words().
     expected_ = sheet_.map.moves[way_.front()].to;
     leave_move();
     arrived_ = way_.empty();
@@ -172,7 +174,8 @@ void MapGuide::leave_move() {
   if (!pauses_.empty()) pauses_.pop_front();
 }
 
-// Deadlines that were set in one instant pass in one order only; these are not.
+// Lets the next pause pass. Deadlines that were set at one instant pass in a fixed order; after a
+// pause, they can pass in another.
 void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   if (!pauses_.empty()) {
     machine_.pass_to(machine_.now() + pauses_.front());
@@ -185,8 +188,8 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// After a pipe has been closed there is little time left: another deadline passes first only if it
-// is near by then.
+// After a pipe has been closed, little time is left. If another deadline must pass first, lets time
+// pass until it is near.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;
@@ -202,7 +205,8 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   machine_.pass_to(*deadline - Duration(machine_.random.between(1, 150)));
 }
 
-// What is said is said in one breath, in any order; the rest is done one by one.
+// Makes the moves that change nothing. Messages are sent all at once, in any order; the other moves
+// are made one by one.
 void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most) {
   const std::uint32_t place = follower_.place();
   std::vector<std::uint32_t> moves;
@@ -212,7 +216,7 @@ void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_
     if (!sheet_.allowed[at] || !comes_by_the_way(move)) continue;
     const EventKind kind = test::kind_of(move.steps[0]);
     if (!pauses_.empty() && puts_off(kind)) continue;
-    // Signals are not read in the order in which agents speak, and outcomes come in one order only.
+    // A signal is read at another moment than messages are, and outcomes come in one order only.
     const bool is_signal =
         kind == EventKind::sigterm || kind == EventKind::sigusr2 || kind == EventKind::signal;
     const bool in_one_breath = test::speaker_of(move.steps[0]) == Speaker::stranger ||

@@ -37,7 +37,8 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  // The guide tries so many ways, and draws so many sets of limits for each.
+  // The number of ways that the guide tries, and the number of sets of limits that it draws for
+  // each.
   static constexpr int plans_max = 6;
   static constexpr int draws_max = 8;
   void plan_way(std::uint32_t place, test::Speaker dying);
@@ -76,15 +77,17 @@ class MapGuide : public Guide {
   const Sheet& sheet_;
   const Follower& follower_;
   std::deque<std::uint32_t> way_;  // moves yet to be made
-  std::deque<Duration> pauses_;    // before each of these; none where no deadline is on the way
+  // One before each of these moves; empty if the way needs no deadline.
+  std::deque<Duration> pauses_;
   SaidTimes said_;
-  std::uint32_t expected_ = 0;  // place
+  std::uint32_t expected_ = 0;  // the place to which the present move must lead
   bool on_way_ = true;
   bool arrived_ = false;
   int wanders_ = 8;
   int tries_ = 0;
-  std::vector<std::uint32_t> rested_;  // places in which enough was said that changes nothing
-  std::vector<std::uint32_t> idle_;    // moves that change nothing, yet to be made
+  // Places where no more messages without effect are to be sent.
+  std::vector<std::uint32_t> rested_;
+  std::vector<std::uint32_t> idle_;  // moves that change nothing, yet to be made
 
   // The times at which agents do not read their input. Unread bytes are not lost while the agent
   // lives.

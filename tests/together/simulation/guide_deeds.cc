@@ -1,4 +1,4 @@
-// What a guide does to a run: what agents say and do, signals, deadlines, and what is left unread.
+// The acts of a guide: messages and other acts of agents, signals, deadlines, and unread input.
 #include <algorithm>
 #include <csignal>
 
@@ -13,7 +13,8 @@ using namespace agent_protocol;
 using test::EventKind;
 using test::Speaker;
 
-// An agent's closed input is noticed only when something is sent to it, or has been waiting.
+// Chooses when agents do not read. The upgrader notices an agent's closed input only when it sends
+// something to the agent, or when bytes for the agent have been waiting.
 void MapGuide::choose_clog() {
   const bool closed = std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
     return closes(sheet_.map.moves[move].steps[0]);
@@ -30,7 +31,7 @@ bool MapGuide::is_ahead(EventKind kind) const {
   });
 }
 
-// True if this agent is to say something behind the next move of the way.
+// Returns whether this agent must say something later on the way.
 bool MapGuide::says_more(Speaker speaker) const {
   return way_.size() > 1 && std::any_of(way_.begin() + 1, way_.end(), [&](std::uint32_t at) {
            const Event event = sheet_.map.moves[at].steps[0];
@@ -41,12 +42,14 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Nothing may wait where an `activate` is to be what finds an input closed.
+// Returns true if nothing may wait for the agent, since only its `activate` is to find the agent's
+// input closed.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// True if something waited, and has room now.
+// Makes room in the agent's input if its `activate` is to be lost. Returns true if something had
+// been waiting.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -72,7 +75,7 @@ void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
   }
 }
 
-// What will become of the `activate` that is to be sent to the agent that is held.
+// Arranges that the `activate` of the held agent is written, waits or is lost, as the way needs.
 void MapGuide::let_activate(EventKind outcome, const State& state) {
   const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
@@ -103,7 +106,7 @@ bool MapGuide::perform(const test::Move& move, const Supervisor& supervisor) {
   return true;
 }
 
-// Signals and deadlines, and the start.
+// Sends a signal, lets a deadline pass, or starts the upgrader.
 bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   switch (test::kind_of(event)) {
     case EventKind::start:
@@ -132,7 +135,7 @@ bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   return true;
 }
 
-// First or behind others that change nothing.
+// Returns true if the event's deadline passes first, or after others that change nothing.
 bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
   for (int others = 0; others < 3; ++others) {
     const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);
@@ -183,7 +186,7 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
   }
 }
 
-// And what follows: more of them, and the exit.
+// Makes an agent say last words, and then what follows on the way: more last words, and the exit.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
@@ -233,19 +236,19 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
   return true;
 }
 
-// Nothing fits into its input any more; but what its `ready` is answered with.
+// Makes the agent's input full, except for the reply to its `ready`.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
 }
 
-// Something is queued for it that its input has no room for.
+// Returns whether something waits for the agent for lack of room in the agent's input.
 bool MapGuide::has_unsent(const Process& process) {
   return process.input.capacity == 0 && !process.orders.empty();
 }
 
-// Closes the agent's input. The upgrader notices by unsent output, or by a provoked `error` that it
-// cannot write. False, and not closed: it would notice by neither.
+// Closes the agent's input so that the upgrader notices: by unsent bytes, or by an `error` that it
+// cannot write. If it would not notice, leaves the input open and returns false.
 bool MapGuide::close_input(Process& process, const Agent& agent) {
   if (!process.input.reader || !has_unsent(process)) {
     if (agent.killed || agent.terminated || !process.output.writer) return false;
@@ -256,7 +259,7 @@ bool MapGuide::close_input(Process& process, const Agent& agent) {
   return true;
 }
 
-// True if closing either end leads to the same place.
+// Returns true if closing either of the agent's pipes leads to the same place.
 bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   const Event closes_input =
       test::class_for(test::speaker_of(closes_output), EventKind::closes_input);
@@ -279,7 +282,8 @@ void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   }
 }
 
-// Another deadline is in the way: its owner asks for more time, if it may, or has a heartbeat.
+// If another deadline comes before the wanted one, puts it off: its agent asks for more time, or
+// sends a heartbeat. Returns false if no deadline is in the way, or if none can be put off.
 bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);

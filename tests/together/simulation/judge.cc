@@ -16,9 +16,10 @@ Judge* the_judge = nullptr;
 
 namespace {
 
-// Turns of the loop without an event at a new instant: more than the longest flood takes.
+// The limit for turns of the loop at one instant without an event: more than the longest flood
+// takes.
 constexpr int turns_at_once_max = 20'000;
-// And this is more than any run has events, however time creeps on meanwhile.
+// The limit for the events of a run, if time creeps on meanwhile: more than any sound run has.
 constexpr std::uint64_t spinning_events_max = 50'000;
 
 bool is_reply(const UpgraderMessage& message) {
@@ -31,7 +32,7 @@ bool nobody_answers(const Meaning& meaning) {
   return std::holds_alternative<Unknown>(meaning) || std::holds_alternative<Malformed>(meaning);
 }
 
-// Reasons are the codec's own.
+// Compares two meanings of a line. Reasons may differ, since they are the codec's own words.
 bool same(const Meaning& one, const Meaning& other) {
   const auto* malformed = std::get_if<Malformed>(&one);
   const auto* its = std::get_if<Malformed>(&other);
@@ -41,7 +42,7 @@ bool same(const Meaning& one, const Meaning& other) {
   return one == other;
 }
 
-// All that the supervisor may be told of a generation that it does not know.
+// Returns all events that can be about a generation that the supervisor does not know.
 const std::vector<test::NamedEvent>& stale_events() {
   static const std::vector<test::NamedEvent> events = [] {
     std::vector<test::NamedEvent> all = test::every_event(State{});
@@ -76,7 +77,7 @@ void Judge::note(const std::string& line) {
   *trace_ += std::to_string(machine_.now().count() - 1'000'000) + " ms  " + line + "\n";
 }
 
-// ---- between the loop and the supervisor
+// ---- steps: between the loop and the supervisor
 
 Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   supervisor_ = &supervisor;
@@ -110,7 +111,7 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Where no guide can come to.
+// Inserts a stale event between an agent's last words, where no guide can act.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -130,7 +131,7 @@ void Judge::tell_stale(test::EventClass kind) {
   }
 }
 
-// S7: an event of a generation that has gone changes nothing.
+// S7: checks that an event of an agent that has ended changes nothing.
 void Judge::tell_stale_event(Event stale) {
   set_generation(stale, supervisor_->state().last_generation + 7);
   const State before = supervisor_->state();
@@ -170,13 +171,13 @@ void Judge::see_event(const Event& event) {
   }
 }
 
-// Whether it has confirmed its stop, and what it has left.
+// Notes whether the agent has confirmed its stop, and the state that it has left.
 void Judge::see_word(Process& process, const MessageReceived& received) {
   const auto* hello = std::get_if<Hello>(&received.message);
   const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
   if (hello != nullptr && std::any_of(hello->features.begin(), hello->features.end(), is_readiness))
     process.owes_word = true;
-  // The word of one that has been killed is heard no more.
+  // A message of an agent that has been killed is ignored.
   const bool heard = process.activated && !process.killed && !received.posthumous;
   if (heard && std::holds_alternative<Healthy>(received.message)) process.owes_word = false;
   if (!process.told_to_stop || process.confirmed) return;
@@ -189,7 +190,7 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   if (cancel != nullptr && counts && process.stop_id == cancel->id) process.told_to_stop = false;
 }
 
-// What is told is what was written, in its order, and nothing is left out.
+// Checks that each line is delivered as it was written, in its order, and that none is left out.
 void Judge::see_line(Process* process, const Meaning& meaning) {
   if (process == nullptr || process->buried) return broken("IO-4: a line of nobody");
   const bool posthumous = process->life == Process::Life::reaped;
@@ -228,13 +229,15 @@ void Judge::see_exit(Process& process) {
   if (!silent) broken("IO-2: an exit is told before what was said");
 }
 
-// What is told of its `activate` is so.
+// Checks an event about the agent's `activate`: that it was sent, and whether it has been written
+// whole.
 void Judge::see_activated(const Process* process, bool whole) {
   if (process == nullptr || !process->promised) return broken("an activate that was not sent");
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
 }
 
-// IO-1: what was there when the shell began to look has been told.
+// IO-1: checks that everything that had been written or had ended when the shell began to look has
+// been delivered.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
@@ -249,8 +252,8 @@ void Judge::see_deadline() {
   }
 }
 
-// A deadline that is judged more than a second late is put off, once, by as much; no longer than
-// ten seconds.
+// Checks that a deadline that is judged more than a second late is put off once, by as long as it
+// was late, and by at most ten seconds.
 void Judge::check_put_off(const State& before, Time by, Time now, const State& after) {
   const auto names_of = [](State state) {
     std::map<std::string, Time> times;
@@ -262,8 +265,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
-  // The supervisor remembers of what it has put off only until when. So a deadline that happens to
-  // end in that very millisecond counts as put off, whichever it is.
+  // The supervisor remembers only the new time of a deadline that it has put off. So another
+  // deadline that happens to end in that very millisecond counts as put off, too.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });
@@ -278,7 +281,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // Unless another was judged in this step, and ended what this one was about.
+    // If another deadline was judged in this step, it may have ended the wait that this deadline
+    // was for.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -332,7 +336,7 @@ void Judge::see_send(const Send& send) {
   process->orders.push_back({line.value(), is_reply(send.message)});
 }
 
-// Nobody else is active; and it is told the truth of the agent that was active last.
+// Checks that no other agent is active, and that the message is right about the last active agent.
 void Judge::see_activate(const Process& process, const Activate& activate) {
   const Process* last = nullptr;
   for (const auto& other : machine_.processes()) {
@@ -346,8 +350,8 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
-// A fallback that is not told what has failed stands by: another has the work, as far as anybody
-// knows.
+// Checks a `welcome`. If a fallback is not told what has failed, it must be a standby: another
+// agent has been sent `activate` and has not ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();
@@ -360,7 +364,8 @@ void Judge::see_welcome(Process& process, const Welcome& welcome) {
   if (!stands_by) broken("Answers: a fallback is started in nobody's place and not told why");
 }
 
-// Why it has the work a fallback is told once, at its welcome or now; nobody else is.
+// Checks that a fallback is told once what has failed, in its `welcome` or in `activate`, and that
+// no other agent is.
 void Judge::see_reason(const Process& process, const Activate& activate) {
   if (!activate.failure && process.is_fallback && !process.knows_reason) {
     broken("Answers: a fallback gets the work and is not told why");
@@ -371,7 +376,7 @@ void Judge::see_reason(const Process& process, const Activate& activate) {
   }
 }
 
-// S9: who stood by is killed in the step of the commit.
+// S9: checks that a standby is killed in the step of the commit.
 void Judge::check_standbys() {
   for (const auto& process : machine_.processes()) {
     const bool stands_by = process->is_fallback && !process->promised && !process->killed;
@@ -408,7 +413,7 @@ void Judge::order_signal(Generation generation, int signal) {
   }
 }
 
-// What was ordered in the step before has been done.
+// Checks that the orders of the step before have been carried out.
 void Judge::check_orders() {
   for (const auto& process : machine_.processes()) {
     if (process->signals_due.empty() || process->life == Process::Life::reaped) continue;
@@ -473,7 +478,7 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // With a watchdog init is told that all is well also where nobody has a deadline.
+  // With a watchdog, init is notified regularly even if no agent has a deadline.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {

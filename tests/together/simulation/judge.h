@@ -1,7 +1,7 @@
-// Sits between the real loop and the real supervisor, sees every event and every action, and knows
-// besides what has truly happened on the machine. Says which rule was broken: those of the watcher
-// (tests/support), those of the shell (IO-1 to IO-6 of ARCHITECTURE.md), and that everything comes
-// to rest and stays useful. Their names: tests/INVARIANTS.md.
+// The judge sits between the real loop and the real supervisor, sees every event and every action,
+// and also knows what has really happened on the machine. It reports which rule was broken: a rule
+// of the watcher (tests/support), a rule of the shell (IO-1 to IO-6 of ARCHITECTURE.md), or that
+// the upgrader always comes to rest and stays useful. The rules are listed in tests/INVARIANTS.md.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@
 
 namespace upgrader::simulation {
 
-// What becomes of what the supervisor asks of the world.
+// The calls of the shell to the world, and their outcomes.
 enum class World {
   check,
   check_fails,
@@ -35,10 +35,10 @@ enum class World {
   relink_fails,
 };
 
-// What is done instead of Supervisor::step: a canary's is one with a fault.
+// A replacement of Supervisor::step. A canary's has a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
-// Goes along and counts what has been visited.
+// Follows a run, and counts the places and moves that it has visited.
 class Tracker {
  public:
   virtual ~Tracker() = default;
@@ -46,21 +46,22 @@ class Tracker {
   virtual void after(const Supervisor& supervisor, const test::Watcher& watcher) = 0;
 };
 
-// What happened in a run, in figures.
+// The figures of a run, or of many.
 struct Tally {
   std::uint64_t runs = 0;
   std::uint64_t events = 0;
   std::uint64_t accepted = 0;
   std::uint64_t committed = 0;
-  std::uint64_t failed = 0;       // the old agent stayed
-  std::uint64_t rolled_back = 0;  // a fallback was needed
-  std::uint64_t stood_by = 0;     // and one stood by that got the work
-  std::uint64_t cut_short = 0;    // ended with the upgrader
-  std::uint64_t requests = 0;     // of operators, that have been answered
-  std::uint64_t granted = 0;      // and not refused
-  std::uint64_t useful = 0;       // a good upgrade committed once all faults had ceased
+  std::uint64_t failed = 0;       // upgrades after which the old agent stayed
+  std::uint64_t rolled_back = 0;  // upgrades after which a fallback was started
+  std::uint64_t stood_by = 0;     // fall-backs to a standby
+  std::uint64_t cut_short = 0;    // upgrades that ended with the upgrader
+  std::uint64_t requests = 0;     // requests of operators that have been answered
+  std::uint64_t granted = 0;      // requests of operators that were not refused
+  // Runs in which a good upgrade was committed after all faults had ceased.
+  std::uint64_t useful = 0;
   std::uint64_t guided = 0;
-  std::uint64_t arrived = 0;  // of these, where they were led to
+  std::uint64_t arrived = 0;  // guided runs that reached their goal
   void add(const Tally& other);
 };
 
@@ -69,23 +70,24 @@ class Judge {
   Judge(Machine& machine, Director& director, const StepFunction& step, Tracker* tracker,
         std::string* trace);
 
-  // ---- the seat of the supervisor
+  // ---- calls in the place of the supervisor
   Actions step(Supervisor& supervisor, const Event& event, Time now);
 
   // ---- the event loop
   void look_begins();
   void turn_begins();
   void turn_ended();
-  // Nothing is ready and nothing is due: true if something has been done about that.
+  // Call it when nothing is ready and nothing is due. Returns true if something has been done about
+  // that.
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 
-  // An event of this kind, of a generation that has gone, is told.
+  // Delivers an event of this kind that is about an agent that has ended.
   void tell_stale(test::EventClass kind);
 
   // ---- the calls of the shell
   [[nodiscard]] World next_outcome(World asked);
-  // What the link is made to name now is the outcome of a PutLinkBack.
+  // Returns true if the next change of the link is the outcome of a PutLinkBack.
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
   void check_start();
@@ -97,21 +99,21 @@ class Judge {
   void timer_set();
 
   // ---- the control directory
-  // Read from its FIFO; of no bytes: its end was.
+  // Bytes have been read from the FIFO, or its end if there are none.
   void control_read(std::string_view bytes);
   void status_written(std::string_view text, bool well);
-  [[nodiscard]] std::string id_under_way() const;  // empty: there is none
+  [[nodiscard]] std::string id_under_way() const;  // "" if there is none
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  // An id that nobody has used: capital letters behind a "u", which the atlas knows to be one.
+  // Returns an id that no upgrade has had: "u" and capital letters, which the atlas recognises.
   [[nodiscard]] std::string next_request();
 
   // ---- the end
-  // The upgrader has ended, and nothing is left of it.
+  // Call it when the upgrader has ended and all its handles are gone.
   void run_ended(int status);
   void broken(const std::string& rule);
-  [[nodiscard]] const std::string& verdict() const { return verdict_; }  // empty: all was well
+  [[nodiscard]] const std::string& verdict() const { return verdict_; }  // "" if no rule was broken
   [[nodiscard]] const Tally& tally() const { return tally_; }
   void note(const std::string& line);
 
@@ -162,34 +164,35 @@ class Judge {
   bool started_ = false;
   bool over_ = false;
   bool shutdown_ = false;
-  bool looking_ = false;  // in a timer's callback
+  bool looking_ = false;  // true in a timer's callback
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
   int timer_settings_ = 0;  // in this turn
   Time event_at_{0};
-  std::map<std::string, Time> put_off_;  // deadlines, by their names, that have been put off once
-  std::deque<Time> init_told_at_;        // in the last second
-  // ---- what operators have written, and what has become of it
+  // The new times of deadlines that have been put off, by their names.
+  std::map<std::string, Time> put_off_;
+  std::deque<Time> init_told_at_;  // the times of messages to init in the last second
+  // ---- the requests that operators have written, and the answers
   struct Given {
     std::string name;
     std::string type;
-    std::optional<bool> ok;  // none: the supervisor has not answered yet
+    std::optional<bool> ok;  // nullopt if the supervisor has not answered yet
   };
-  std::string control_line_;               // the beginning of the one that is being read
-  std::deque<std::string> control_lines_;  // read, and not yet known to have been taken
+  std::string control_line_;               // the beginning of a line that has not been read whole
+  std::deque<std::string> control_lines_;  // lines that were read and may not have been obeyed yet
   std::deque<Given> given_;                // the last sixteen answers, newest first
-  std::deque<std::string> ids_ended_;      // of the last sixteen endings, likewise
-  std::string id_under_way_;               // of an upgrade that has been accepted
+  std::deque<std::string> ids_ended_;      // the ids of the last sixteen endings, newest first
+  std::string id_under_way_;               // the id of an upgrade that has been accepted
   int control_lines_in_turn_ = 0;
-  std::string status_;          // what status.json says
+  std::string status_;          // the text of status.json
   bool status_is_old_ = false;  // the last writing failed
   std::optional<Time> status_written_at_;
-  bool agent_was_active_ = false;  // one has got its `activate`
-  bool committed_ = false;         // in the step that is being judged
+  bool agent_was_active_ = false;  // some agent has been sent `activate`
+  bool committed_ = false;         // true if the step that is being judged commits
   bool init_heard_ready_ = false;
   bool init_heard_stopping_ = false;
-  bool init_reloads_ = false;  // as it has been told
+  bool init_reloads_ = false;  // true if init has been told of a reload that has not ended
   std::string verdict_;
   Tally tally_;
 };

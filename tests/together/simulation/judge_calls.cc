@@ -1,4 +1,5 @@
-// The judge's other half: the calls of the shell, what the agents see, and the end.
+// The judge's checks of the shell's calls, of the lines that agents read, and of the upgrader's
+// end. See judge.h.
 #include <algorithm>
 #include <csignal>
 
@@ -11,14 +12,15 @@ using namespace agent_protocol;
 
 namespace {
 
-// In one turn, of one callback or signal: the timer is set for all the lines that it takes in.
+// In one turn the timer is set at most so often for each callback or signal, however many lines
+// that reads.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
 
 // ---- the calls of the shell
 
-// What the guide wants; a way back is asked for when the check has gone well.
+// Returns the outcome that the guide wants. The question for a way back comes after a good check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -87,7 +89,7 @@ void Judge::signal_sent(Process& process, int signal) {
 }
 
 void Judge::signal_taken(int signal) {
-  timer_settings_ = 0;  // each is a turn of its own
+  timer_settings_ = 0;  // each signal is a turn of its own
   if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
   if (signal != SIGCHLD) note("signal " + std::to_string(signal));
 }
@@ -98,7 +100,7 @@ void Judge::bytes_read(Process& process, std::size_t count) {
   if (process.bytes_in_turn > read_bytes_a_turn) broken("IO-5: more bytes than a turn may take");
 }
 
-// A line is whole when its newline has been written.
+// Counts a line as sent when its newline has been written.
 void Judge::bytes_written(Process& process, std::string_view bytes) {
   process.taken += bytes.size();
   for (const char byte : bytes) {
@@ -115,7 +117,7 @@ void Judge::timer_set() {
   if (++timer_settings_ > timer_settings_max) broken("the timer is set anew for every line");
 }
 
-// ---- the agents' own view
+// ---- what the agents read
 
 void Judge::heard(Process& process, std::string_view line) {
   auto& orders = process.orders;

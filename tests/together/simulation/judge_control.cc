@@ -1,6 +1,6 @@
-// The judge's eye on the control directory: what operators have asked for is answered once and
-// never obeyed twice, in the order in which it was written; and status.json is whole, true, and not
-// written too often. The rules are in upgrader(8), CONTROL DIRECTORY.
+// The judge's checks of the control directory: each request of an operator is answered once and
+// obeyed at most once, in the order of writing; status.json is whole and true, and is not written
+// too often. The rules are in upgrader(8), CONTROL DIRECTORY.
 #include <rapidjson/document.h>
 
 #include <algorithm>
@@ -11,9 +11,10 @@
 namespace upgrader::simulation {
 namespace {
 
-constexpr std::size_t kept = 16;  // answers, and endings
+constexpr std::size_t kept = 16;  // answers and endings are kept in status.json
 constexpr std::size_t status_bytes_max = 65'536;
-// Less what a system call may take before the writing is seen here.
+// The shortest time between two writings of status.json, minus the time that a system call may take
+// before the judge sees a writing.
 constexpr Duration status_pause{100 - 2};
 
 using Value = rapidjson::Value;
@@ -32,11 +33,12 @@ std::size_t count_of(const Value& object, const char* name) {
 
 // ---- lines
 
-// The upgrader's own reading is not asked: what stands between two newlines is a line, and what
-// stands before the end of the file is the rest of one.
+// Cuts the bytes into lines without the upgrader's own code. Text before a newline is a line; text
+// before the end of the file is an incomplete line.
 void Judge::control_read(std::string_view bytes) {
   if (bytes.empty()) {
-    if (!control_line_.empty()) control_lines_.emplace_back();  // it is no request any more
+    // An incomplete line counts as no request.
+    if (!control_line_.empty()) control_lines_.emplace_back();
     control_line_.clear();
   }
   for (const char byte : bytes) {
@@ -65,7 +67,8 @@ void Judge::give(Given given) {
   if (given_.size() > kept) given_.pop_back();
 }
 
-// The next line that was read. False: there is none, or the supervisor is to see it.
+// Handles the next line that was read, if no supervisor is needed for its answer. Returns false if
+// there is no line, or if the supervisor must see it.
 bool Judge::take_line_without_supervisor() {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
@@ -115,7 +118,7 @@ void Judge::see_ending() {
   if (ids_ended_.size() > kept) ids_ended_.pop_back();
 }
 
-// As an operator has read it.
+// Returns the id of the upgrade under way, as an operator reads it in status.json.
 std::string Judge::id_under_way() const {
   rapidjson::Document status;
   status.Parse(status_.c_str());
@@ -165,7 +168,7 @@ void Judge::check_status(const std::string& text, bool last) {
       broken("S12: status.json says another ending");
     }
   }
-  // What needed no supervisor may have been taken since.
+  // Requests that needed no supervisor may have been answered after the text was made.
   const std::size_t requests = count_of(status, "requests");
   const auto newest_is = [&](const Given& given) {
     return requests > 0 && text_of(status["requests"][0U], "request") == given.name;
@@ -186,7 +189,8 @@ void Judge::check_status(const std::string& text, bool last) {
   }
 }
 
-// In calm the FIFO can be opened, and the upgrader tries that every second: at rest it has it open.
+// Checks that the upgrader has the FIFO open: once faults have ceased it can be opened, and the
+// upgrader tries that every second.
 void Judge::check_fifo() {
   const bool taken = machine_.swarm.options.control_directory && started_ && !exit_;
   if (taken && machine_.calm && !machine_.operators.pipe.is_open()) {
@@ -194,13 +198,14 @@ void Judge::check_fifo() {
   }
 }
 
-// At rest every line that was read has been taken, and status.json says how things stand.
+// Checks that at rest every line that was read has been answered, and that status.json shows the
+// present state.
 void Judge::check_control() {
   if (!machine_.swarm.options.control_directory || supervisor_ == nullptr) return;
   while (take_line_without_supervisor()) {
   }
   if (!control_lines_.empty()) broken("Control: a request is never taken");
-  // While nobody is active, it may be held back.
+  // While no agent is active, status.json may be written later.
   const auto& all = machine_.processes();
   const bool served = std::any_of(all.begin(), all.end(), [](const auto& process) {
     return process->activated && !process->buried;

@@ -1,12 +1,13 @@
-// The judge's eye on what init is told: how often, in which order, and that nothing of it is lost.
+// The judge's checks of the messages to init: how often they are sent, in which order, and that
+// none is lost.
 #include <algorithm>
 
 #include "tests/together/simulation/judge.h"
 
 namespace upgrader::simulation {
 
-// Of what agents can make happen, at most ten messages in a second; and each of the three that init
-// acts on in its place.
+// Checks that init gets at most ten messages in a second, whatever agents do, and that each of the
+// three messages that init acts on comes at its place.
 void Judge::init_told(std::string_view text) {
   if (trace_ != nullptr) note("init is told " + std::string(text.substr(0, text.find('\n'))));
   const bool ready = text.starts_with("READY=1\n");
@@ -32,7 +33,8 @@ void Judge::init_told(std::string_view text) {
   }
 }
 
-// What init acts on has been told to it, unless its socket was full until now.
+// Checks that init has been sent every message that it acts on, unless its socket was full until
+// now.
 void Judge::check_init() {
   if (machine_.init_is_full() || supervisor_ == nullptr) return;
   if (supervisor_->phase() == Phase::shutting_down) {

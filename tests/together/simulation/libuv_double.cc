@@ -1,6 +1,6 @@
-// The part of libuv that the shell uses, over the simulated machine: polls, one timer, idle
-// handles. Ready descriptors come in any order; timers come before or behind them, as libuv 1.44
-// and 1.45 have it; and the loop may be held up before it looks.
+// Replaces the part of libuv that the shell uses, on the simulated machine: polls, one timer, idle
+// handles. Ready descriptors are handled in any order. Timers run before them or after them, as in
+// libuv 1.44 and in 1.45. The loop may be held up before it looks.
 #include <uv.h>
 
 #include <algorithm>
@@ -25,10 +25,10 @@ struct Handle {
   uv_poll_cb on_poll = nullptr;
   uv_timer_cb on_timer = nullptr;
   uv_idle_cb on_idle = nullptr;
-  uv_close_cb on_close = nullptr;  // set: it is closing
+  uv_close_cb on_close = nullptr;  // set if the handle is being closed
 };
 
-// Of the one loop that there is.
+// The handles of the only loop.
 std::vector<Handle> handles;
 bool stopped = false;
 Time loop_time{0};
@@ -96,7 +96,7 @@ void run_idles() {
   }
 }
 
-// Lets time pass until something is ready or due. False: nothing will ever be.
+// Lets time pass until something is ready or due. Returns false if nothing ever will be.
 bool wait_for_anything() {
   for (;;) {
     const std::optional<Time> due = timer_due();
@@ -141,7 +141,7 @@ bool is_alive() {
                      [](const Handle& each) { return each.active || each.on_close != nullptr; });
 }
 
-// One turn. False: nothing will ever happen.
+// Runs one turn of the loop. Returns false if nothing will ever happen.
 bool turn() {
   const bool timers_last = the_machine->swarm.timers_last;
   uv_update_time(nullptr);
@@ -180,7 +180,7 @@ int uv_loop_close(uv_loop_t*) {
 }
 
 int uv_backend_fd(const uv_loop_t*) {
-  return -1;  // only for epoll_wait, which finds nothing here
+  return -1;  // only passed to epoll_wait, which reports nothing here
 }
 
 void uv_update_time(uv_loop_t*) {

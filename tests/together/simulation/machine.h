@@ -25,7 +25,7 @@ namespace upgrader::simulation {
 class AgentDouble;
 class Machine;
 
-// How a line should be understood.
+// The meaning that a line should have for the upgrader.
 using Meaning = agent_protocol::Decoded<agent_protocol::AgentMessage>;
 
 struct Pipe {
@@ -35,20 +35,20 @@ struct Pipe {
   bool writer = true;
 };
 
-// A process that has been started for the upgrader, as the kernel knows it; and beside that the
-// truth about what it said and was to be told, for the judge.
+// A process that has been started for the upgrader, as the kernel knows it. For the judge it also
+// records what the process has really said and what it was to be sent.
 class Process {
  public:
   enum class Life { running, zombie, reaped };
 
   struct Spoken {
-    std::size_t end = 0;  // of its bytes among all that the process says
+    std::size_t end = 0;  // where its bytes end, among all that the process says
     Meaning meaning;
   };
 
   struct Order {
     std::string line;
-    bool may_be_lost = false;  // a reply, to one that does not read
+    bool may_be_lost = false;  // true for a reply to an agent that does not read
   };
 
   Process(Machine& machine, pid_t pid, Generation generation, std::string path);
@@ -59,7 +59,7 @@ class Process {
   // Says a line: its bytes lie in a buffer of the process until push() writes them.
   void say(std::string_view line, Meaning meaning);
   void say(const agent_protocol::AgentMessage& message);
-  // Writes at most so many bytes as the pipe takes.
+  // Writes as many bytes as fit into the pipe, at most `bytes_max`.
   void push(std::size_t bytes_max);
   void close_output();
   void close_input();
@@ -78,32 +78,33 @@ class Process {
   bool output_inherited = false;  // a grandchild keeps it open
   std::unique_ptr<AgentDouble> agent;
 
-  std::string outbox;            // said, not written
-  std::size_t said = 0;          // bytes
-  std::size_t written = 0;       // of these
+  std::string outbox;            // bytes that were said and have not been written
+  std::size_t said = 0;          // bytes in all
+  std::size_t written = 0;       // bytes in all
   std::deque<Spoken> spoken;     // not yet told to the supervisor
   std::size_t told = 0;          // lines told to the supervisor
-  std::size_t held_at_look = 0;  // lines that it had written when the shell began to look
+  std::size_t held_at_look = 0;  // lines that the process had written when the shell began to look
   bool ended_at_look = false;
-  std::deque<Order> orders;     // not yet read by it
-  std::deque<int> signals_due;  // ordered, not yet sent
+  std::deque<Order> orders;     // lines that the process has not read yet
+  std::deque<int> signals_due;  // signals that were ordered and have not been sent
   std::size_t bytes_in_turn = 0;
   int lines_in_turn = 0;
-  bool promised = false;                     // `activate` was ordered
-  bool activated = false;                    // and is whole in the pipe
-  std::string incoming;                      // the line that is being written to it
-  std::size_t taken = 0;                     // bytes that its input took
-  std::optional<std::size_t> taken_at_look;  // by then, if there was room for more
+  bool promised = false;   // the supervisor has ordered `activate`
+  bool activated = false;  // all of `activate` is in the pipe
+  std::string incoming;    // the line that is being written to the process
+  std::size_t taken = 0;   // bytes that have been written to its input
+  // `taken` when the shell began to look, if there was room for more.
+  std::optional<std::size_t> taken_at_look;
   bool owes_word = false;     // its hello has the feature readiness, and it has not said healthy
-  bool is_fallback = false;   // it was welcomed as one,
-  bool knows_reason = false;  // and has been told what had failed
+  bool is_fallback = false;   // its welcome said `fallback`
+  bool knows_reason = false;  // it has been told what had failed
   bool told_to_stop = false;
   std::optional<std::string> stop_id;
-  bool confirmed = false;  // its stop
+  bool confirmed = false;  // it has said `stopped`
   std::optional<std::string> left;
-  bool killed = false;    // that was ordered
+  bool killed = false;    // the supervisor has ordered its end by SIGKILL
   bool knows_it = false;  // and it has read that
-  bool buried = false;    // its exit has been told
+  bool buried = false;    // its exit has been reported
 };
 
 struct Descriptor {
@@ -118,13 +119,14 @@ class Machine {
 
   // ---- time
   [[nodiscard]] Time now() const { return now_; }
-  // What the machine does next by itself, if that is not later than `limit`. False: nothing.
+  // Does what the machine does next by itself, if that is not later than `limit`. Returns false if
+  // there is nothing.
   bool step(Time limit);
   [[nodiscard]] std::optional<Time> next() const;
   void pass_to(Time later) { now_ = std::max(now_, later); }
-  // The upgrader is not scheduled for so long.
+  // Lets time pass in which the upgrader does not run.
   void hold_up(Duration duration);
-  // Something may happen while the upgrader is inside a system call.
+  // Lets something happen while the upgrader is inside a system call.
   void jostle();
 
   // ---- processes
@@ -134,7 +136,7 @@ class Machine {
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
     return processes_;
   }
-  Generation next_generation = 1;  // that the supervisor has ordered
+  Generation next_generation = 1;  // the generation that the supervisor has ordered
 
   // ---- descriptors and signals
   int open(Descriptor descriptor);
@@ -146,20 +148,21 @@ class Machine {
   void raise(int signal) { pending_signals_ |= 1ULL << static_cast<unsigned>(signal); }
   void schedule(Time at, int signal) { scheduled_.push_back({at, signal}); }
   void unschedule() { scheduled_.clear(); }
-  // Init reads its socket, or leaves it full for some time.
+  // Returns whether init's socket is full. Init reads it for some time, and then leaves it full for
+  // as long.
   [[nodiscard]] bool init_is_full() const {
     return !calm && swarm.init_reads > Duration(0) &&
            now_.count() / swarm.init_reads.count() % 2 == 1;
   }
-  // The next pending signal, or 0.
+  // Returns the next pending signal, or 0.
   int take_signal();
 
   Random random;
   const Swarm& swarm;
   Operators operators{*this};
-  bool calm = false;                      // nothing goes wrong any more
-  bool lock_is_free = false;              // whatever the swarm says
-  std::deque<test::EventClass> outcomes;  // that a guide wants, in order; then all goes well
+  bool calm = false;                      // no more faults happen
+  bool lock_is_free = false;              // the lock can be had, whatever the swarm says
+  std::deque<test::EventClass> outcomes;  // the outcomes that a guide wants, in their order
 
  private:
   struct ScheduledSignal {
@@ -176,11 +179,11 @@ class Machine {
   std::uint64_t pending_signals_ = 0;
 
  public:
-  // Lower ones are the real machine's.
+  // Smaller numbers are descriptors of the real machine.
   static constexpr int first_fd = 1'000'000;
 };
 
-// The one that the calls of the shell reach; null outside a run.
+// The machine that the calls of the shell reach; null outside a run.
 extern Machine* the_machine;
 
 }  // namespace upgrader::simulation

@@ -17,8 +17,8 @@ std::string member(const char* name, const std::string& text) {
 // ---- the FIFO
 
 void ControlPipe::opened(int fd) {
-  // A reader that opens it while somebody has it open to write is told of the end of the file when
-  // that writer has gone; one that comes when nobody writes, only after the next writer.
+  // If a reader opens the FIFO while a writer has it open, the reader gets the end of the file when
+  // that writer has gone. Otherwise it gets that only after the next writer has gone.
   readers_.emplace(fd, writers_ == 0 ? came_ : came_ - 1);
 }
 
@@ -56,7 +56,7 @@ void ControlPipe::write(const std::string& text) {
   if (is_open() && bytes_.size() + text.size() <= capacity) bytes_ += text;
 }
 
-// ---- who writes
+// ---- the operators
 
 void Operators::expect(Time at, int lines, Duration stays) {
   visits_.push_back({at, lines, stays, false});
@@ -68,7 +68,7 @@ std::optional<Time> Operators::next() const {
   return first == visits_.end() ? std::nullopt : std::optional(first->at);
 }
 
-// One step of one visit: it begins, a line is written, or it is over.
+// Takes one step of one visit: the visit begins, a line is written, or the visit ends.
 void Operators::act() {
   const Time now = machine_.now();
   const auto due = std::find_if(visits_.begin(), visits_.end(),
@@ -112,12 +112,13 @@ const Asked* Operators::meaning_of(const std::string& line) const {
   return found == meanings_.end() ? nullptr : &found->second;
 }
 
-// ---- what is written
+// ---- the lines
 
 void Operators::write_one() {
   std::string line = line_of_any_kind();
   written_.push_back(line);
-  // Cut off where its writer goes, or taken together with what another writes behind it.
+  // Sometimes there is no newline: the line is cut off if its writer goes, or runs into the next
+  // writer's line.
   if (!machine_.random.chance(4)) line += '\n';
   if (the_judge != nullptr) the_judge->note("an operator writes " + line.substr(0, 100));
   pipe.write(line);
@@ -131,7 +132,7 @@ std::string Operators::line_of_any_kind() {
   return good_request();
 }
 
-// One that was used before, sometimes.
+// Returns a name for a request, sometimes one that was used before.
 std::string Operators::name() {
   if (names_ > 0 && machine_.random.chance(6)) {
     return "r" + std::to_string(machine_.random.between(1, names_));
@@ -139,7 +140,7 @@ std::string Operators::name() {
   return "r" + std::to_string(++names_);
 }
 
-// That of the upgrade under way, mostly.
+// Returns an id, mostly that of the upgrade under way.
 std::string Operators::id() {
   const std::string now = the_judge == nullptr ? "" : the_judge->id_under_way();
   if (!now.empty() && !machine_.random.chance(10)) return now;
@@ -185,14 +186,14 @@ std::string Operators::upgrade(const std::string& name) {
   if (random.chance(20)) {
     members += ",\"confirm_timeout_ms\":" + std::to_string(random.below(60'000));
   }
-  // Contradictions in the line itself are malformed.
+  // A line whose members contradict each other is malformed.
   const auto has = [&members](const char* text) { return members.find(text) != std::string::npos; };
   const bool gate = has("\"gate\"") && has("\"mode\"");
   asked.well_formed = !gate && !(has("\"commit\"") && has("\"trial_ms\":0"));
   return request("upgrade", std::move(asked), members);
 }
 
-// It has a name, so it is answered.
+// Returns a malformed request with a name, so that the upgrader must answer it.
 std::string Operators::malformed_request() {
   Random& random = machine_.random;
   const Asked known{name(), "upgrade", false, upgrader::Deed::upgrade, ""};
@@ -208,7 +209,7 @@ std::string Operators::malformed_request() {
   }
 }
 
-// Nobody can be answered.
+// Returns a line without a name, which the upgrader cannot answer.
 std::string Operators::no_request() {
   switch (machine_.random.below(5)) {
     case 0:
@@ -218,7 +219,7 @@ std::string Operators::no_request() {
     case 2:
       return R"({"type":"shutdown","request":""})";
     case 3:
-      return std::string(5'000, 'x');  // longer than a line may be
+      return std::string(5'000, 'x');  // longer than any line may be
     default:
       return "";
   }

@@ -24,12 +24,12 @@ struct Asked {
   std::string type;
   bool well_formed = false;
   upgrader::Deed deed = upgrader::Deed::shutdown;
-  std::string id;  // of an upgrade; empty: the upgrader is to give it one
+  std::string id;  // the id of an upgrade; "" if the upgrader is to choose one
 };
 
 class ControlPipe {
  public:
-  // ---- the upgrader's side: by the number of its descriptor
+  // ---- the upgrader's side, by the number of the upgrader's descriptor
   void make() { exists_ = true; }
   void remove() { exists_ = false; }
   void opened(int fd);
@@ -52,7 +52,8 @@ class ControlPipe {
 
   bool exists_ = false;
   std::string bytes_;
-  std::map<int, std::uint64_t> readers_;  // and how many had come to write when it was opened
+  // How many writers had come when each descriptor was opened.
+  std::map<int, std::uint64_t> readers_;
   std::uint64_t came_ = 0;
   int writers_ = 0;
 };
@@ -82,8 +83,8 @@ class Operators {
  private:
   struct Visit {
     Time at;
-    int lines = 0;      // left to be written; 0: it is the end of the visit
-    Duration stays{0};  // after that
+    int lines = 0;      // lines that are left to be written; at 0 the visit ends
+    Duration stays{0};  // how long the operator stays after the last line
     bool began = false;
   };
 
@@ -99,7 +100,7 @@ class Operators {
 
   Machine& machine_;
   std::vector<Visit> visits_;
-  std::map<std::string, Asked> meanings_;  // of all that was ever written
+  std::map<std::string, Asked> meanings_;  // the meanings of all lines that were ever written
   std::vector<std::string> written_;
   int names_ = 0;
 };

@@ -1,4 +1,4 @@
-// Events and actions as lines for reading; and whom an event is about.
+// Prints events and actions as lines for people, and finds the agent that an event is about.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace upgrader::simulation {
 
-// 0: it is about no agent.
+// Returns 0 if the event is about no agent.
 [[nodiscard]] Generation generation_of(const Event& event);
 void set_generation(Event& event, Generation generation);
 

@@ -8,14 +8,14 @@ using test::is_signal_id;
 
 namespace {
 
-// An id of this kind that the supervisor knows, or one that it does not.
+// Returns an id of this kind that the supervisor knows, or else one that it does not know.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
   return by_signal ? "sigusr2-1" : "u1";
 }
 
-// The requests of the exploration, in its order.
+// Returns one of the exploration's requests, by its number there.
 Upgrade request_for(std::size_t which, const SaidTimes& said) {
   Upgrade upgrade;
   upgrade.id = "u1";

@@ -12,7 +12,7 @@ namespace upgrader::simulation {
 
 // The times that puppets write into their messages.
 struct SaidTimes {
-  std::int64_t confirm_timeout_ms = 5'000;  // in a request that has one
+  std::int64_t confirm_timeout_ms = 5'000;  // in a request that sets a confirm_timeout
   std::int64_t extend_ms = 86'400'000;
 };
 

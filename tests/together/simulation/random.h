@@ -1,4 +1,5 @@
-// Chance that a seed repeats: splitmix64, which is small, fast, and the same on every machine.
+// Random numbers that are the same for the same seed, on every machine: splitmix64, which is small
+// and fast.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +20,13 @@ class Random {
     return mixed ^ (mixed >> 31U);
   }
 
-  // From 0 to `limit` - 1.
+  // Returns a number from 0 to `limit` - 1.
   std::size_t below(std::size_t limit) { return static_cast<std::size_t>(next() % limit); }
-  // Both ends included.
+  // Returns a number from `least` to `most`, both included.
   std::int64_t between(std::int64_t least, std::int64_t most) {
     return least + static_cast<std::int64_t>(below(static_cast<std::size_t>(most - least + 1)));
   }
-  // True `percent` times in a hundred.
+  // Returns true with a probability of `percent` per cent.
   bool chance(int percent) { return static_cast<int>(below(100)) < percent; }
 
   template <class Value>

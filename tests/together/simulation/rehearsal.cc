@@ -65,8 +65,9 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
   return true;
 }
 
-// Deadlines that were set in one instant pass in one order only; these are not. After a pipe has
-// been closed there is little time left: another deadline passes first only if it is near by then.
+// Lets some time pass before the next event. Deadlines that were set at one instant pass in a fixed
+// order; after a pause, they can pass in another. After a pipe has been closed, little time is
+// left: another deadline passes first only if it is near by then.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);
@@ -105,7 +106,8 @@ bool Rehearsal::make(const test::Move& move) {
   return judge_passed(move.to);
 }
 
-// First or behind others that change nothing.
+// Lets the move's deadline pass, and before it others that change nothing. Returns false if it does
+// not pass.
 bool Rehearsal::let_pass(const test::Move& move) {
   const std::optional<Time> deadline = deadline_of(supervisor_.state(), move.steps[0]);
   if (!deadline) return false;
@@ -120,7 +122,7 @@ bool Rehearsal::let_pass(const test::Move& move) {
   return false;
 }
 
-// What else has passed by now, and must have changed nothing.
+// Checks that other deadlines that have passed by now change nothing.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {
     const std::optional<Time> next = supervisor_.next_deadline();
@@ -165,7 +167,7 @@ std::optional<Event> Rehearsal::event_of(const Agent& agent, EventKind kind) {
     case EventKind::closes_output:
       return OutputClosed{its};
     case EventKind::closes_input:
-      // Found closed only once by who sends nothing more.
+      // If nothing more is sent to the agent, its closed input is found only once.
       if (agent.input_closed && (agent.killed || agent.terminated)) return std::nullopt;
       return InputClosed{its};
     case EventKind::takes_activate:

@@ -1,5 +1,6 @@
-// Whether a way of the map can be gone by the clock. The map knows no times, and any deadline may
-// be the next there; in a run the limits decide which one is, and some ways need certain limits.
+// Finds out whether a run can go a way of the map by the clock. The map knows no times: any
+// deadline may pass next there. In a run the time limits decide that, and some ways need certain
+// limits.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +14,24 @@
 
 namespace upgrader::simulation {
 
-// Where an event leads to from a place, if it asks for no outcome; nullopt: the map does not know.
+// Returns the place to which an event without outcomes leads from a place, or nullopt if the map
+// does not know it.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
-// The deadline that such an event is about, if it is set.
+// Returns the deadline that the event is about, if that deadline is set.
 [[nodiscard]] std::optional<Time> deadline_of(const State& state, test::EventClass event);
-// True if such an event needs a deadline to pass, or to be reached.
+// Returns true if the event needs a deadline to pass, or to be near.
 [[nodiscard]] bool is_timed(test::EventClass event);
 
 class Rehearsal {
  public:
   Rehearsal(const Sheet& sheet, const Policy& policy, const SaidTimes& said, Random& random);
 
-  // Goes the way from the very start, with pauses by chance. False: some deadline on it does not
-  // pass when its turn comes, or some event does not come about.
+  // Goes the way from the start, with random pauses. Returns false if a deadline of the way does
+  // not pass in its turn, or if an event cannot happen.
   [[nodiscard]] bool run(const std::deque<std::uint32_t>& way);
 
-  // One before each move of the way that was gone last.
+  // Returns the pauses before the moves of the way that was gone last.
   [[nodiscard]] const std::vector<Duration>& pauses() const { return pauses_; }
 
  private:

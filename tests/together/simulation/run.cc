@@ -8,7 +8,7 @@ namespace upgrader::simulation {
 
 namespace {
 
-// Where nothing goes wrong but what the guide wants.
+// Removes from a swarm all faults that the guide does not want.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;

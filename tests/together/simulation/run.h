@@ -1,4 +1,4 @@
-// One run: a seed, the real loop on a simulated machine, from the start to the upgrader's exit.
+// Runs one seed: the real loop on a simulated machine, from the start to the upgrader's exit.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace upgrader::simulation {
 
 struct RunOutcome {
-  std::string verdict;  // the rule that was broken, or empty
+  std::string verdict;  // the rule that was broken, or ""
   Tally tally;
 };
 
 struct Setting {
-  const StepFunction* step = nullptr;  // null: the supervisor's own
-  const Atlas* atlas = nullptr;        // null: no run is guided, and nothing is counted
+  const StepFunction* step = nullptr;  // null for the supervisor's own step
+  const Atlas* atlas = nullptr;        // if null, no run is guided and no visits are counted
   const Goals* goals = nullptr;
   Visits* visits = nullptr;
   std::string* trace = nullptr;

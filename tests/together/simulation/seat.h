@@ -1,5 +1,6 @@
-// Included before anything else of loop.cc and loop_actions.cc when they are compiled for the
-// simulation: there the loop's supervisor sits behind the judge, who sees all that goes in and out.
+// Puts the judge between the loop and its supervisor. This file is included before all others when
+// loop.cc and loop_actions.cc are compiled for the simulation: the judge then sees every event and
+// every action.
 #pragma once
 
 #include "tests/together/simulation/judge.h"
@@ -11,7 +12,8 @@ class SeatedSupervisor {
  public:
   explicit SeatedSupervisor(const Policy& policy) : supervisor_(policy) {}
 
-  // The memory is given to save time, and the judge copies what it sees in any case.
+  // The third argument gives memory for the result, to save time. It is not used: the judge copies
+  // the result in any case.
   [[nodiscard]] Actions step(const Event& event, Time now, const Actions&) {
     return simulation::the_judge->step(supervisor_, event, now);
   }

@@ -1,11 +1,11 @@
-// The real loop, whose supervisor has a seat behind the judge (seat.h).
+// The real loop, with the judge between the loop and its supervisor (seat.h).
 #pragma once
 
 #include "tests/together/simulation/swarm.h"
 
 namespace upgrader::simulation {
 
-// From the start to the upgrader's end; returns its exit status.
+// Runs the loop from the start to the upgrader's end. Returns the upgrader's exit status.
 [[nodiscard]] int run_loop(const Swarm& swarm);
 
 }  // namespace upgrader::simulation

@@ -1,10 +1,10 @@
-// make simulate: runs seeds in two processes, prints for the first that fails the line that repeats
-// it, and what was visited of the exploration's map.
+// make simulate: runs seeds in two processes. For the first seed that fails, prints the line that
+// repeats it. Prints how much of the exploration's map was visited.
 //
-//   simulate SEEDS [N]     that many seeds from 1 on, with figures and a result line; behind them
-//                          N times those further seeds that lead to what has been missed
-//   simulate -s SEED       one seed; with -t its whole trace
-//   simulate -c SEEDS      a canary: succeeds if one of so many seeds fails, and says which
+//   simulate SEEDS [N]     runs the seeds from 1 to SEEDS, and prints figures and a result line;
+//                          then, N times, further seeds that lead to moves that were missed
+//   simulate -s SEED       runs one seed; with -t prints its whole trace
+//   simulate -c SEEDS      runs a canary: succeeds if one of so many seeds fails, and says which
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,9 +31,9 @@ using upgrader::test::with_commas;
 constexpr std::size_t workers = 2;
 constexpr std::uint64_t repeated_seeds = 100;
 
-// What the workers tell, in memory that they share with whoever started them.
+// The results of the workers, in memory that they share with their parent.
 struct Report {
-  std::atomic<std::uint64_t> next{0};  // index
+  std::atomic<std::uint64_t> next{0};  // the index of the next seed
   std::atomic<std::uint64_t> failed_seed{0};
   std::array<std::atomic<std::uint64_t>, workers> at_seed{};
   std::array<Tally, workers> tallies{};
@@ -53,7 +53,7 @@ void note_failure(Report& report, std::uint64_t seed, const std::string& verdict
   verdict.copy(report.verdict.data(), report.verdict.size() - 1);
 }
 
-// Which seeds are run: those of the list, or all from 1 on where there is none.
+// The seeds that are run: those of the list, or all from 1 on if there is no list.
 struct Seeds {
   std::uint64_t count = 0;
   const std::vector<std::uint64_t>* list = nullptr;
@@ -77,7 +77,7 @@ void work(Report& report, std::size_t worker, const Seeds& seeds, const Setting&
   }
 }
 
-// Runs the seeds; a worker that dies has failed at the seed that it was at.
+// Runs the seeds. If a worker dies, its present seed has failed.
 void run_all(Report& report, const Seeds& seeds, const Setting& setting) {
   std::array<pid_t, workers> pids{};
   report.next = 0;
@@ -109,7 +109,7 @@ int run_one(std::uint64_t seed, bool traced) {
   return good ? 0 : 1;
 }
 
-// Without the map: a canary must be found by chance alone.
+// Runs a canary without the map, since it must be found by chance alone.
 int run_canary(std::uint64_t seeds) {
   Report& report = *shared_report();
   run_all(report, {.count = seeds}, {});
@@ -122,7 +122,7 @@ int run_canary(std::uint64_t seeds) {
   return 0;
 }
 
-// The same seed is the same run, byte for byte.
+// Checks that the same seed gives the same run, byte for byte.
 void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
   for (std::uint64_t seed = 1; seed <= repeated_seeds; ++seed) {
     std::string first, second;
@@ -132,13 +132,13 @@ void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
   }
 }
 
-// So many in a row have every goal.
+// Returns how many consecutive seeds reach every goal once.
 std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Of a cycle of the seeds above this one: one for each move that has been missed, and one for each
-// place from which something was missed by the way.
+// Returns seeds above `above`, from one cycle: one for each move that has been missed, and one for
+// each place from which a move by the way was missed.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

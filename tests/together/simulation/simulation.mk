@@ -4,7 +4,7 @@ simulation_directory := tests/together/simulation
 simulation_calls := read write close ioctl clock_gettime epoll_wait signalfd sendto
 simulation_wraps := $(foreach call,$(simulation_calls),-Wl,--wrap=$(call))
 
-# The loop with a seat for the judge between it and its supervisor.
+# The loop's objects, with the judge between the loop and its supervisor.
 seated := $(patsubst %,$(BUILD)/objects/seated/upgrader/shell/%.o,loop loop_actions loop_start)
 $(BUILD)/objects/seated/%.o: %.cc
 	@mkdir -p $(@D)
@@ -31,7 +31,7 @@ $(BUILD)/tests/together/simulation/simulation_test: \
 	@mkdir -p $(@D)
 	$(LINK) $(simulation_wraps) -o $@ $^ -pthread
 
-# The same with an error planted, one each: canaries.table.
+# The simulations with an error planted, one for each row of canaries.table.
 simulation_canaries := $(patsubst %,$(BUILD)/canaries/%/simulate, \
   $(shell awk -F ' [|] ' '!/^\#/ { print $$1 }' tests/together/simulation/canaries.table))
 $(BUILD)/canaries/%/simulate: tests/together/simulation/canaries.table \

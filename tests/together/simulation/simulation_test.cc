@@ -1,5 +1,6 @@
-// A small fixed set of seeds, that a seed is the same run each time, and canaries: supervisors with
-// a fault that chance must find. The long run, with its map and more canaries, is `make simulate`.
+// Runs a small fixed set of seeds, checks that a seed always gives the same run, and runs canaries:
+// supervisors with a fault that chance must find. The long run, with its map and more canaries, is
+// `make simulate`.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ std::string trace_of(std::uint64_t seed) {
   return trace;
 }
 
-// The first verdict of so many seeds, or empty.
+// Returns the first verdict of the seeds from 1 to `seeds`, or "".
 std::string verdict_of(const StepFunction& faulty, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const RunOutcome outcome = run_seed(seed, {.step = &faulty});
@@ -116,7 +117,8 @@ TEST_CASE("a way can be gone with limits that let its deadlines pass in its orde
     return Rehearsal(sheet, policy, said, random).run({0, 1});
   };
 
-  // It is told of after five seconds.
+  // A missing `hello` is reported after five seconds, so a shorter start timeout ends the agent
+  // before.
   CHECK(can_be_gone(Duration(60'000)));
   CHECK_FALSE(can_be_gone(Duration(1'000)));
 }

@@ -12,7 +12,7 @@ Duration some_time(Random& random) {
 
 namespace {
 
-// A rate that is mostly none.
+// Returns a rate, which is mostly 0.
 int rarely(Random& random, int percent_on, int most) {
   return random.chance(percent_on) ? static_cast<int>(random.between(1, most)) : 0;
 }
@@ -23,7 +23,7 @@ Duration limit(Random& random, bool none) {
 
 Options draw_options(Random& random) {
   Options options;
-  // As in the exploration all limits or none are set, mostly.
+  // Mostly all limits are set, or none, as in the exploration.
   const bool no_limits = random.chance(25);
   const bool mixed = random.chance(10);
   options.defaults.start_timeout = limit(random, mixed ? random.chance(30) : no_limits);
@@ -63,7 +63,7 @@ void draw_machine(Random& random, Swarm& swarm) {
   swarm.options.lock_timeout = Duration(0);
   if (swarm.waits_for_lock) swarm.options.lock_file = "lock";
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
-  // Longer than the trial of the good upgrade at the end, in which puppets have no heartbeat.
+  // Longer than the trial of the good upgrade at the end, during which puppets send no heartbeats.
   if (random.chance(20)) swarm.init_reads = some_time(random);
   if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }
@@ -90,7 +90,7 @@ void draw_signals(Random& random, Swarm& swarm) {
   }
 }
 
-// Some come with a word, some with more lines than a turn may take.
+// Draws the visits of operators: some write one line, some more lines than a turn may read.
 void draw_operators(Random& random, Swarm& swarm) {
   if (!random.chance(30)) return;
   swarm.options.control_directory = "ctl";

@@ -1,5 +1,5 @@
-// What a seed draws: the upgrader's options, and a random subset of faults with their rates. Mostly
-// nothing goes wrong, since where everything does no upgrade ever gets far.
+// The draw of a seed: the upgrader's options, and a random subset of faults with their rates.
+// Mostly few things go wrong, since an upgrade in which everything does never gets far.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace upgrader::simulation {
 
-// What an agent does: on its own account, or as the protocol has it.
+// An act of an agent, either mischief or a step of the protocol.
 enum class Deed {
   hello,
   ready,
@@ -26,16 +26,16 @@ enum class Deed {
   exit_zero,
   exit_badly,
   crash,
-  exit_with_words,  // unfit or stopped, and gone
+  exit_with_words,  // says unfit or stopped, and exits
   leave_grandchild,
   close_output,
   close_input,
   stop_reading,
-  flood,     // stray output, lines that are over-long, of no known type or malformed
+  flood,     // stray output, and lines that are over-long, of unknown types or malformed
   outburst,  // many messages out of turn
 };
 
-// When it does it.
+// The moment at which an agent commits its mischief.
 enum class Occasion {
   spawned,
   welcomed,
@@ -56,22 +56,22 @@ struct Mischief {
   Deed deed = Deed::crash;
 };
 
-// All rates in percent.
+// The options and faults of a run. All rates are in percent.
 struct Swarm {
   Options options;
   Duration lock_free_at_delay{0};
   Time lock_free_at{0};
   bool waits_for_lock = false;
-  Duration watchdog{0};  // how far apart heartbeats may be; zero: none are wanted
+  Duration watchdog{0};  // the longest time between heartbeats; 0 if none are wanted
 
   // The machine.
   bool timers_last = false;
-  int splits = 0;  // a long write takes only a part
+  int splits = 0;  // how often a long write is cut short
   int interrupts = 0;
-  int jostles = 0;  // something happens during a system call
+  int jostles = 0;  // how often something happens during a system call
   int hold_ups = 0;
   std::int64_t hold_up_ms = 1;
-  int freezes = 0;  // nobody runs for as long as a hold-up may last
+  int freezes = 0;  // how often all processes stand still, for as long as a hold-up may last
   int late_kills = 0;
   int check_failures = 0;
   int lost_ways_back = 0;
@@ -82,26 +82,27 @@ struct Swarm {
   std::size_t output_capacity = 65'536;
 
   // The agents.
-  int mischief_makers = 0;         // of the processes
-  std::vector<Deed> deeds;         // what these do
-  std::size_t mischief_max = 1;    // so many each
-  int trickles = 0;                // write byte for byte
-  std::int64_t slowness_ms = 100;  // what an agent takes for anything
+  int mischief_makers = 0;         // how many of the processes do mischief
+  std::vector<Deed> deeds;         // the kinds of mischief
+  std::size_t mischief_max = 1;    // how many such deeds one process does at most
+  int trickles = 0;                // how many processes write byte for byte
+  std::int64_t slowness_ms = 100;  // how long an agent takes for each act
   int upgrades_at_most = 3;
   int cancels = 0;
-  int odd_requests = 0;  // any combination of members
-  int stale_events = 0;  // of generations that have gone
+  int odd_requests = 0;  // requests with random combinations of members
+  int stale_events = 0;  // events of agents that have ended
   bool guided = false;
-  Duration init_reads{0};  // and as long it does not; zero: always
+  // How long init reads its socket, and then does not; 0 if it always reads.
+  Duration init_reads{0};
 
   // People and init.
   std::vector<std::pair<Duration, int>> signals;
   struct Visit {
     Duration delay;
-    int lines;  // that the operator writes
+    int lines;  // lines that the operator writes
     Duration stays;
   };
-  std::vector<Visit> visits;  // to the control directory, where there is one
+  std::vector<Visit> visits;  // visits to the control directory, if there is one
   int status_failures = 0;    // status.json cannot be written
   int fifo_failures = 0;      // the FIFO cannot be opened
   Duration calm_after{0};
@@ -109,7 +110,7 @@ struct Swarm {
 
 [[nodiscard]] Swarm draw_swarm(Random& random);
 
-// From a moment to an hour, every scale alike.
+// Returns a time from a moment to an hour, with every order of magnitude equally likely.
 [[nodiscard]] Duration some_time(Random& random);
 
 }  // namespace upgrader::simulation

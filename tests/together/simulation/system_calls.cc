@@ -1,6 +1,6 @@
-// What the real shell calls, answered by the simulated machine: the few system calls of loop.cc,
-// agents.cc and channel.cc (the linker sends them here), and in place of process.cc, program.cc,
-// link.cc and lock.cc their whole interfaces.
+// Replaces what the real shell calls by the simulated machine: the few system calls of loop.cc,
+// agents.cc and channel.cc, by the linker's --wrap, and the whole interfaces of process.cc,
+// program.cc, link.cc and lock.cc.
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -83,7 +83,7 @@ ssize_t __wrap_read(int fd, void* buffer, size_t size) {
       the_machine->random.chance(the_machine->swarm.interrupts)) {
     return fails_with(EINTR);
   }
-  // A pipe gives all that was asked for and is there.
+  // A read gives all bytes that were asked for and are there.
   const std::size_t count = std::min(size, pipe.bytes.size());
   the_judge->bytes_read(*descriptor->process, count);
   std::memcpy(buffer, pipe.bytes.data(), count);
@@ -98,7 +98,8 @@ ssize_t __wrap_write(int fd, const void* buffer, size_t size) {
   the_machine->jostle();
   Pipe& pipe = descriptor->process->input;
   if (!pipe.reader) return fails_with(EPIPE);
-  // So much goes into a pipe whole or not at all; of more than that a part.
+  // As on Linux, up to PIPE_BUF bytes are written whole or not at all, and more bytes may be
+  // written in part.
   const std::size_t room = pipe.capacity - std::min(pipe.capacity, pipe.bytes.size());
   if (room < std::min<std::size_t>(size, PIPE_BUF)) return fails_with(EAGAIN);
   std::size_t count = std::min(size, room);
@@ -139,14 +140,15 @@ int __wrap_clock_gettime(clockid_t clock, timespec* time) {
   return 0;
 }
 
-// Init's socket is the only one.
+// The only socket is init's.
 ssize_t __wrap_sendto(int, const void* bytes, size_t size, int, const sockaddr*, socklen_t) {
   if (the_machine->init_is_full()) return fails_with(EAGAIN);
   the_judge->init_told({static_cast<const char*>(bytes), size});
   return static_cast<ssize_t>(size);
 }
 
-// Called once, to see whether it may be called: the loop itself is libuv_double's.
+// The loop calls this once, to see whether the call is permitted. The loop itself is in
+// libuv_double.cc.
 int __wrap_epoll_wait(int, epoll_event*, int, int) {
   return 0;
 }
@@ -200,7 +202,7 @@ int send_signal(pid_t pid, int signal_number) {
   }
   the_judge->signal_sent(*process, signal_number);
   if (process->life != Process::Life::running) return 0;
-  if (the_machine->swarm.guided && !the_machine->calm) return 0;  // the guide ends it
+  if (the_machine->swarm.guided && !the_machine->calm) return 0;  // the guide ends the process
   if (signal_number == SIGKILL) {
     const bool late =
         !the_machine->calm && the_machine->random.chance(the_machine->swarm.late_kills);
@@ -233,7 +235,7 @@ agent_protocol::Result<Program> check_program(const std::string& path, std::stri
                  ExecutableKind::elf, 0, 0);
 }
 
-// At the start it is there: what is not is no story.
+// At the start the program always exists: without one, nothing would happen.
 agent_protocol::Result<Program> check_agent(const std::string& agent,
                                             std::vector<std::string> args) {
   if (the_judge->started()) return check_program(agent, agent, std::move(args));
@@ -263,7 +265,7 @@ std::optional<agent_protocol::Refusal> Link::keep_previous(const std::string&) {
   return std::nullopt;
 }
 
-// A sync may take its time.
+// Pretends to sync, which may take some time.
 int Link::prove(const Program&, const BeforeSync& before_sync) const {
   for (int syncs = 0; syncs < 3; ++syncs) {
     before_sync();
@@ -292,7 +294,7 @@ int Link::restore(const BeforeSync& before_sync) const {
   return the_judge->next_outcome(World::link_back) == World::link_stays ? EIO : 0;
 }
 
-// ---- control_directory.h: nobody else is in it
+// ---- control_directory.h: no other process is in the directory
 
 std::string ControlDirectory::open(std::string path) {
   path_ = std::move(path);
@@ -336,7 +338,7 @@ bool ControlDirectory::is_in_memory() const {
   return true;
 }
 
-// ---- lock.h: held by another for as long as the swarm says
+// ---- lock.h: the lock is held by another process for as long as the swarm says
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {}
 
