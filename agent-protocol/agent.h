@@ -1,5 +1,5 @@
 // The agent's interface in C++: a thin owner of the C interface, whose comments are the contract.
-// Stands on agent_protocol.h and the standard library alone, and throws nothing.
+// Needs only agent_protocol.h and the standard library, and throws nothing.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class Agent {
   // The condition for passing a trial: to survive it, or to say healthy before it ends.
   enum class CommitRule { survive, healthy };
 
-  // ---- what has happened
+  // ---- events
 
   struct Failure {
     std::string id;
@@ -59,13 +59,14 @@ class Agent {
     std::optional<std::string> previous_version = {};
     std::optional<Failure> failure = {};
     std::optional<Milliseconds> watchdog = {};
-    std::vector<std::string> features = {};  // those of ours that the upgrader has, too
+    std::vector<std::string> features = {};  // the features of ours that the upgrader has, too
   };
   struct Activate {
     bool clean = false;
     std::optional<std::string> state = {};
-    std::optional<Failure> failure = {};  // of a fallback that was welcomed before it was needed
-    // Both only where the agent is on trial: how long that lasts, and what passes it.
+    std::optional<Failure> failure = {};  // for a fallback that was welcomed before the failure
+    // Both are set only if the agent is on trial: the length of the trial, and the condition for
+    // passing it.
     std::optional<Milliseconds> trial = {};
     std::optional<CommitRule> commit = {};
   };
@@ -102,7 +103,7 @@ class Agent {
   using Event = std::variant<Welcome, Activate, Stop, Accepted, CandidateReady, CandidateLost,
                              UpgradeFailed, Committed, Error>;
 
-  // ---- what is asked of an upgrade; what is absent is the upgrader's own default
+  // ---- the terms of an upgrade; if a member is absent, the upgrader uses its own default
 
   enum class Mode { parallel, sequential };
   enum class Gate { none, confirm };
@@ -124,13 +125,13 @@ class Agent {
     std::optional<Fallback> fallback = {};
   };
 
-  // Says what is wrong, or nothing if all is well.
+  // A start-up check. Returns what is wrong, or nothing if all is well.
   using Check = std::function<std::optional<std::string>()>;
 
-  // ---- calls; those that answer bool answer false with errno, and error() saying why. A text that
-  // holds U+0000 is refused with EINVAL: it is never cut there.
+  // ---- calls; those that return bool return false with errno, and error() says why. A text that
+  // holds U+0000 is refused with EINVAL, and never cut there.
 
-  // nullopt, with errno, where agent_protocol_open() answers NULL.
+  // Returns nullopt, with errno, if agent_protocol_open() returns NULL.
   [[nodiscard]] static std::optional<Agent> open(const std::string& version = {},
                                                  const std::vector<std::string>& features = {}) {
     std::vector<const char*> names;
@@ -159,7 +160,7 @@ class Agent {
     return std::nullopt;
   }
 
-  // Waits for as long as it takes.
+  // Waits without limit for the next event.
   [[nodiscard]] Event wait() {
     for (;;) {
       const agent_protocol_event* event = agent_protocol_wait(handle_.get(), -1);
@@ -167,8 +168,8 @@ class Agent {
     }
   }
 
-  // A negative time is none. Also nullopt before the time is over, if the event is of a type
-  // younger than this header.
+  // Waits for the next event for at most `timeout`; a negative time does not wait. Returns nullopt
+  // when the time is over, or earlier if the event is of a type that is newer than this header.
   [[nodiscard]] std::optional<Event> wait(Milliseconds timeout) {
     const agent_protocol_event* event = agent_protocol_wait(handle_.get(), int_from(timeout));
     if (event == nullptr) return std::nullopt;
@@ -212,7 +213,7 @@ class Agent {
            done(agent_protocol_status(handle_.get(), text.c_str()));
   }
 
-  // Why the last call that answered false did.
+  // Returns the reason why the last call that returned false did so.
   [[nodiscard]] std::string error() const {
     return refusal_.empty() ? agent_protocol_error(handle_.get()) : refusal_;
   }
@@ -225,7 +226,7 @@ class Agent {
   explicit Agent(agent_protocol_agent* handle) : handle_(handle) {}
 
   static bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
-  // The C interface takes a text up to its first U+0000: one with such a byte is refused here.
+  // Refuses a text with U+0000, up to which the C interface would read it.
   bool can_send(const char* deed, std::string_view text) {
     if (!has_nul(text)) return true;
     refusal_ = std::string("cannot ") + deed + ": a text of it holds U+0000";
@@ -258,7 +259,8 @@ class Agent {
     if (name == nullptr) return std::nullopt;
     return std::string_view(name) == "healthy" ? CommitRule::healthy : CommitRule::survive;
   }
-  // An absent time is -1. Every negative time is refused as out of range.
+  // Returns the C interface's number for a time: an absent time is -1; a negative one becomes a
+  // number that is refused as out of range.
   static std::int64_t ms_from(std::optional<Milliseconds> time) {
     if (!time) return -1;
     return time->count() == -1 ? -2 : time->count();
@@ -271,12 +273,13 @@ class Agent {
   static std::optional<Failure> failure_from(const agent_protocol_failure* failure);
   static std::optional<Event> event_from(const agent_protocol_event& event);
 
-  // Ends the program if the check throws: an exception cannot pass the C interface.
+  // Runs a check. If the check throws, the program ends: an exception must not pass through the C
+  // interface.
   static int run_check(void* context, char* reason, std::size_t size) noexcept {
     const std::optional<std::string> wrong = (*static_cast<Check*>(context))();
     if (!wrong) return 0;
-    // A buffer without a NUL at its end says that the reason is longer, and what is no UTF-8 stands
-    // for a NUL inside it.
+    // If the reason is longer than the buffer, the buffer gets no NUL at its end, which shows that.
+    // U+0000 inside it becomes a byte that is not valid UTF-8.
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');
@@ -286,7 +289,7 @@ class Agent {
 
   std::vector<std::unique_ptr<Check>> checks_;  // the handle points to them
   std::unique_ptr<agent_protocol_agent, Close> handle_;
-  std::string refusal_;  // of the last call, if it was refused here
+  std::string refusal_;  // the reason of the last call, if it was refused here
 };
 
 inline std::optional<Agent::Failure> Agent::failure_from(const agent_protocol_failure* failure) {

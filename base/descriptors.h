@@ -1,7 +1,9 @@
 // Puts descriptors and signals into the state that the upgrader needs, in whatever state init has
 // left them. Called once, by main, before anything else and before an event loop is made:
+//
 //   open_standard_descriptors(); mark_close_on_exec_from(first_passed_descriptor);
 //   put_signals_right();
+//
 // Then comes the lock (lock.h), which takes its descriptor number even if that is in use, and only
 // then everything that opens descriptors of its own: the log (log.h), the event loop.
 #pragma once

@@ -16,7 +16,7 @@ inline constexpr std::string_view duration_form =
 // Parses a whole number of at most nine digits with one of the units ms, s, m, h, d; or 0.
 [[nodiscard]] std::optional<Duration> parse_length(std::string_view text);
 
-// Parses the same, but at most a day, and without the unit d.
+// Parses a duration like parse_length(), but of at most a day, and without the unit d.
 [[nodiscard]] std::optional<Duration> parse_duration(std::string_view text);
 
 }  // namespace upgrader

@@ -1,6 +1,6 @@
-// The C interface, whose contract is agent_protocol.h: texts and numbers into messages, refusals
-// into -1 and a sentence. agent_conversation.h decides and performs the
-// consequences of a call.
+// The C interface, whose contract is agent_protocol.h: turns texts and numbers into messages, and
+// refusals into -1 and a sentence. agent_conversation.h decides and performs the consequences of a
+// call.
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// Leaves most of a message to the check's reason.
+// The longest name of a check: it leaves most of a message for the check's reason.
 constexpr std::size_t check_name_bytes_max = 128;
 
 struct StartUpCheck {
@@ -36,14 +36,15 @@ std::string_view text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-// A failed check: the reason in a form that can be sent, and the errno for ready().
+// A failed check: the reason in a form that can be sent, and the errno of agent_protocol_ready().
 struct Wrong {
   std::string reason;
   int error_number = ECANCELED;
 };
 
-// The check's buffer has room for what a message has room for. That a reason was longer can be
-// seen, and what is no UTF-8 is U+FFFD: a check that has failed is told, whatever its words.
+// Runs a check. Its buffer is as large as the room in a message. A reason that was longer gets a
+// visible end, and bytes that are not valid UTF-8 become U+FFFD: a failed check is always reported,
+// whatever its words.
 std::optional<Wrong> run(const StartUpCheck& check) {
   constexpr std::string_view cut = "...";
   const std::string begin = check.name + ": ";
@@ -68,8 +69,8 @@ bool handle_is_open = false;
 
 }  // namespace
 
-// The handle. Its members are noexcept because no exception may pass the interface: where memory
-// has run out the process ends.
+// The handle. Its members are noexcept because no exception may pass through the interface: if
+// memory runs out, the process ends.
 struct agent_protocol_agent {
   explicit agent_protocol_agent(std::unique_ptr<Conversation> opened)
       : conversation(std::move(opened)) {}

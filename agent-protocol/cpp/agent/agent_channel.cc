@@ -1,4 +1,4 @@
-// The agent's two pipes.
+// Reads from and writes to the agent's two pipes.
 #include "agent-protocol/cpp/agent/agent_channel.h"
 
 #include <poll.h>
@@ -35,7 +35,7 @@ void Channel::flush() {
   }
 }
 
-// Drops queued `error`s until the lines that have been read already fit.
+// Drops queued `error` messages until there is room for the lines that have been read already.
 void Channel::make_room() {
   const auto is_error = [](const auto& message) { return std::holds_alternative<Error>(message); };
   do {
@@ -71,7 +71,8 @@ bool Channel::turn(int timeout_ms) {
   return ends[0].revents != 0;
 }
 
-// A pipe that polls writable takes PIPE_BUF bytes at once: more could block.
+// Writes at most PIPE_BUF bytes: a pipe that polls writable takes so many at once, and more could
+// block.
 void Channel::write_some() {
   const std::size_t size = std::min<std::size_t>(unsent_.size(), PIPE_BUF);
   const ssize_t written = ::write(output(), unsent_.data(), size);

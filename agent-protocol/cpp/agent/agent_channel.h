@@ -1,6 +1,6 @@
-// The agent's two pipes: lines out, messages in. Never changes O_NONBLOCK, which is shared with
-// whoever else holds a pipe: looks first, reads what is there, and writes no more than the pipe is
-// known to take. Knows nothing of what a message means.
+// The agent's two pipes: writes lines and reads messages. Never changes O_NONBLOCK, which is shared
+// with all other processes that hold a pipe: polls first, reads what is there, and writes no more
+// than the pipe is known to take. Knows nothing of what a message means.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,10 @@
 
 namespace agent_protocol {
 
-// Messages that the program has not asked for: more of them wait in the pipe.
+// The most messages that are kept until the program asks for them; more wait in the pipe.
 inline constexpr std::size_t messages_waiting_max = 256;
-// Bytes that the upgrader has not taken, as much as it keeps for us: more is refused.
+// The most bytes that are kept until the upgrader takes them, as many as the upgrader keeps for us;
+// more are refused.
 inline constexpr std::size_t output_bytes_max = 131'072;
 
 class Channel {
@@ -32,21 +33,22 @@ class Channel {
   void queue(std::string_view lines);
   [[nodiscard]] bool output_waits() const { return !unsent_.empty(); }
 
-  // Writes and reads what can be without waiting.
+  // Writes and reads as much as is possible without waiting.
   void exchange();
-  // Waits until the upgrader has taken all output, or has gone. Goes on reading meanwhile, so that
-  // two full pipes never wait for each other; if need be at the cost of `error` messages.
+  // Waits until the upgrader has taken all output, or has gone. Reads meanwhile, so that two full
+  // pipes never wait for each other; if necessary, `error` messages are dropped for that.
   void flush();
 
-  // The next message; unknown and malformed ones have been passed over.
+  // Returns the next message; unknown and malformed ones are skipped.
   [[nodiscard]] std::optional<UpgraderMessage> take();
   [[nodiscard]] bool input_waits() const { return !messages_.empty() || reader_.pending(); }
 
-  // The upgrader has gone: there will be no more input, and nobody reads the output.
+  // Returns true if the upgrader has gone: no more input will come, and nobody reads the output.
   [[nodiscard]] bool over() const { return over_; }
 
  private:
-  // One look at both pipes, and one read or write each. True if anything has moved.
+  // Polls both pipes once, and reads or writes each once. Returns true if anything was read or
+  // written.
   bool turn(int timeout_ms);
   void make_room();
   void write_some();

@@ -1,4 +1,4 @@
-// The conversation as an agent has it.
+// The conversation of an agent: performs the actions that its session decides.
 #include "agent-protocol/cpp/agent/agent_conversation.h"
 
 #include <poll.h>
@@ -33,7 +33,7 @@ std::int64_t now_ms() {
 
 }  // namespace
 
-// ---- the beginning
+// ---- the beginning of the conversation
 
 std::unique_ptr<Conversation> Conversation::open(std::string_view version,
                                                  std::vector<std::string> features) {
@@ -70,14 +70,14 @@ bool Conversation::take_channel() {
   std::optional<Pipes> pipes = take_pipes();
   if (!pipes) return false;
   channel_.emplace(*std::move(pipes));
-  // The output is watched for its end only, as long as nothing waits to be written.
+  // As long as nothing waits to be written, the output is watched only for its end.
   watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
                      control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
   if (!watches_channel_) give_back(channel_->pipes());
   return watches_channel_;
 }
 
-// ---- what the program says
+// ---- messages from the program
 
 std::optional<Refusal> Conversation::why_not(const AgentMessage& message) const {
   Session asked = session_;
@@ -91,7 +91,7 @@ Result<Said> Conversation::say(const AgentMessage& message) {
 }
 
 Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
-  // A stop that is there, but has not been told yet, is confirmed too.
+  // A stop that has arrived, but has not been reported yet, is confirmed, too.
   const bool stopped = std::holds_alternative<Stopped>(message);
   if (stopped && !session_.stop_ordered()) hear_what_is_there();
   Result<Said> said = say(message, Limit::waived);
@@ -118,7 +118,7 @@ Result<Said> Conversation::say(const AgentMessage& message, Limit limit) {
   return Said{};
 }
 
-// ---- what comes of it
+// ---- the session's actions
 
 void Conversation::perform(const SessionActions& actions) {
   signals_.leave_at_once(session_.held());

@@ -1,5 +1,5 @@
-// A descriptor with one owner, which closes it, and the calls that give private ones: close-on-exec
-// from the start, and above those that a program uses by their numbers.
+// A descriptor with one owner, which closes it. The calls here make private descriptors:
+// close-on-exec from the start, and with higher numbers than those that programs use by number.
 #pragma once
 
 #include <fcntl.h>
@@ -11,11 +11,11 @@
 
 namespace agent_protocol {
 
-// As everywhere in the project, also where the C library's default is less.
+// Needed everywhere in the project, also if the C library's default is smaller.
 static_assert(sizeof(off_t) >= 8 && sizeof(std::time_t) >= 8);
 
-// Private descriptors have at least this number: 0 to 9 are a shell's, and stray prints go to 1
-// and 2, also where those are closed.
+// The lowest number of a private descriptor: shells use 0 to 9, and stray output goes to 1 and 2,
+// even if these are closed.
 inline constexpr int private_descriptor_min = 10;
 
 class Descriptor {
@@ -34,7 +34,7 @@ class Descriptor {
   [[nodiscard]] bool open() const { return number_ >= 0; }
   [[nodiscard]] int number() const { return number_; }
 
-  // A private copy; not open, with errno, where there is none to be had.
+  // Makes a private copy. If that fails, returns a closed one, with errno.
   [[nodiscard]] static Descriptor private_copy_of(int number) {
     return Descriptor(::fcntl(number, F_DUPFD_CLOEXEC, private_descriptor_min));
   }

@@ -1,4 +1,4 @@
-// An event as the C interface shows it.
+// An event in the structures of the C interface.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace agent_protocol {
 
-// Owns what the C structures point to.
+// Owns the texts and lists that the C structures point to.
 class EventView {
  public:
   EventView() = default;
   EventView(const EventView&) = delete;
   EventView& operator=(const EventView&) = delete;
 
-  // Valid until the next call.
+  // Returns the event; it is valid until the next call.
   [[nodiscard]] const agent_protocol_event* show(SessionEvent event);
 
  private:

@@ -1,4 +1,4 @@
-// By which a process knows that it has been an agent.
+// The mark by which a process knows that it has been an agent.
 #include "agent-protocol/cpp/agent/agent_mark.h"
 
 #include <fcntl.h>
@@ -16,15 +16,15 @@ namespace agent_protocol {
 
 namespace {
 
-// Holds the number of the process and the time of its start, a blank between them. Processes
-// that the agent starts inherit the variable, and have other numbers.
+// The variable holds the process's number and the time of its start, with a blank between them.
+// Processes that the agent starts inherit the variable, but have other numbers.
 constexpr const char* mark_variable = "LIBAGENT_PROTOCOL_PROCESS";
 constexpr const char* unknown_start = "0";
 
 bool mark_in_memory = false;
 
-// When this process was started, in the kernel's ticks: the 22nd field of its line in /proc, which
-// executing another program leaves as it is.
+// Returns when this process was started, in the kernel's ticks: the 22nd field of /proc/self/stat,
+// which stays the same when the process executes another program.
 std::string start_of_process() {
   constexpr int first_field_behind_name = 3;
   constexpr int start_field = 22;

@@ -1,4 +1,4 @@
-// A request for an upgrade, as the C interface takes it, made a message.
+// Turns a request for an upgrade from the C interface into a message.
 #include "agent-protocol/cpp/agent/agent_request.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace agent_protocol {
 
 namespace {
 
-// Takes `name` over if it is one of the names; false if it is none. NULL leaves `value` absent.
+// Sets `value` to the enumerator called `name`; returns false if there is none. NULL leaves `value`
+// absent.
 template <class Enum>
 bool take_name(const char* name, std::optional<Enum>& value) {
   if (name == nullptr) return true;
@@ -28,12 +29,12 @@ std::optional<std::int64_t> time_from(std::int64_t ms) {
   return ms;
 }
 
-// A program that knows fewer members gives a smaller `size`. It knows at least those of the
-// interface's first version, which ended here.
+// The smallest valid `size`. Programs compiled with an older header give a smaller `size` than
+// newer ones; the interface's first version ended here.
 constexpr std::size_t size_min = offsetof(agent_protocol_upgrade, fallback);
 
-// The members of the request that the program knows. Members beyond the `size` that it gave count
-// as absent, and their memory is not read.
+// Returns the members of the request that the program knows. Members beyond the `size` that it
+// gives count as absent, and their memory is not read.
 agent_protocol_upgrade known_of(const agent_protocol_upgrade* given) {
   agent_protocol_upgrade known = AGENT_PROTOCOL_UPGRADE_INIT;
   std::memcpy(&known, given, std::min(given->size, sizeof known));

@@ -1,4 +1,4 @@
-// A request for an upgrade, as the C interface takes it, made a message.
+// Turns a request for an upgrade from the C interface into a message.
 #pragma once
 
 #include "agent-protocol/agent_protocol.h"
@@ -7,7 +7,7 @@
 
 namespace agent_protocol {
 
-// Judges names only: texts and numbers are for the codec.
+// Checks only the names of choices: the codec checks texts and numbers.
 [[nodiscard]] Result<Upgrade> upgrade_from(const agent_protocol_upgrade* given);
 
 }  // namespace agent_protocol

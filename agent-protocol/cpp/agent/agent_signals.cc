@@ -1,5 +1,5 @@
-// SIGTERM as a note and a wake-up; SIGPIPE as nothing. The handlers call only what is
-// async-signal-safe.
+// Handles SIGTERM, which is noted and wakes the program, and SIGPIPE, which does nothing. The
+// handlers call only async-signal-safe functions.
 #include "agent-protocol/cpp/agent/agent_signals.h"
 
 #include <sys/eventfd.h>
@@ -15,17 +15,17 @@ namespace agent_protocol {
 
 namespace {
 
-// A handler runs on any thread of the program, and the handle is used on one of them.
+// These are atomic because a handler may run on any thread, while the handle is used on one thread.
 std::atomic<bool> term_seen = false;
 std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
-static_assert(std::atomic<int>::is_always_lock_free);  // or a handler might wait for ever
+static_assert(std::atomic<int>::is_always_lock_free);  // otherwise a handler might wait for ever
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void add_one(int number) {
   const std::uint64_t one = 1;
-  // Full means that it polls readable already.
+  // If the descriptor is full, it polls readable already.
   [[maybe_unused]] const ssize_t written = ::write(number, &one, sizeof one);
 }
 
@@ -47,7 +47,8 @@ void note_term(int signal) {
 
 void do_nothing(int) {}
 
-// Puts back what was before where our handler is set: the program may have set another since.
+// Restores the former disposition if our handler is still set: the program may have set another
+// since.
 void restore(int signal, void (*ours)(int), const struct sigaction& before) {
   struct sigaction now {};
   ::sigaction(signal, nullptr, &now);
@@ -82,7 +83,7 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // A handler of the program's may go on calling ours.
+  // A handler of the program may still call ours.
   term_leaves = false;
   event_number = -1;
 }

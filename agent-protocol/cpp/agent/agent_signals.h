@@ -1,5 +1,5 @@
-// The two signals that an agent must not die of, and the descriptor that wakes its loop. One at a
-// time in a process: dispositions of signals belong to all of it.
+// Catches the two signals that must not kill an agent, and has the descriptor that wakes its loop.
+// A process can have only one such object, since dispositions belong to the whole process.
 #pragma once
 
 #include <csignal>
@@ -8,12 +8,13 @@
 
 namespace agent_protocol {
 
-// While it lives SIGTERM is noted, and SIGPIPE does nothing if it had its default. Handlers, never
-// SIG_IGN: what the program executes gets the defaults back. A process that was forked from this
-// one dies of SIGTERM as by default. A handler that the program sets meanwhile stays.
+// While the object exists, SIGTERM is noted, and SIGPIPE does nothing if it had its default. Both
+// have handlers, not SIG_IGN, so programs that this one executes get the defaults back. A process
+// that was forked from this one dies of SIGTERM as by default. A handler that the program sets
+// meanwhile stays.
 class Signals {
  public:
-  // Not caught, with errno, where there is no descriptor to be had.
+  // If there is no descriptor left, catches nothing and sets errno.
   Signals();
   ~Signals();
   Signals(const Signals&) = delete;
@@ -21,17 +22,17 @@ class Signals {
 
   [[nodiscard]] bool caught() const { return event_.open(); }
 
-  // Polls readable after a SIGTERM and after wake(), until drain().
+  // Returns a descriptor that polls readable after a SIGTERM and after wake(), until drain().
   [[nodiscard]] int descriptor() const { return event_.number(); }
   void wake() const;
   void drain() const;
 
-  // Whether SIGTERM has come and has not been taken.
+  // Returns true if SIGTERM has come and take_terminated() has not been called since.
   [[nodiscard]] bool terminated() const;
   void take_terminated();
 
-  // True: SIGTERM ends the process at once, inside the handler, so that a held agent whose start
-  // hangs can still be ended.
+  // With true, SIGTERM ends the process at once, inside the handler, so that a held agent whose
+  // start hangs can still be ended.
   void leave_at_once(bool leave);
 
  private:

@@ -1,4 +1,4 @@
-// Takes the upgrader's variables and descriptors away from the program.
+// Removes from the process what the upgrader has put there: variables and descriptors.
 #include "agent-protocol/cpp/agent/agent_surroundings.h"
 
 #include <cerrno>
@@ -58,7 +58,7 @@ void keep_lock_private() {
   if (text == nullptr) return;
   int number = -1;
   const char* end = text + std::strlen(text);
-  // A text that is not a number, or too large a number, leaves `number` as it is.
+  // If the text is not a number, or the number is too large, `number` is unchanged.
   if (std::from_chars(text, end, number).ptr != end || number <= STDERR_FILENO) return;
   ::fcntl(number, F_SETFD, FD_CLOEXEC);
 }

@@ -1,5 +1,5 @@
-// Takes away from the program everything that the upgrader has put into the process: variables of
-// the environment, the pipes as descriptors 0 and 1, the lock's descriptor.
+// Removes from the process everything that the upgrader has put there: variables of the
+// environment, the pipes as descriptors 0 and 1, the lock's descriptor.
 #pragma once
 
 #include <optional>
@@ -13,21 +13,23 @@ struct Pipes {
   Descriptor output;
 };
 
-// True if an upgrader has started this process.
+// Returns true if an upgrader has started this process.
 [[nodiscard]] bool upgrader_is_there();
 
-// Makes private copies of descriptors 0 and 1, and puts /dev/null and a copy of 2 (of /dev/null
-// where 2 is closed) in their places. nullopt, with errno and nothing changed, where that fails.
+// Makes private copies of descriptors 0 and 1, and replaces these two by /dev/null and a copy of 2
+// (of /dev/null if 2 is closed). If that fails, returns nullopt, with errno, and nothing has
+// changed.
 [[nodiscard]] std::optional<Pipes> take_pipes();
 
-// Puts them back as descriptors 0 and 1.
+// Puts the pipes back as descriptors 0 and 1.
 void give_back(const Pipes& pipes);
 
-// Keeps the lock's descriptor, if there is one, from what this process starts. It stays open: the
-// lock is held for as long as this process lives.
+// Makes the lock's descriptor, if there is one, close-on-exec, so that no child gets it. It stays
+// open: the lock is held for as long as this process lives.
 void keep_lock_private();
 
-// So that nothing that this process starts takes itself for an agent.
+// Removes the upgrader's variables, so that no program that this process starts takes itself for an
+// agent.
 void clean_environment();
 
 }  // namespace agent_protocol

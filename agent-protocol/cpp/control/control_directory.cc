@@ -17,10 +17,11 @@
 namespace upgraderctl {
 namespace {
 
-// The upgrader writes at most 65,536 bytes; a younger one may write more.
+// The most bytes read of a file. The upgrader writes at most 65,536; a newer version may write
+// more.
 constexpr std::size_t file_bytes_max = 1'048'576;
 
-// 0, or an errno.
+// Appends everything that can be read to `text`. Returns 0 or an errno value.
 int read_whole(int fd, std::string& text) {
   constexpr std::size_t piece = 65'536;
   for (;;) {
@@ -34,7 +35,7 @@ int read_whole(int fd, std::string& text) {
   }
 }
 
-// 0, or an errno. Only a regular file is read, and no link is followed.
+// Reads a regular file, and follows no link. Returns 0 or an errno value.
 int read_file(const std::string& path, std::string& text) {
   const upgrader::OwnedFd file(
       ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
@@ -45,7 +46,8 @@ int read_file(const std::string& path, std::string& text) {
   return read_whole(file.get(), text);
 }
 
-// The text after a label in /proc/PID/status, to the end of the file; empty if it is not known.
+// Returns the text after a label in /proc/PID/status, up to the end of the file; an empty text if
+// that cannot be read.
 std::string process_fact(std::int64_t pid, std::string_view label) {
   std::string text;
   if (read_file("/proc/" + std::to_string(pid) + "/status", text) != 0) return "";
@@ -54,7 +56,7 @@ std::string process_fact(std::int64_t pid, std::string_view label) {
   return at != std::string::npos ? text.substr(at) : "";
 }
 
-// Opens the FIFO to write. Owns no descriptor, with errno, if nobody reads it.
+// Opens the FIFO for writing. Returns no descriptor, with errno, if nobody reads the FIFO.
 upgrader::OwnedFd open_fifo(const std::string& directory) {
   upgrader::OwnedFd fifo(::open((directory + "/control").c_str(),
                                 O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY));
@@ -74,7 +76,7 @@ bool is_there(std::int64_t pid) {
   return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
 }
 
-// Whether its owner finds no room there for another file.
+// Returns true if the directory's owner has no room there for another file.
 bool is_full(const std::string& directory) {
   struct statvfs room {};
   struct stat facts {};

@@ -1,4 +1,4 @@
-// One control directory: its files are read, and its FIFO is written to. Nothing here ever waits.
+// One control directory: its files can be read, and its FIFO written to. Nothing here ever waits.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace upgraderctl {
 
-// One of its files, as far as it could be read.
+// One of the directory's files, as far as it could be read.
 struct StatusFile {
-  std::string text;              // as it is
-  std::optional<Status> status;  // if it could be read
+  std::string text;              // the content of the file
+  std::optional<Status> status;  // absent if the file cannot be read
   int error_number = 0;
-  std::string trouble;  // why it could not
+  std::string trouble;  // the reason why it cannot be read
 };
 
 struct Sight {
@@ -33,22 +33,22 @@ class ControlDirectory {
   [[nodiscard]] StatusFile status() const { return read("status.json"); }
   [[nodiscard]] StatusFile previous() const { return read("previous.json"); }
 
-  // status.json, as see() has it, before previous.json: where a new life of the upgrader has made
-  // the one into the other between the two looks, both say the same, and nothing is missed.
+  // Reads status.json, as see() does, and after it previous.json. If a new upgrader renames the
+  // first to the second in between, both have the same content, and nothing is missed.
   [[nodiscard]] Look look() const;
 
-  // Opens the FIFO for writing, which leads to one life of the upgrader. Answers 0 or an errno:
-  // ENXIO and ENOENT where none takes requests.
+  // Opens the FIFO for writing to the upgrader that runs now. Returns 0 or an errno value: ENXIO
+  // and ENOENT if no upgrader takes requests.
   int open();
   void close() { fifo_.reset(); }
 
-  // Whether the FIFO that was opened has lost its reader.
+  // Returns true if the FIFO that was opened has lost its reader.
   [[nodiscard]] bool reader_gone() const;
 
-  // The line goes in whole, or not at all.
+  // Writes the whole line, or nothing of it.
   [[nodiscard]] WriteOutcome write(std::string_view line) const;
 
-  // The FIFO first, then status.json. Leaves alone what open() has opened.
+  // Looks at the FIFO first, then at status.json. Does not touch the FIFO that open() has opened.
   [[nodiscard]] Sight see() const;
 
  private:
@@ -58,7 +58,7 @@ class ControlDirectory {
   upgrader::OwnedFd fifo_;
 };
 
-// The peak memory of a process in KiB, if /proc tells.
+// Returns the peak memory of a process in KiB, if /proc shows it.
 [[nodiscard]] std::optional<std::int64_t> peak_memory_kib(std::int64_t pid);
 
 }  // namespace upgraderctl

@@ -1,6 +1,6 @@
-// A cereal archive that reads what it can of one line of JSON: a member that is absent, is there
-// twice, or has another type than its destination leaves that as it was, and nothing is refused.
-// For files whose writer may be younger or older than this program.
+// A cereal archive that reads as much as it can of one line of JSON: if a member is absent, occurs
+// twice, or has another type than its destination, the destination is left unchanged, and nothing
+// is refused. For files whose writer may be newer or older than this program.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -49,7 +49,7 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
     return true;
   }
 
-  // Elements of another type are left out.
+  // Reads an array; elements of another type are left out.
   template <class Value>
   bool read(std::size_t index, std::vector<Value>& values) {
     if (!is(index, Kind::array)) return false;
@@ -61,7 +61,7 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
     return true;
   }
 
-  // A structure that has a `serialize` of its own.
+  // Reads a structure that has a `serialize` of its own.
   template <class Value>
   bool read(std::size_t index, Value& value) {
     if (!is(index, Kind::object)) return false;
@@ -72,10 +72,10 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
   }
 
   const agent_protocol::JsonLine& line_;
-  std::size_t object_ = agent_protocol::JsonLine::root;  // the one whose members are read
+  std::size_t object_ = agent_protocol::JsonLine::root;  // the object whose members are being read
 };
 
-// cereal's way to an archive: a name-value pair is a member.
+// The function that cereal calls: a name-value pair is a member.
 template <class Value>
 void load(LenientArchive& archive, cereal::NameValuePair<Value>& pair) {
   archive.read_member(pair.name, pair.value);

@@ -1,5 +1,5 @@
-// The control directory of an upgrader as it was at one instant, and what became of a line that was
-// written there: plain data.
+// The control directory of an upgrader at one instant, and the outcome of writing a line there:
+// plain data.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace upgraderctl {
 
-// The control directory, as it was at one instant.
+// The control directory at one instant.
 struct Look {
   std::optional<Status> status;
   std::optional<Status> previous;
   bool directory_there = true;
   Hearing hearing = Hearing::listens;
-  int error_number = 0;  // of reading the status, where there is none
-  std::string trouble;   // why there is none
+  int error_number = 0;  // of reading the status, if there is no status
+  std::string trouble;   // the reason why there is no status
 };
 
 // The outcome of writing a line to the FIFO. `full`: the FIFO has no room now; `gone`: nobody reads

@@ -1,4 +1,4 @@
-// A request to an upgrader by the control directory, as plain data.
+// A request to an upgrader through the control directory, as plain data.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace upgraderctl {
 
-// The terms of an upgrade, as they are spelled; absent ones are the upgrader's own.
+// The terms of an upgrade, spelled as in the request; if one is absent, the upgrader uses its own.
 struct Terms {
   std::optional<std::string> mode;
   std::optional<std::string> gate;
@@ -23,9 +23,10 @@ struct Terms {
   bool operator==(const Terms&) const = default;
 };
 
-// Each has in `request` the name under which its answer will stand in status.json.
+// In each of these, `request` is the name under which the answer will be in status.json.
 
-// Without `executable`: to what AGENT on the upgrader's command line now names.
+// Without `executable`, the upgrade is to the program that AGENT on the upgrader's command line now
+// names.
 struct UpgradeRequest {
   std::string request;
   std::string id;

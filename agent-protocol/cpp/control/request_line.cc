@@ -20,7 +20,7 @@ using agent_protocol::ranged;
 using agent_protocol::timeout_ms_max;
 using cereal::make_nvp;
 
-// The value of `type`.
+// The value of the member `type`.
 template <class Request>
 constexpr std::string_view type_of;
 template <>
@@ -64,7 +64,7 @@ void serialize(Archive& archive, UpgradeRequest& request) {
   serialize(archive, request.terms);
 }
 
-// All other requests: some name an upgrade, some give a reason.
+// Writes the members of all other requests: some name an upgrade, some have a reason.
 template <class Archive, class Other>
 requires std::is_constructible_v<Request, Other>
 void serialize(Archive& archive, Other& request) {

@@ -1,4 +1,4 @@
-// A request becomes the line that is written to the control directory's FIFO.
+// Turns a request into the line that is written to the control directory's FIFO.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace upgraderctl {
 
-// With its newline. So much goes into a pipe whole or not at all (PIPE_BUF), so that the lines of
-// several writers never mix.
+// The most bytes of a line, with its newline. A pipe takes so many whole or not at all (PIPE_BUF),
+// so that the lines of several writers never mix.
 inline constexpr std::size_t request_bytes_max = 4'096;
 
-// The line, or why there can be none: it would be too long, or a text is not as it must be.
+// Returns the line, or why it cannot be made: it would be too long, or a text is not valid.
 [[nodiscard]] agent_protocol::Result<std::string> line_of(const Request& request);
 
 }  // namespace upgraderctl

@@ -15,7 +15,7 @@ namespace upgraderctl {
 struct Life {
   std::optional<std::int64_t> pid;
   std::string version;
-  std::string started;  // as it is spelled: two lives differ in it
+  std::string started;  // spelled as in the file; no two lives have the same
   std::optional<Moment> since;
   std::optional<std::int64_t> protocol;
   bool operator==(const Life&) const = default;
@@ -36,7 +36,7 @@ struct AgentStatus {
   bool operator==(const AgentStatus&) const = default;
 };
 
-// The upgrade under way. Of its terms only those that are shown.
+// The upgrade under way, with only those of its terms that are shown.
 struct UpgradeStatus {
   std::string id;
   std::string origin;
@@ -67,7 +67,7 @@ struct Ending {
   std::string reason;
   std::optional<std::int64_t> exit_status;
   std::optional<std::int64_t> signal;
-  std::string error;  // `errno`
+  std::string error;  // the member `errno`
   Side from;
   Side to;
   std::optional<Moment> accepted;
@@ -116,14 +116,14 @@ struct Status {
   bool operator==(const Status&) const = default;
 };
 
-// Of so many requests the answers stand in status.json, and of so many upgrades the endings.
+// The number of requests whose answers status.json holds, and of upgrades whose endings it holds.
 inline constexpr std::size_t requests_max = 16;
 
 [[nodiscard]] inline bool same_life(const Status& one, const Status& other) {
   return one.upgrader.started == other.upgrader.started && one.upgrader.pid == other.upgrader.pid;
 }
 
-// The one called so, or null.
+// Returns the answer to the request with this name, or null.
 [[nodiscard]] inline const Answer* find_answer(const Status& status, const std::string& request) {
   for (const Answer& answer : status.requests) {
     if (answer.request == request) return &answer;

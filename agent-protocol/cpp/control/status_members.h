@@ -1,4 +1,5 @@
-// The names of the members of status.json. One `serialize` a structure, for any cereal archive.
+// The names of the members of status.json: one function `serialize` for each structure, for any
+// cereal archive.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -7,8 +8,8 @@
 
 namespace upgraderctl {
 
-// The upgrader cuts long texts, and says so in their object. `text`, the one that may be long, then
-// ends in an ellipsis: nobody takes the beginning of a path for a path.
+// The upgrader cuts long texts, and marks their object with `cut`. `text`, the member that may be
+// long, then gets an ellipsis at its end, so that nobody takes the beginning of a path for a path.
 template <class Archive>
 void serialize_cut(Archive& archive, std::string& text) {
   bool cut = false;

@@ -1,5 +1,5 @@
-// The text of status.json or previous.json becomes a Status, and parts of it can be had as they are
-// spelled. Members that are not known are ignored, and what is wrong in one costs only that.
+// Turns the text of status.json or previous.json into a Status, and finds parts of the text as they
+// are spelled. Unknown members are ignored, and a malformed member costs only itself.
 #pragma once
 
 #include <string>
@@ -10,15 +10,16 @@
 
 namespace upgraderctl {
 
-// The status; refused is only what is no JSON object, or has no text `upgrader`.`started`.
+// Returns the status. Refuses only a text that is not a JSON object, or has no text
+// `upgrader`.`started`.
 [[nodiscard]] agent_protocol::Result<Status> read_status(std::string_view text);
 
-// The value of the object's member `name` as it is spelled in `text`, which read_status has taken;
-// `otherwise` where there is none.
+// Returns the value of the object's member `name`, spelled as in `text`, or `otherwise` if there is
+// none. read_status() must have accepted `text`.
 [[nodiscard]] std::string raw_member(std::string_view text, std::string_view name,
                                      std::string_view otherwise);
 
-// Without the white space at its end: fit to be part of a line.
+// Returns the text without white space at its end, so that it can be part of a line.
 [[nodiscard]] std::string_view one_line(std::string_view text);
 
 }  // namespace upgraderctl

@@ -1,4 +1,4 @@
-// The agent's half of the conversation. The states are told at the head of session.h.
+// The agent's half of the conversation. The head of session.h describes the states.
 #include "agent-protocol/cpp/session/session.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ SessionActions deliver_stop(StopCause cause) {
 
 }  // namespace
 
-// ---- what the program says
+// ---- messages that the program says
 
 Result<SessionActions> Session::say(const AgentMessage& message) {
   if (company_ == Company::nobody) return say_alone(message);
@@ -112,7 +112,7 @@ SessionActions Session::said(const Healthy& healthy) {
 }
 
 SessionActions Session::said(const Extend& extend) {
-  // A stop that the upgrader did not ask for has no deadline.
+  // A stop that the upgrader did not request has no deadline, so nothing is sent.
   if (life_ == Life::stopping && !ordered_) return {};
   return {Send{extend}};
 }
@@ -125,7 +125,7 @@ SessionActions Session::said(const Status& status) {
   return {Send{status}};
 }
 
-// ---- what the upgrader says
+// ---- messages from the upgrader
 
 SessionActions Session::hear(const UpgraderMessage& message) {
   if (life_ == Life::silent || life_ == Life::ended || gone_) return {};
@@ -139,7 +139,7 @@ SessionActions Session::heard(const Welcome& welcome) {
   role_ = welcome.role;
   const auto& shared = welcome.features;
   readiness_ = std::find(shared.begin(), shared.end(), readiness) != shared.end();
-  // A fallback at boot has a trial, as a candidate has one.
+  // A fallback at boot is on trial, like a candidate.
   at_boot_ = welcome.failure && welcome.failure->failure.id == "boot";
   return deliver(welcome);
 }
@@ -219,7 +219,7 @@ SessionActions Session::heard(const Error& error) {
   return deliver(error);
 }
 
-// ---- what befalls it
+// ---- the end of input, and SIGTERM
 
 SessionActions Session::input_ended() {
   if (company_ == Company::nobody || gone_) return {};

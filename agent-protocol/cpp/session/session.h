@@ -1,19 +1,22 @@
-// The agent's half of the conversation, decided: what the program may say now, what of the
-// upgrader's messages it is told, and when it must exit. No input or output and no clock: see
-// agent.cc, which carries the actions out.
+// The agent's half of the conversation as a state machine. It decides what the program may say now,
+// which of the upgrader's messages the program gets, and when it must exit. Does no input or
+// output, and reads no clock: see agent.cc, which performs the actions.
 //
-// An agent is `silent` until it has said hello, then held: `starting`, and `ready` once it has said
-// so. `activate` makes it `active`; a stop, whoever asks for it, makes it `stopping`, and a cancel
-// takes the upgrader's stop for an upgrade back. If both sides have the feature `readiness`, an
-// active agent may say healthy in every role, and extend until it has. `stopped` follows its own
-// word. `ended` is a held agent that has said unfit or must exit at once.
+// An agent is `silent` until it has said hello. Then it is held: `starting`, and after its `ready`
+// it is `ready`. `activate` makes it `active`. A stop makes it `stopping`, whether the upgrader or
+// something else requests it; a cancel takes back the upgrader's stop for an upgrade. If both sides
+// have the feature `readiness`, an active agent may say healthy in every role, and extend until it
+// has. After its own `stopped` the agent is `stopped`. It is `ended` if it was held and has said
+// unfit or must exit at once.
 //
-// Ill-timed messages have mostly crossed one of ours: they change nothing, and nobody is told. Two
-// matter. A stop for an upgrade that the agent has cancelled is void: the upgrader takes the cancel
-// for its answer. A stop that comes after the agent has stopped by itself is answered: `stopped`.
+// A message that does not fit the state has usually crossed one of ours on its way: it changes
+// nothing, and the program does not get it. Two cases matter. A stop for an upgrade that the agent
+// has cancelled is void: the upgrader takes the cancel for the answer. A stop that comes after the
+// agent has stopped by itself is answered with `stopped`.
 //
-// Alone, without an upgrader, the program is led through the same story: ready is followed by
-// activate, a signal by stop; a request for an upgrade is refused, and all else does nothing.
+// Alone, without an upgrader, the program goes through the same states: ready is followed by
+// activate, and a signal by stop; a request for an upgrade is refused, and everything else does
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +30,13 @@
 
 namespace agent_protocol {
 
-// The exit statuses of a held agent that must go at once.
+// The exit statuses of a held agent that must exit at once.
 inline constexpr int exit_status_input_ended = 1;
 inline constexpr int exit_status_terminated = 128 + 15;  // as a shell reports SIGTERM
 
 enum class StopCause { upgrade, rollback, shutdown, signal, end_of_input };
 
-// A stop as the program is told of it. A signal and the end of input have a cause only.
+// A stop as the program gets it. If a signal or the end of input is the cause, only `cause` is set.
 struct StopAsked {
   StopCause cause = StopCause::shutdown;
   std::optional<std::int64_t> deadline_ms = {};
@@ -65,7 +68,7 @@ struct ExitAtOnce {
 using SessionAction = std::variant<Send, Deliver, ExitAtOnce>;
 using SessionActions = std::vector<SessionAction>;
 
-// The name of sending `message` in a sentence, such as "confirm upgrade u1".
+// Returns what sending `message` is called in a sentence, such as "confirm upgrade u1".
 [[nodiscard]] std::string deed(const AgentMessage& message);
 
 class Session {
@@ -74,17 +77,17 @@ class Session {
 
   explicit Session(Company company) : company_(company) {}
 
-  // The program wants to say `message`. Refuses, and changes nothing, where the protocol does not
-  // allow that now; does not look at the limits of texts and numbers: see codec.h.
+  // The program wants to say `message`. Refuses, and changes nothing, if the protocol does not
+  // allow that now; does not check the limits of texts and numbers: see codec.h.
   [[nodiscard]] Result<SessionActions> say(const AgentMessage& message);
 
   [[nodiscard]] SessionActions hear(const UpgraderMessage& message);
   [[nodiscard]] SessionActions input_ended();
   [[nodiscard]] SessionActions terminated();  // SIGTERM has come
 
-  // True while there is nothing that the agent would have to give up before it exits.
+  // Returns true while the agent has no work that it would have to give up before it exits.
   [[nodiscard]] bool held() const { return life_ < Life::active || life_ == Life::ended; }
-  // True if `stopped` would be sent, not only noted.
+  // Returns true if `stopped` would be sent at once, and false if it would only be kept.
   [[nodiscard]] bool stop_ordered() const { return ordered_.has_value() && !gone_; }
 
   [[nodiscard]] std::string describe() const;
@@ -100,11 +103,11 @@ class Session {
     bool operator==(const KnownUpgrade&) const = default;
   };
 
-  // The sentence for where the agent stands, as a reason to refuse.
+  // Returns a sentence about the present state, as a reason to refuse.
   [[nodiscard]] const char* standing() const;
   [[nodiscard]] std::optional<std::string> why_not_known(const std::string& id) const;
 
-  // Why `message` may not be said now, or nullopt.
+  // These return why the message may not be said now, or nullopt.
   [[nodiscard]] std::optional<std::string> why_not(const Hello&) const;
   [[nodiscard]] std::optional<std::string> why_not(const Ready&) const;
   [[nodiscard]] std::optional<std::string> why_not(const Unfit&) const;
@@ -117,7 +120,7 @@ class Session {
   [[nodiscard]] std::optional<std::string> why_not(const Heartbeat&) const;
   [[nodiscard]] std::optional<std::string> why_not(const Status&) const;
 
-  // Changes the session as saying the message does.
+  // These change the session for a message that the program says.
   [[nodiscard]] SessionActions said(const Hello& hello);
   [[nodiscard]] SessionActions said(const Ready& ready);
   [[nodiscard]] SessionActions said(const Unfit& unfit);
@@ -150,11 +153,11 @@ class Session {
   bool at_boot_ = false;
   Trial trial_ = Trial::none;
   std::optional<std::string> request_;   // the id of an `upgrade` that has not been answered
-  std::optional<KnownUpgrade> upgrade_;  // under way, and to replace this agent
-  std::optional<StopReason> ordered_;    // the upgrader's own stop
-  std::optional<Stopped> unsent_;        // said after a stop that the upgrader did not ask for
-  bool signalled_ = false;               // SIGTERM has asked for a stop
-  bool readiness_ = false;               // the upgrader waits for healthy in every role
+  std::optional<KnownUpgrade> upgrade_;  // the upgrade under way that is to replace this agent
+  std::optional<StopReason> ordered_;    // the reason, if the upgrader has requested the stop
+  std::optional<Stopped> unsent_;        // said after a stop that the upgrader did not request
+  bool signalled_ = false;               // SIGTERM has requested a stop
+  bool readiness_ = false;               // the upgrader waits for `healthy` in every role
   bool works_ = false;                   // healthy has been said
   bool gone_ = false;                    // the input has ended
 };

@@ -1,4 +1,4 @@
-// A session in words, for tests and for whoever debugs an agent.
+// Prints a session in words, for tests and for people who debug an agent.
 #include "agent-protocol/cpp/session/session.h"
 
 namespace agent_protocol {

@@ -1,5 +1,5 @@
-// The messages that a session refuses to send, and the reasons in words. The states stand at the
-// head of session.h.
+// Decides which messages a session refuses to send, and gives the reasons in words. The head of
+// session.h describes the states.
 #include "agent-protocol/cpp/session/session.h"
 
 namespace agent_protocol {

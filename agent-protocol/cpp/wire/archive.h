@@ -1,7 +1,7 @@
-// Two archives as cereal's `serialize` functions want them, for one line of JSON, fit to face a
-// peer: they apply the rules of member.h, never throw, and remember the first member that is not as
-// it must be. They do without cereal's own base classes, which keep tables of pointers and of types
-// that no message needs.
+// Two archives for cereal's `serialize` functions, which read and write one line of JSON. They can
+// face a hostile peer: they apply the rules of member.h, never throw, and remember the first member
+// that breaks a rule. They do without cereal's own base classes, which keep tables of pointers and
+// of types that no message needs.
 #pragma once
 
 #include <cerrno>
@@ -19,7 +19,7 @@
 
 namespace agent_protocol {
 
-// The common part of both archives: the present object and member, and the first refusal.
+// The part that both archives share: the present object and member, and the first refusal.
 class Refusals {
  public:
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
@@ -32,41 +32,41 @@ class Refusals {
   }
 
  protected:
-  // Refuses: the member's name in quotes, a blank, and what is wrong.
+  // Records a refusal: the member's name in quotes, a blank, and `what` is wrong.
   void refuse_member(const char* name, std::string_view what, int error_number = EINVAL);
 
-  // Answer whether the rule is kept, and refuse if it is not.
+  // These return whether the rule is kept, and record a refusal if it is not.
   bool keeps_rule(const char* name, std::string_view value, const TextRule& rule);
   bool keeps_rule(const char* name, std::int64_t value, const RangeRule& rule);
   bool keeps_count(const char* name, std::size_t count, const TextsRule& rule);
 
-  std::string path_;     // of the object that is read or written: empty, or its name and a dot
-  std::string element_;  // what stands before the name of an array whose element is judged
+  std::string path_;     // the present object's name and a dot, or empty
+  std::string element_;  // stands before an array's name while an element is checked
 
  private:
   std::optional<std::string> refusal_;
   int error_number_ = 0;
 };
 
-// Writes a message's members behind its type: compact, and escaped as the protocol wants it.
+// Writes a message's type, and then its members: compact, and escaped as the protocol requires.
 class WritingArchive : public Refusals {
  public:
   explicit WritingArchive(std::string_view type);
 
-  // Writes all members of a structure. Its `serialize` serves reading, too, and therefore takes one
-  // that may be changed: to write changes nothing.
+  // Writes all members of a structure. Its `serialize` is also used for reading, so it takes a
+  // structure that may be changed; writing changes nothing.
   template <class Structure>
   void write_all(const Structure& from) {
     serialize(*this, const_cast<Structure&>(from));
   }
 
-  // cereal's way to an archive: a name-value pair is a member.
+  // The function that cereal calls: a name-value pair is a member.
   template <class... Pairs>
   void operator()(const Pairs&... pairs) {
     (write_member(pairs.name, pairs.value.value, pairs.value.rule), ...);
   }
 
-  // The line with its newline, or the first refusal. Ends the archive's use.
+  // Returns the line with its newline, or the first refusal. Must be the last call.
   [[nodiscard]] Result<std::string> line();
 
   template <class Rule, class Value>
@@ -114,8 +114,8 @@ class WritingArchive : public Refusals {
   std::string line_;
 };
 
-// Reads the members of a message from a line. Members that nobody asks for are ignored. A refused
-// member leaves its destination unchanged; the other members are read nevertheless.
+// Reads the members of a message from a line. Members that are not asked for are ignored. A refused
+// member leaves its destination unchanged; the other members are still read.
 class ReadingArchive : public Refusals {
  public:
   // The line must outlive the archive.
@@ -131,7 +131,7 @@ class ReadingArchive : public Refusals {
     if (const std::optional<std::size_t> index = find(name, true)) read(name, *index, value, rule);
   }
 
-  // One function for every kind of member, however often it is called.
+  // Not inlined, so that there is one copy for all members of a type.
   template <class Rule, class Value>
   [[gnu::noinline]] void read_member(const char* name, std::optional<Value>& value,
                                      const Rule& rule) {
@@ -147,8 +147,8 @@ class ReadingArchive : public Refusals {
   }
 
  private:
-  // The node of the member called `name`, if there is exactly one. Refuses a member that is there
-  // twice, or that is required and absent.
+  // Returns the node of the member called `name`, if there is exactly one. Refuses a member that
+  // occurs twice, or that is required and absent.
   std::optional<std::size_t> find(const char* name, bool required);
 
   bool has_kind(const char* name, std::size_t index, JsonLine::Kind kind, std::string_view wanted);
@@ -180,7 +180,7 @@ class ReadingArchive : public Refusals {
   }
 
   const JsonLine& line_;
-  std::size_t object_ = JsonLine::root;  // the one whose members are read
+  std::size_t object_ = JsonLine::root;  // the object whose members are being read
 };
 
 }  // namespace agent_protocol

@@ -14,8 +14,8 @@
 namespace agent_protocol {
 namespace {
 
-// Reads the members of the alternative that has this type, from the `index`-th on. False if there
-// is none.
+// Reads the members of the message with this type, which is searched from the `index`-th
+// alternative on. Returns false if there is none.
 template <class Variant, std::size_t index = 0>
 bool read_message(std::string_view type, ReadingArchive& archive, Variant& message) {
   if constexpr (index < std::variant_size_v<Variant>) {
@@ -27,8 +27,8 @@ bool read_message(std::string_view type, ReadingArchive& archive, Variant& messa
   return false;
 }
 
-// The id that an answer to a malformed message can name. The archive leaves a malformed id empty,
-// and no valid id is empty.
+// Returns the id with which a malformed message can be answered. The archive leaves a malformed id
+// empty, and a valid id is never empty.
 std::optional<std::string> id_of(const AgentMessage& message) {
   const auto* const upgrade = std::get_if<Upgrade>(&message);
   if (upgrade == nullptr || upgrade->id.empty()) return std::nullopt;
@@ -39,7 +39,8 @@ std::optional<std::string> id_of(const UpgraderMessage&) {
   return std::nullopt;
 }
 
-// The value of the object's one member `type`, a text; or why it has none.
+// Returns the value of the object's member `type`, which must be one text; otherwise why there is
+// none.
 Result<std::string_view> type_in(const JsonLine& object) {
   const JsonLine::Found found = object.find(JsonLine::root, "type");
   if (found.twice) return Refusal{"two types"};
@@ -125,7 +126,8 @@ std::string fit_text(std::string_view text, std::size_t bytes_max) {
 
 std::string fit_escaped(std::string_view text, std::size_t bytes_max) {
   std::string fitted = fit_text(text, bytes_max);
-  // A byte of the text is at most 6 on the line: so many of them have to go at the least.
+  // A byte of the text takes at most 6 bytes on the line, so at least a sixth of the excess has to
+  // go.
   while (escaped_bytes(fitted) > bytes_max)
     fitted = fit_text(fitted, fitted.size() - (escaped_bytes(fitted) - bytes_max + 5) / 6);
   return fitted;

@@ -1,5 +1,5 @@
-// A message as a line, and back. Knows nothing of who may send what, and when: that is decided by
-// the supervisor and the session.
+// Turns messages into lines, and lines into messages. Knows nothing of who may send what, and when:
+// the supervisor and the session decide that.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,10 @@
 
 namespace agent_protocol {
 
-// A line that is no message at all: no JSON object with a string `type`, or nested too deep.
+// A line that is not a message: not a JSON object with a string `type`, or nested too deep.
 struct Stray {
-  std::string reason{};  // of a line that begins with `{`, where the sender has meant a message
+  // Only set for a line that begins with `{`, which was probably meant as a message.
+  std::string reason{};
   bool operator==(const Stray&) const = default;
 };
 
@@ -24,43 +25,43 @@ struct Unknown {
   bool operator==(const Unknown&) const = default;
 };
 
-// A known type whose members are not as they must be.
+// A message of a known type with a member that is not valid.
 struct Malformed {
   std::string type;
-  std::string reason;             // names the member and what is wrong with it
-  std::optional<std::string> id;  // of an `upgrade` whose own `id` is well formed
+  std::string reason;             // the malformed member, and its fault
+  std::optional<std::string> id;  // only for an `upgrade` whose `id` is well formed
   bool operator==(const Malformed&) const = default;
 };
 
 template <class Message>
 using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 
-// Takes a line without its newline, of at most line_bytes_max - 1 bytes, hostile or not. Allocates
-// no more than a small multiple of the line's length.
+// Reads a line without its newline, of at most line_bytes_max - 1 bytes; any bytes are accepted.
+// Allocates no more than a small multiple of the line's length.
 [[nodiscard]] Decoded<AgentMessage> decode_agent_message(std::string_view line);
 [[nodiscard]] Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line);
 
-// Judges the first bytes of a line that no newline has ended within line_bytes_max bytes.
+// Judges the first bytes of a line that has no newline within line_bytes_max bytes.
 [[nodiscard]] Stray without_newline(std::string_view line);
 
-// Gives the line with its newline, or says which member is over its limit, out of its range or no
-// UTF-8.
+// Returns the line with its newline, or which member is too long, out of its range or not UTF-8.
 [[nodiscard]] Result<std::string> encode(const AgentMessage& message);
 [[nodiscard]] Result<std::string> encode(const UpgraderMessage& message);
 
-// The value of `type`, as on the wire.
+// Returns the value of the member `type`.
 [[nodiscard]] std::string_view type_name(const AgentMessage& message);
 [[nodiscard]] std::string_view type_name(const UpgraderMessage& message);
 
-// Gives `text` as valid UTF-8 without U+0000 (U+FFFD stands for what was not) of at most
-// `bytes_max` bytes, cut between characters. For texts of ours that go into a message.
+// Returns `text` cut to at most `bytes_max` bytes, between characters. Bytes that are not valid
+// UTF-8, and U+0000, become U+FFFD. For our own texts in a message.
 [[nodiscard]] std::string fit_text(std::string_view text, std::size_t bytes_max);
 
-// The same, of at most `bytes_max` bytes when it is escaped, the quotes left out.
+// Cuts `text` like fit_text(), but to at most `bytes_max` bytes when the text is escaped, without
+// the quotes.
 [[nodiscard]] std::string fit_escaped(std::string_view text, std::size_t bytes_max);
 
-// Makes `activate` fit a line: of its failure the version goes first, then the end of the reason.
-// Everything else always fits.
+// Shortens `activate` until it fits a line: leaves out its failure's version first, then the end of
+// the reason. Everything else always fits.
 void fit_line(Activate& activate);
 
 }  // namespace agent_protocol

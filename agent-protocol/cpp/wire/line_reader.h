@@ -1,5 +1,5 @@
-// Cuts a stream into lines. Bounded: holds at most one line's worth of bytes, and skips a longer
-// line to its newline. Knows nothing of what is in a line: see codec.h.
+// Cuts a stream into lines. Bounded: holds at most the bytes of one line, and skips the rest of a
+// longer line. Does not interpret a line: see codec.h.
 #pragma once
 
 #include <cstddef>
@@ -13,44 +13,46 @@
 
 namespace agent_protocol {
 
-// So much of a line that is over-long or cut off is kept: it goes to the log, not to anyone's code.
+// The most bytes that are kept of a line that is too long or cut off. They are for the log only.
 inline constexpr std::size_t incomplete_bytes_max = 200;
 
 struct Line {
-  std::string_view text;  // without its newline; of an incomplete one its first bytes only
-  bool complete = true;   // false: it was over-long, or cut off by the end of the stream
+  std::string_view text;  // without its newline; the first bytes of an incomplete line
+  bool complete = true;   // false if the line was too long, or the stream ended in it
 };
 
 class LineReader {
  public:
-  explicit LineReader(std::size_t bytes_max = line_bytes_max);  // of a line with its newline
+  // The longest line, with its newline.
+  explicit LineReader(std::size_t bytes_max = line_bytes_max);
 
-  // The space for the next bytes: never empty once next() has returned nullopt. Call written() with
-  // the number of bytes that were written there.
+  // Returns the space for the next bytes; it is never empty after next() has returned nullopt. Call
+  // written() with the number of bytes that were put there.
   [[nodiscard]] std::span<char> space();
   void written(std::size_t count);
 
-  // The next whole line, or nullopt when more bytes are needed. Its text is valid until the next
-  // call of any member.
+  // Returns the next whole line, or nullopt when more bytes are needed. Its text is valid until the
+  // next call of any member.
   [[nodiscard]] std::optional<Line> next();
 
-  // At the end of the stream, after next() has answered nullopt: what is left, if anything is.
+  // At the end of the stream, after next() has returned nullopt: returns the unfinished line, if
+  // there is one.
   [[nodiscard]] std::optional<Line> rest();
 
-  // True if next() may have something without new bytes.
+  // Returns true if next() may return a line without new bytes.
   [[nodiscard]] bool pending() const;
 
  private:
-  // Discards the line under way but for its first incomplete_bytes_max bytes, to make room.
+  // Discards the present line except its first incomplete_bytes_max bytes, to make room.
   void skip_what_is_there();
 
   std::size_t size_;
-  std::unique_ptr<char[]> buffer_;  // of that size, once anything is to be written to it
-  std::size_t begin_ = 0;           // the first byte that no line has taken
-  std::size_t end_ = 0;             // behind the last byte written
-  std::size_t searched_ = 0;        // up to here there is no newline
-  bool skipping_ = false;           // the line under way is over-long
-  std::string skipped_prefix_;      // its first bytes, for the log
+  std::unique_ptr<char[]> buffer_;  // allocated when the first bytes are to be written to it
+  std::size_t begin_ = 0;           // the first byte that belongs to no returned line
+  std::size_t end_ = 0;             // the place after the last byte
+  std::size_t searched_ = 0;        // there is no newline before this place
+  bool skipping_ = false;           // the present line is too long
+  std::string skipped_prefix_;      // the first bytes of that line, for the log
 };
 
 }  // namespace agent_protocol

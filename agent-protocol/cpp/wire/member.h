@@ -15,15 +15,16 @@
 
 namespace agent_protocol {
 
-// Readers of JSON need not agree on an integer that is larger (RFC 8259, section 6).
+// The largest integer that every reader of JSON takes exactly (RFC 8259, section 6).
 inline constexpr std::int64_t integer_max = 9'007'199'254'740'991;
 
-// Every text is UTF-8 without U+0000.
+// A rule for a text, which is always UTF-8 without U+0000.
 struct TextRule {
   enum class Form { any, printable_ascii, absolute_path };
-  std::size_t bytes_max = line_bytes_max;          // unescaped
-  std::size_t escaped_bytes_max = line_bytes_max;  // as written, without the quotes
-  Form form = Form::any;                           // printable_ascii and absolute_path: not empty
+  std::size_t bytes_max = line_bytes_max;          // counted before it is escaped
+  std::size_t escaped_bytes_max = line_bytes_max;  // counted as it is written, without the quotes
+  // printable_ascii and absolute_path also mean: not empty.
+  Form form = Form::any;
 };
 
 struct RangeRule {
@@ -34,7 +35,7 @@ struct RangeRule {
 struct TextsRule {
   std::size_t count_max = 0;
   TextRule each;
-  bool may_be_absent = false;  // true: an empty list is written as an absent member
+  bool may_be_absent = false;  // if true, an empty list is written as an absent member
 };
 
 struct NameRule {
@@ -43,11 +44,11 @@ struct NameRule {
 
 struct TruthRule {};
 
-// The members of a structure that has a `serialize` of its own.
+// The rule for a structure that has a `serialize` of its own.
 struct ObjectRule {};
 
-// A value that is a std::optional may be absent. The rule is a constant of the program, so that a
-// member is no more than two addresses.
+// A value and its rule. A value that is a std::optional may be absent. The rule is a constant of
+// the program, so that a Member is only two addresses.
 template <class Rule, class Value>
 struct Member {
   Value& value;

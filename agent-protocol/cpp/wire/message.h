@@ -1,6 +1,6 @@
-// The messages: the whole vocabulary of the agent protocol, version 1, as plain data.
-// The page agent-protocol(7) has the meaning of each member; serialize.h (names and limits) and
-// codec.h (lines) have the form of a message on the wire.
+// The messages of the agent protocol, version 1, as plain data. The page agent-protocol(7) explains
+// each member; serialize.h (names and limits) and codec.h (lines) define the form of a message on
+// the wire.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ namespace agent_protocol {
 inline constexpr std::int64_t protocol_version = 1;
 
 // Limits. Texts are counted in bytes of UTF-8, unescaped.
-inline constexpr std::size_t line_bytes_max = 65'536;  // with its newline: one pipe's worth
+inline constexpr std::size_t line_bytes_max = 65'536;  // with its newline; a pipe holds as much
 inline constexpr std::size_t version_bytes_max = 128;
 inline constexpr std::size_t features_max = 16;
-// The feature of an agent that says `healthy` once it works, whatever its role.
+// The feature of an agent that says `healthy` when it works, in every role.
 inline constexpr char readiness_feature[] = "readiness";
 inline constexpr std::size_t feature_bytes_max = 32;
 inline constexpr std::size_t reason_bytes_max = 1'024;
@@ -29,7 +29,8 @@ inline constexpr std::size_t id_bytes_max = 64;
 inline constexpr std::size_t executable_bytes_max = 4'095;  // PATH_MAX without its NUL
 inline constexpr std::size_t args_max = 1'024;
 inline constexpr std::size_t state_bytes_max = 32'768;
-inline constexpr std::size_t state_escaped_bytes_max = 65'000;  // so that `activate` fits a line
+// Small enough for `activate` to fit a line.
+inline constexpr std::size_t state_escaped_bytes_max = 65'000;
 inline constexpr std::int64_t protocol_number_max = 2'147'483'647;
 inline constexpr std::int64_t timeout_ms_max = 86'400'000;  // a day
 
@@ -37,8 +38,9 @@ enum class Role { first, candidate, fallback };
 enum class Mode { parallel, sequential };
 enum class Gate { none, confirm };
 enum class CommitRule { survive, healthy };
-enum class UncleanStop { fall_back, carry_on };  // on the wire "fallback" and "continue"
-// The previous program is started when the upgrade has failed, or stands by during the trial.
+enum class UncleanStop { fall_back, carry_on };  // called "fallback" and "continue" on the wire
+// When the previous program is started: after the upgrade has failed (cold), or to stand by during
+// the trial (warm).
 enum class FallbackMode { cold, warm };
 enum class StopReason { upgrade, rollback, shutdown };
 enum class Stage { request, spawn, start, confirm, cancel, stop, trial, commit, shutdown, boot };
@@ -61,7 +63,8 @@ struct Unfit {
   bool operator==(const Unfit&) const = default;
 };
 
-// An absent member has the upgrader's own default, but `args`: those of the active agent.
+// A request for an upgrade. If a member is absent, the upgrader uses its own default; for `args`
+// the arguments of the active agent.
 struct Upgrade {
   std::string id;
   std::string executable;
@@ -117,21 +120,21 @@ using AgentMessage = std::variant<Hello, Ready, Unfit, Upgrade, Confirm, Cancel,
 
 // ---- to an agent
 
-// Why an upgrade failed: the members of `upgrade_failed`. At most one of the last three is there.
+// Why an upgrade failed: the members of `upgrade_failed`. At most one of the last three is set.
 struct Failure {
   std::string id;
   Stage stage = Stage::request;
   std::string reason;
   std::optional<std::int64_t> exit_status;
   std::optional<std::int64_t> signal;
-  std::optional<std::string> errno_name;  // on the wire "errno", such as "ENOENT"
+  std::optional<std::string> errno_name;  // called "errno" on the wire, such as "ENOENT"
   bool operator==(const Failure&) const = default;
 };
 
-// The failed upgrade, as a fallback agent is told of it.
+// The failed upgrade, as a fallback agent is told about it.
 struct PastFailure {
   Failure failure;
-  std::optional<std::string> version;  // the failed agent's, if known
+  std::optional<std::string> version;  // of the failed agent, if known
   bool operator==(const PastFailure&) const = default;
 };
 
@@ -149,8 +152,9 @@ struct Welcome {
 struct Activate {
   std::optional<std::string> state;
   bool clean = false;
-  std::optional<PastFailure> failure{};  // where `welcome` came before there was one
-  // Both only where the agent is on trial: how long that lasts, and what passes it.
+  std::optional<PastFailure> failure{};  // only if `welcome` came before the failure
+  // Both are set only if the agent is on trial: the length of the trial, and the condition for
+  // passing it.
   std::optional<std::int64_t> trial_ms{};
   std::optional<CommitRule> commit{};
   bool operator==(const Activate&) const = default;
@@ -159,8 +163,8 @@ struct Activate {
 struct Stop {
   StopReason reason = StopReason::shutdown;
   std::int64_t deadline_ms = 1;
-  std::optional<std::string> id;           // reason upgrade
-  std::optional<std::int64_t> generation;  // reason upgrade
+  std::optional<std::string> id;           // only for the reason upgrade
+  std::optional<std::int64_t> generation;  // only for the reason upgrade
   bool operator==(const Stop&) const = default;
 };
 

@@ -41,13 +41,13 @@ inline constexpr std::array<std::string_view, 10> names_of<Stage>{
     "request", "spawn", "start",  "confirm",  "cancel",
     "stop",    "trial", "commit", "shutdown", "boot"};
 
-// The name of one of the enumerators.
+// Returns the name of an enumerator.
 template <class Enum>
 [[nodiscard]] constexpr std::string_view name_of(Enum value) {
   return names_of<Enum>[static_cast<std::size_t>(value)];
 }
 
-// The enumerator of that name, if there is one.
+// Returns the enumerator with this name, if there is one.
 template <class Enum>
 [[nodiscard]] constexpr std::optional<Enum> named(std::string_view name) {
   for (std::size_t i = 0; i < names_of<Enum>.size(); ++i) {

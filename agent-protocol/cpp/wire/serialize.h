@@ -1,6 +1,6 @@
-// The messages' members: their names on the wire and their limits, for reading and writing alike.
-// One `serialize` a structure, for any cereal archive; those that are meant for peers are in
-// archive.h.
+// The members of the messages: their names on the wire and their limits, for reading and writing.
+// There is one function `serialize` for each structure, for any cereal archive; the archives for
+// peers are in archive.h.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -11,7 +11,7 @@
 
 namespace agent_protocol {
 
-// The value of `type`.
+// The value of the member `type`.
 template <class Message>
 inline constexpr std::string_view type_of;
 template <>
@@ -55,7 +55,7 @@ inline constexpr std::string_view type_of<Committed> = "committed";
 template <>
 inline constexpr std::string_view type_of<Error> = "error";
 
-// A rule about several members together. An archive that cannot refuse takes them as they are.
+// Checks a rule about several members together. An archive that cannot refuse a message accepts it.
 template <class Archive>
 void require(Archive& archive, bool holds, const char* otherwise) {
   if constexpr (requires { archive.refuse(otherwise); }) {
@@ -81,7 +81,7 @@ void serialize(Archive& archive, Unfit& message) {
   archive(cereal::make_nvp("reason", limited<reason_bytes_max>(message.reason)));
 }
 
-// How an upgrade is to go, and the arguments: what an operator may ask for, too.
+// The terms of an upgrade and its arguments, which an operator can request, too.
 template <class Archive>
 void serialize_terms(Archive& archive, Upgrade& message) {
   archive(
