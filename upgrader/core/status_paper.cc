@@ -21,7 +21,6 @@ void StatusPaper::put_always(const char* name, std::string_view text, std::size_
     cut_ |= 1;
   }
   put_name(name);
-  put_comma();
   agent_protocol::append_quoted(text_, shown);
 }
 

@@ -68,7 +68,7 @@ class Step {
       case Pending::relink:
         return refused ? fail_commit(*refused) : tell_committed();
       case Pending::activate:
-        return activate_sent(outcome.sent);
+        activate_sent(outcome.sent);
     }
   }
 
@@ -116,8 +116,7 @@ class Step {
         return fail_upgrade(Stage::spawn, refusal.reason, refusal.error_number);
       case Role::fallback:
         if (state_.incumbent) return standby_lost("the standby", refusal.reason);
-        return end_with(exit_own_failure,
-                        "the fallback could not be started: {}"_with(refusal.reason));
+        end_with(exit_own_failure, "the fallback could not be started: {}"_with(refusal.reason));
     }
   }
 
@@ -1416,8 +1415,7 @@ std::optional<Time> Supervisor::next_deadline() const {
 std::vector<Generation> Supervisor::late(Time by) const {
   std::vector<Generation> late;
   look_at_deadlines(state_, [&](Generation whose, const std::optional<Time>& deadline) {
-    if (!deadline || *deadline > by || whose == 0) return;
-    if (std::count(late.begin(), late.end(), whose) == 0) late.push_back(whose);
+    if (deadline && *deadline <= by) late.push_back(whose);
   });
   return late;
 }

@@ -4,6 +4,7 @@
 
 #include "tests/decisions/unit/status_bench.h"
 #include "tests/together/integration/json.h"
+#include "upgrader/core/status_paper.h"
 
 namespace status_corners_test {
 
@@ -28,7 +29,50 @@ PastRequest long_request(const std::string& name) {
   return {name, std::string(4'000, '\x01'), false, std::string(4'000, '\x01')};
 }
 
+// A day's time of so many milliseconds, as status.json has it.
+std::string time_of_day(std::int64_t ms) {
+  StatusPaper paper;
+  paper.put_wall_time("at", ms);
+  return paper.text();
+}
+
 }  // namespace
+
+TEST_CASE("hours, minutes and seconds change when they are over, and no millisecond before") {
+  CHECK(time_of_day(3'599'999) == R"("at":"1970-01-01T00:59:59.999Z")");
+  CHECK(time_of_day(3'600'000) == R"("at":"1970-01-01T01:00:00.000Z")");
+  CHECK(time_of_day(86'399'999) == R"("at":"1970-01-01T23:59:59.999Z")");
+}
+
+TEST_CASE("only the object whose own text was cut says so") {
+  const std::string is_long(text_written_max + 1, 'x');
+  const std::string cut = "\"" + is_long.substr(1) + "\"";
+  StatusPaper paper;
+  paper.open("", '{');
+  paper.put("a", is_long);
+  paper.open("b", '{');
+  paper.open("c", '{');
+  paper.put("d", is_long);
+  paper.close('}');
+  paper.close('}');
+  paper.open("e", '{');
+  paper.close('}');
+  paper.close('}');
+
+  CHECK(paper.text() ==
+        R"({"a":)" + cut + R"(,"b":{"c":{"d":)" + cut + R"(,"cut":true}},"e":{},"cut":true})");
+}
+
+TEST_CASE("a path of 4,095 bytes is written whole, and of a longer one so much") {
+  const std::string path(path_written_max, 'x');
+  StatusPaper whole;
+  whole.put_path("path", path);
+  StatusPaper cut;
+  cut.put_path("path", path + 'y');
+
+  CHECK(whole.text() == R"("path":")" + path + '"');
+  CHECK(cut.text() == whole.text());
+}
 
 TEST_CASE("a line of just the bytes that there are is whole, and one of a byte more is not") {
   StatusBench bench;

@@ -104,6 +104,7 @@ TEST_CASE("a start is good from when its agent has lasted for the trial's time, 
   const std::string good = R"("good":"2026-11-22T10:00:30.000Z"})";
   CHECK(bench.news().find(good) != std::string::npos);
   bench->wait(1h);
+  bench->say(1, agent_protocol::Status{"reading"});
   CHECK(bench.news().find(good) != std::string::npos);
 }
 

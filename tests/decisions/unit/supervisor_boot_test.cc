@@ -94,6 +94,23 @@ TEST_CASE("a fallback at boot that has no trial has a stop's time to read its ac
   CHECK(bench.state().incumbent->deadline == bench.now() + 90s);
 }
 
+TEST_CASE("where starts are not counted, no count is forgotten") {
+  Bench bench(with_way_back());
+  bench.reach(Phase::running);
+
+  CHECK(forgotten(bench.wait(30s)) == 0);
+  CHECK(bench.state().attempts_done);
+}
+
+TEST_CASE("without a way back and a count of starts, nothing of either is kept") {
+  Bench bench;
+  bench.reach(Phase::trial);
+  bench.wait(30s);
+
+  CHECK(bench.phase() == Phase::running);
+  CHECK_FALSE(bench.state().attempts_done);
+}
+
 TEST_CASE("attempts are forgotten when an agent has lasted, and once") {
   Bench bench(counting());
   bench.start();

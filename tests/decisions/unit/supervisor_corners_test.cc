@@ -216,6 +216,41 @@ TEST_CASE("an agent that was told to stop is busy, whoever asks") {
   CHECK_THAT(log_of(bench.take(UpgradeRequested{})), Catch::Contains("sigusr2-1 refused: busy"));
 }
 
+TEST_CASE(
+    "an agent that never says that it works takes an operator's upgrade, and its link, back") {
+  Policy policy = Bench::default_policy();
+  policy.relink = true;
+  Bench bench(policy);
+  bench.start();
+  agent_protocol::Hello hello;
+  hello.features = {std::string(agent_protocol::readiness_feature)};
+  bench.say(1, hello);
+  bench.say(1, agent_protocol::Ready{});
+  bench.wait(Duration(1'000));
+  bench.take(UpgradeRequested{});
+  REQUIRE(bench.candidate() == 2);
+
+  const Actions ended = bench.wait(policy.defaults.start_timeout - Duration(1'000));
+
+  CHECK(restores(ended) == 1);
+  CHECK_THAT(log_of(ended), Catch::Contains("generation 1 failed: did not say healthy within"));
+}
+
+TEST_CASE("SIGQUIT while the upgrader ends by itself tells the other status only if it differs") {
+  const int status = GENERATE(131, 3);
+  Bench bench;
+  bench.reach(Phase::preparing);
+  bench.exit(1, status);
+  bench.take(QuitRequested{});
+
+  const std::string told = log_of(bench.die(2, 9));
+
+  CHECK(bench.exit_status() == 131);
+  const bool tells_other = told.find("told to quit before that") != std::string::npos;
+  CHECK(tells_other == (status == 3));
+  CHECK_THAT(told, Catch::Contains("the upgrader ends with status 131"));
+}
+
 TEST_CASE("what has not lasted is started all the same where there is nothing to go back to") {
   Bench bench;
 
