@@ -174,6 +174,7 @@ TEST_CASE(
       {R"({"a":1e})", "no JSON at byte 8 (expected a digit)"},
       {R"({"a":12345678901234567890 x})", "no JSON at byte 27 (expected , or })"},
       {R"({"a":"b)", "no JSON at byte 8 (expected a closing quote)"},
+      {R"({"\q":1})", "no JSON at byte 3 (expected a legal character or escape)"},
       {R"({"a":"b\c\q"})", "no JSON at byte 8 (expected a legal character or escape)"},
       {"{\"a\":\"\t\"}", "no JSON at byte 7 (expected a legal character or escape)"},
       {R"({"a":"\u12g4"})", "no JSON at byte 7 (expected a legal character or escape)"},
@@ -229,6 +230,44 @@ TEST_CASE(
   CHECK(text("text") == "\nd800\\ud800\u00e9");
   CHECK(text("number") == "123456789012345678");
   CHECK(text("minus") == "-123456789012345678");
+}
+
+TEST_CASE("an escape is the character that it spells, at each length in UTF-8, and in pairs") {
+  const auto [escaped, character] = GENERATE(table<std::string, std::string>({
+      {R"(\u0001)", "\x01"},
+      {R"(\u007f)", "\x7f"},
+      {R"(\u0080)", "\xc2\x80"},
+      {R"(\u07ff)", "\xdf\xbf"},
+      {R"(\u0800)", "\xe0\xa0\x80"},
+      {R"(\uFFFF)", "\xef\xbf\xbf"},
+      {R"(\ud800\udc00)", "\xf0\x90\x80\x80"},
+      {R"(\uD9AB\uDCDE)", "\xf1\xba\xb3\x9e"},
+      {R"(\udbff\udfff)", "\xf4\x8f\xbf\xbf"},
+  }));
+  CAPTURE(escaped);
+
+  const Result<JsonLine> parsed = JsonLine::parse(R"({"a":")" + escaped + R"("})");
+
+  REQUIRE(parsed);
+  CHECK(parsed.value().text(*parsed.value().find(JsonLine::root, "a").value) == character);
+}
+
+TEST_CASE("a number that is no integer of 18 digits is given as one that is spelled like none") {
+  const auto [number, given] = GENERATE(table<std::string, std::string>({
+      {"1.5", "0e0"},
+      {"-1.5", "-0e0"},
+      {"1e3", "0e0"},
+      {"-12E-34", "-0e0"},
+      {"1234567890123456789", "0e0"},
+      {"-0", "-0"},
+  }));
+  CAPTURE(number);
+
+  const Result<JsonLine> parsed = JsonLine::parse(R"({"a":)" + number + R"(,"b":[]})");
+
+  REQUIRE(parsed);
+  CHECK(parsed.value().text(*parsed.value().find(JsonLine::root, "a").value) == given);
+  CHECK(parsed.value().find(JsonLine::root, "b").value != nullptr);
 }
 
 }  // namespace json_line_test

@@ -52,6 +52,18 @@ TEST_CASE("every code point is one character of UTF-8, but surrogates, in its sh
   CHECK(wrong == 0);
 }
 
+TEST_CASE("a character is written in so many bytes, and no byte behind them is touched") {
+  const auto [character, bytes] =
+      GENERATE(table<int, std::size_t>({{'A', 1}, {0xe9, 2}, {0x20ac, 3}, {0x10ffff, 4}}));
+  std::string to(8, '#');
+
+  CHECK(write_utf8(character, to.data()) == bytes);
+
+  CHECK(to.substr(0, bytes) ==
+        patterned(static_cast<unsigned>(character), static_cast<unsigned>(bytes)));
+  CHECK(to.substr(bytes) == std::string(8 - bytes, '#'));
+}
+
 TEST_CASE("a character that is cut off, or has another byte within, is no UTF-8") {
   const std::string character = GENERATE("\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80");
   for (std::size_t at = 1; at < character.size(); ++at) {
