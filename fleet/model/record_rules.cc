@@ -19,7 +19,7 @@ std::string quoted(std::string_view text) {
   return "\"" + brief(text, label_bytes_max) + "\"";
 }
 
-// The first that is wrong.
+// Returns the first fault.
 Wrong first_of(std::initializer_list<Wrong> all) {
   for (const Wrong& one : all) {
     if (one) return one;
@@ -27,7 +27,7 @@ Wrong first_of(std::initializer_list<Wrong> all) {
   return std::nullopt;
 }
 
-// An absent name reads as an empty one.
+// An absent name is read as an empty one, so an empty name is not wrong.
 using IsName = bool (*)(std::string_view);
 Wrong wrong_name(const std::string& text, IsName is_name, std::string_view what) {
   if (text.empty() || is_name(text)) return std::nullopt;
@@ -82,7 +82,7 @@ void cut_labels(std::map<std::string, std::string>& texts) {
 
 }  // namespace
 
-// ---- of a node
+// ---- the records of a node
 
 Wrong put_right(NodeInfo& info) {
   cut_labels(info.facts);
@@ -146,7 +146,7 @@ Wrong put_right(NodeCertificate& certificate) {
   return std::nullopt;
 }
 
-// ---- of a cell
+// ---- the records of a cell
 
 Wrong put_right(Release& release) {
   cut_labels({&release.channel, &release.published});
@@ -209,7 +209,7 @@ Wrong put_right(Identity& identity) {
   return too_many(identity.certificates.size(), record_entries_max, "certificates");
 }
 
-// ---- of a rollout
+// ---- the records of a rollout
 
 Wrong put_right(Rollout& rollout) {
   RolloutTerms& terms = rollout.terms;
@@ -232,7 +232,7 @@ Wrong put_right(Rollout& rollout) {
                    too_many(terms.apart.size(), aparts_max, "labels kept apart"),
                    wrong_time(terms.soak_ms, "soak_ms"), wrong_time(terms.pause_ms, "pause_ms"),
                    wrong_time(terms.confirm_ms, "confirm_ms"),
-                   // -1 is a spread by the size of each batch
+                   // -1 stands for a spread by the size of each batch
                    wrong_number(terms.spread_ms, -1, record_ms_max, "spread_ms")});
 }
 
@@ -254,14 +254,14 @@ Wrong put_right(RolloutNode& node) {
   return std::nullopt;
 }
 
-// ---- of a plan
+// ---- the records of a plan
 
 Wrong put_right(Plan& plan) {
   cut_texts({&plan.error});
   cut_labels({&plan.digest, &plan.agent_digest, &plan.previous_digest, &plan.who, &plan.driver});
   for (const PlanStep& step : plan.steps) {
     if (!is_id(step.name)) return "step " + quoted(step.name) + " is no id";
-    // A hook is a file of the node's hooks.d, and no way out of it.
+    // A hook must be a file in the node's directory hooks.d, so its name cannot lead out of it.
     if (!is_id(step.hook)) return "hook " + quoted(step.hook) + " is no id";
     if (auto wrong = wrong_number(step.timeout_ms, 0, plan_timeout_ms_max, "timeout_ms")) {
       return wrong;

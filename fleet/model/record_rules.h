@@ -1,7 +1,7 @@
-// The rules for a record beyond its shape: names that come to stand in keys, in commands and
-// in the ids of upgrades are such names, and numbers are such that what is counted with them stays
-// a number. Texts for people are cut to what a record holds of them, and lists of nodes keep the
-// first names and the count of all.
+// The rules for a record beyond its shape. A name that is used in keys, in commands or in the ids
+// of upgrades must be a name of that kind, and numbers must be so small that calculations with them
+// cannot overflow. Texts for people are cut to the length that a record may hold, and lists of
+// nodes keep the first names and the count of all.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,20 @@
 
 namespace fleet {
 
-// Times in a record are at most a year: whatever is added to them, they stay a number.
+// The longest time in a record is a year, so that sums of such times cannot overflow.
 inline constexpr std::int64_t record_ms_max = 366LL * 86'400'000;
-// A step of a plan waits for a day at most.
+// The longest wait of a plan's step is a day.
 inline constexpr std::int64_t plan_timeout_ms_max = 86'400'000;
 inline constexpr std::size_t plan_steps_max = 100;
-// Facts, labels, components of a node, and certificates of a name.
+// At most so many facts, labels or components of a node, or certificates of a name, are in one
+// record.
 inline constexpr std::size_t record_entries_max = 256;
-// Of nodes that have failed first, as numbers: they and the rest of the record fit into one.
+// At most so many nodes that have failed first are in the judge's record, as numbers. They and the
+// rest of the record fit into one record.
 inline constexpr std::size_t judge_failed_max = 4'000;
 
-// Cuts what is too long, and says what makes the record a damaged one; none: it is good.
+// Cuts texts and lists that are too long. Returns why the record is damaged, or no value if it is
+// good.
 [[nodiscard]] std::optional<std::string> put_right(NodeInfo& record);
 [[nodiscard]] std::optional<std::string> put_right(Versions& record);
 [[nodiscard]] std::optional<std::string> put_right(Instance& record);

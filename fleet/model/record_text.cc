@@ -12,10 +12,10 @@
 namespace fleet {
 namespace {
 
-// Beside the names of settings, none of which is called so.
+// The member beside the settings that names their author. No setting has this name.
 constexpr std::string_view settings_who = "who";
 
-// How deep the text nests, as far as its brackets say; those in texts do not count.
+// Returns how deep the brackets of the text nest; brackets inside quoted texts do not count.
 std::size_t nesting(std::string_view text) {
   std::size_t depth = 0;
   std::size_t deepest = 0;
@@ -95,8 +95,7 @@ Result<Record> read_record(std::string_view text) {
 template <class Record>
 std::string write_record(const Record& record) {
   Record written = record;
-  // Names are good before they are written: here texts and lists alone become as short as they may
-  // be.
+  // Names were checked before: here put_right() only cuts texts and lists.
   static_cast<void>(put_right(written));
   RecordWriter archive;
   archive.write_member("v", std::int64_t{records_version});

@@ -1,12 +1,13 @@
-// A record as the text that stands in the store, and back. The texts that are read were written by
-// others, maybe younger, older, broken or hostile: it is a record or a sentence that says why it is
-// none, and never anything in between.
+// Turns a record into the text that is in the store, and back. A text that is read was written by
+// others, which may be newer, older, broken or hostile: it becomes a record or a sentence that says
+// why it is not one, and never anything in between.
 //
-// Read: at most 64 KiB, nested at most 16 deep (looked at before anything is parsed), one JSON
-// object in UTF-8, `"v"` absent or 1. A member that is not known is ignored, one that is absent has
-// its default, an enumeration's unknown text reads as `unknown`. Refused: a later version, a member
-// of another type, a member twice, a name that could not stand in a key, a number that nothing can
-// be counted with (record_rules.h). Texts for people are cut (record_brief.h).
+// Accepted is a text of at most 64 KiB, nested at most 16 deep (which is checked before anything is
+// parsed), that is one JSON object in UTF-8 whose member `"v"` is absent or 1. An unknown member is
+// ignored, an absent one has its default, and an unknown text of an enumeration is read as
+// `unknown`. Refused is a later version, a member of the wrong type, a repeated member, a name that
+// cannot be in a key, and a number that is out of its range (record_rules.h). Texts for people are
+// cut (record_brief.h).
 #pragma once
 
 #include <cstddef>
@@ -28,17 +29,18 @@ using agent_protocol::Result;
 inline constexpr int records_version = 1;
 inline constexpr std::size_t record_nesting_max = 16;
 
-// Exists for each record of this directory.
+// Reads a record of any kind in this directory.
 template <class Record>
 [[nodiscard]] Result<Record> read_record(std::string_view text);
 
-// One line without a newline, its texts and lists cut to what is read again (record_brief.h).
-// Whether it is too long for the store all the same, why_not_taken() says.
+// Returns one line without a newline. Texts and lists are cut as a reader would cut them
+// (record_brief.h). The line may still be too long for the store: see why_not_taken().
 template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
 
-// The names of a record's members, `v` first: whatever else a person writes is a mistake.
-// Of records that are flat maps, `v` alone. Exists for RolloutTerms too, which people write.
+// Returns the names of a record's members, `v` first, so that other names in a person's text can be
+// refused. For records that are flat maps, returns only `v`. Also exists for RolloutTerms, which
+// people write.
 template <class Record>
 [[nodiscard]] std::vector<std::string> member_names();
 

@@ -1,5 +1,5 @@
-// A JSON value as a tree, for what is not one of our records: what people and other programs send.
-// Bytes are taken apart by agent-protocol, which bounds them.
+// A JSON value as a tree, for texts that are not records: requests and answers of people and other
+// programs. agent-protocol parses the bytes, and limits them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct JsonTree {
 
   Kind kind = Kind::null;
   bool truth = false;
-  std::string text = {};  // of a text, and the digits of a number
+  std::string text = {};  // the text, or the digits of a number
   std::vector<JsonTree> elements = {};
   std::map<std::string, JsonTree> members = {};
 
@@ -26,9 +26,9 @@ struct JsonTree {
 
   [[nodiscard]] bool is_object() const { return kind == Kind::object; }
   [[nodiscard]] bool is_array() const { return kind == Kind::array; }
-  // The member of an object; none: it has none, or is no object.
+  // Returns the member of an object, or null if there is none or this is not an object.
   [[nodiscard]] const JsonTree* find(const std::string& name) const;
-  // A member that is a text; empty where there is none.
+  // Returns the member if it is a text, or an empty text.
   [[nodiscard]] std::string text_of(const std::string& name) const;
   [[nodiscard]] bool is_true(const std::string& name) const;
 };
@@ -38,18 +38,21 @@ struct JsonTree {
 [[nodiscard]] JsonTree json_truth(bool truth);
 [[nodiscard]] JsonTree json_texts(const std::vector<std::string>& texts);
 
-// Of one object. Refused: no JSON, a member twice, a number that is no integer of 18 digits.
+// Parses one object. Returns a Refusal if the text is not JSON, repeats a member, or has a number
+// that is not an integer of at most 18 digits.
 [[nodiscard]] agent_protocol::Result<JsonTree> parse_tree(std::string_view text);
-// The same, numbers of any kind: those that are no integers read as null.
+// Parses one object of another program. Accepts all numbers; those that are not integers become
+// null.
 [[nodiscard]] agent_protocol::Result<JsonTree> parse_foreign_tree(std::string_view text);
 
 [[nodiscard]] std::string write_tree(const JsonTree& tree);
 
-// `patch` laid over `target` (RFC 7396): objects member by member, null takes away.
+// Returns `target` with `patch` applied to it (RFC 7396): objects are merged member by member, and
+// null removes a member.
 [[nodiscard]] JsonTree merge_patch(JsonTree target, const JsonTree& patch);
 
-// Of an object only these members: `a,b.c`. A path goes through arrays to each element. A member
-// that is not there is left out.
+// Returns an object with only the named members: `a,b.c`. A path goes through arrays to each of
+// their elements. An absent member is left out.
 [[nodiscard]] JsonTree select_fields(const JsonTree& tree, std::string_view fields);
 
 }  // namespace fleet

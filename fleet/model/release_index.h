@@ -1,8 +1,10 @@
-// The answer of a source of releases: an index of our own, or what GitHub's API lists. Pure.
+// Parses the answer of a source of releases: an index of our own, or a list from GitHub's API.
+// Pure.
 //
-// An index is `{"releases":[{"tag":"agent-1.2.0","prerelease":false,"manifests":["URL", ...]}]}`,
-// its URLs relative to its own. Of GitHub's releases those assets are manifests that end in `.json`
-// and have a signature, `.json.minisig`, beside them; drafts are none.
+// An index is `{"releases":[{"tag":"agent-1.2.0","prerelease":false,"manifests":["URL", ...]}]}`;
+// its URLs are relative to the URL of the index. In a list of GitHub's, the manifests are the
+// assets whose names end in `.json` and that have a signature, `.json.minisig`, beside them; drafts
+// are ignored.
 #pragma once
 
 #include <string>
@@ -16,15 +18,17 @@ namespace fleet {
 
 struct IndexedRelease {
   FoundRelease release = {};
-  std::vector<std::string> manifests = {};  // URLs; signatures are behind `.minisig`
+  // URLs; the signature of each has the same URL with `.minisig`
+  std::vector<std::string> manifests = {};
 
   bool operator==(const IndexedRelease&) const = default;
 };
 
-// The URL at which a setting's source is asked: `github:OWNER/NAME` is GitHub's API.
+// Returns the URL at which a setting's source is asked: for `github:OWNER/NAME` that of GitHub's
+// API.
 [[nodiscard]] std::string url_of_source(std::string_view source);
 
-// Refused: it is no index. A release without manifests is left out.
+// Returns a Refusal if the text is not an index. A release without manifests is left out.
 [[nodiscard]] agent_protocol::Result<std::vector<IndexedRelease>> parse_index(
     std::string_view source, std::string_view text);
 

@@ -1,4 +1,5 @@
-// Which of the releases that a source shows is to be taken: the rules of tags, channels and order.
+// Chooses the release to take among those that a source shows, by the rules for tags, channels and
+// order.
 #pragma once
 
 #include <compare>
@@ -9,7 +10,7 @@
 
 namespace fleet {
 
-// A release, as a source describes it.
+// A release as its source describes it.
 struct FoundRelease {
   std::string tag = {};
   bool prerelease = false;
@@ -19,27 +20,28 @@ struct FoundRelease {
 
 enum class Channel { production, staging };
 
-// A tag's version is what follows its first hyphen: `release-2018.11.07-1` is `2018.11.07-1`. No
-// value if the tag has no hyphen, nothing before it, or nothing behind it that may be a version.
+// Returns the version in a tag, which follows the first hyphen: `release-2018.11.07-1` is
+// `2018.11.07-1`. Returns no value if the tag has no hyphen, nothing before it, or nothing after it
+// that may be a version.
 [[nodiscard]] std::optional<std::string> version_of_tag(std::string_view tag);
 
-// Whether a release may have this version: nodes take semantic versions alone.
+// Returns whether a release may have this version: nodes accept only semantic versions.
 [[nodiscard]] bool may_be_published(std::string_view version);
 
-// Which version is newer, by the one order of releases (agent-releases/version.h). A version that
-// no release may have is older than each that one may, and of two such the texts are compared.
+// Compares versions by the order of releases (agent-releases/version.h). A version that no release
+// may have is older than each that one may have; two such versions are compared as texts.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view a, std::string_view b);
 
-// The state of the component.
+// The state of the component that is watched.
 struct WatchState {
-  std::string current = {};  // the newest version that was taken; empty: none yet
-  bool under_way = false;    // a rollout, a plan, or a desired version that is not there yet
-  bool halted = false;       // the last one failed, and nobody has said what is to be done
+  std::string current = {};  // the newest version that was taken; empty if none yet
+  bool under_way = false;    // a rollout, a plan, or a desired version that not all nodes run yet
+  bool halted = false;       // the last rollout failed, and nobody has said what to do
 };
 
-// The newest release that is newer than what was taken, of the channel (production: no
-// pre-releases), and that may be published. No value if nothing is new, something is under way,
-// or a person is waited for.
+// Returns the newest release that is newer than the one taken last, belongs to the channel
+// (production: no pre-releases), and may be published. Returns no value if nothing is new,
+// something is under way, or a person has to decide first.
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 

@@ -45,7 +45,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
     const auto rollout = read_record<Rollout>(at.value);
     if (!rollout || rollout.value().terms.component != component) return;
     const Rollout& one = rollout.value();
-    // Half of one that nobody writes on: whoever takes the release begins it anew.
+    // This rollout is half written, and nobody goes on writing it: the controller that takes the
+    // release begins it anew.
     if (one.state == RolloutState::created && one.who == watch_who) return;
     take_version(state, one.terms.version);
     if (!is_over(one.state)) state.under_way = true;
@@ -55,7 +56,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
   });
 }
 
-// A wish is under way until every node that reports runs it.
+// Takes the nodes into the state: a wish is under way until every node that reports runs its
+// version.
 void take_nodes(const CellRecords& records, const std::string& component,
                 const std::string& desired, WatchState& state) {
   Reading reading;
@@ -128,7 +130,8 @@ ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Mome
   return rest;
 }
 
-// Once, and not each time that the source is asked.
+// Returns a complaint about versions that no release may have, once and not each time that the
+// source is asked.
 std::string ReleaseWatcher::complaint_of(const std::string& component,
                                          const std::vector<FoundRelease>& releases) {
   std::vector<std::string> refused;
@@ -165,7 +168,7 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
   const std::string component = std::exchange(under_way_, "");
   const auto watched = watched_.find(component);
   if (watched == watched_.end()) return "";
-  // A published release is never changed: it must be a record that everybody can read.
+  // A published release is never changed, so its record must be readable for everybody.
   const auto read = release ? read_record<Release>(write_record(release.value())) : release;
   if (read) {
     watched->second.release = release.value();
@@ -176,7 +179,8 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
          read.reason();
 }
 
-// No value if there is nothing left to do for it.
+// Returns the next step for the version that is to be taken, or no value if nothing is left to do
+// for it.
 std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& records,
                                                          const std::string& component,
                                                          Watched& watched, const Moment& moment) {
@@ -235,7 +239,8 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
                          rollout.value().who == watch_who;
     if (!is_half) return std::nullopt;
     if (!watched.wanted || watched.wanted->trace != rollout.value().trace) {
-      // Its writer has ended in the middle. No controller drives it: it is begun anew.
+      // The controller that wrote this rollout has ended in the middle, and no controller drives
+      // it: it is begun anew.
       return Order{{.compares = {fence, {.key = key, .revision = there->modified}},
                     .erases = {{key}, {key_below(key), true}}},
                    id + " was half written, and is taken away"};

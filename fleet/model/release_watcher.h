@@ -1,11 +1,11 @@
-// Follows sources of releases, and does with what is new as the settings say: publishes it, desires
-// it, or rolls it out. The controller that writes the history does this, too, and compares in each
-// transaction that it still does. Pure: what is to be asked of a source is a step, and its answer
-// comes back.
+// Follows sources of releases, and does with a new release what the settings say: publishes it,
+// makes it the desired version, or rolls it out. The controller that writes the history does this,
+// too; each transaction compares that it still does. Pure: a question to a source is a step, and
+// its answer is passed in.
 //
-// A release that was tried once is never tried again by itself, and while something is under way,
-// or the last rollout that began here has failed, nothing begins: a person goes on by a rollout or
-// a wish.
+// A release that was tried once is never tried again automatically. While something is under way,
+// or the last rollout that began here has failed, nothing begins: a person has to go on by a
+// rollout or a wish.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ namespace fleet {
 
 using CellRecords = std::map<std::string, KeyValue, std::less<>>;
 
-// The beginner of a rollout that no person asked for.
+// The name in `who` of a rollout that no person has begun.
 inline constexpr std::string_view watch_who = "watch";
 
-// The state of a component whose source is watched, by the records.
+// Returns the state of a component whose source is watched, by the records.
 [[nodiscard]] WatchState watch_state(const CellRecords& records, const std::string& component,
                                      const WatchSettings& settings);
 
@@ -42,9 +42,9 @@ class ReleaseWatcher {
   struct AskSource {
     std::string url = {};
   };
-  // Each of these, and its signature.
+  // Asks for each of these manifests and its signature.
   struct AskManifests {
-    std::string version = {};  // that they are to be of
+    std::string version = {};  // the version that the manifests must have
     std::vector<std::string> urls = {};
     std::string component = {};
   };
@@ -55,13 +55,13 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    Revision fence = 0;  // of the driver's key; 0: it is not ours
+    Revision fence = 0;  // of the driver's key; 0 if another controller has it
     Ms now = 0;
     std::string time = {};
     std::string trace = {};
   };
 
-  // One thing at a time: while one is under way, a rest.
+  // Returns the next step. While a step is under way, the next one is Rest.
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
   // Takes the outcome of the step. Returns a line for the log, or an empty text if all is well.
@@ -73,12 +73,12 @@ class ReleaseWatcher {
  private:
   struct Watched {
     Ms ask_at = 0;
-    std::string version = {};  // that is to be taken; empty: none
+    std::string version = {};  // the version to take; empty if none
     std::optional<IndexedRelease> offer = {};
-    std::optional<Release> release = {};  // with its manifests
-    std::optional<Rollout> wanted = {};   // that is being written
+    std::optional<Release> release = {};  // the release with its manifests
+    std::optional<Rollout> wanted = {};   // the rollout that is being written
     RolloutDraft draft = {};
-    std::string refused = {};  // versions of its source that were complained of
+    std::string refused = {};  // versions of its source about which the log has complained
   };
 
   [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,
@@ -92,12 +92,12 @@ class ReleaseWatcher {
 
   CellSettings settings_;
   std::map<std::string, Watched> watched_;  // by component
-  std::string under_way_;                   // the component
+  std::string under_way_;                   // the component whose step is under way
 };
 
-// `watch-agent-1.2.0`: what a rollout of it is called. One whose name would be too long for a
-// rollout, or hold what no id does, ends in digits that tell it apart:
-// `watch-agent-1.2.0-rc-5d2a91c0`.
+// Returns the name of the rollout of a watched release: `watch-agent-1.2.0`. A name that would be
+// too long for a rollout, or has a character that no id may have, is changed and ends in digits
+// that tell it apart: `watch-agent-1.2.0-rc-5d2a91c0`.
 [[nodiscard]] std::string watch_rollout_id(std::string_view component, std::string_view version);
 
 }  // namespace fleet

@@ -12,13 +12,14 @@
 namespace fleet {
 namespace {
 
-// Writing one line takes one comparison and one write.
+// The most lines in one transaction. Each takes one comparison and one write.
 constexpr std::size_t lines_at_once = 40;
 constexpr std::size_t members_at_once = 100;
 
 const std::string plans_group = "plans";
 
-// A name may be used again, but a trace belongs to one run alone.
+// Identifies one run of a rollout or a plan. A name may be used again, but a trace belongs to one
+// run alone.
 std::string run_of(const std::string& subject, const std::string& trace) {
   return subject + " " + trace;
 }
@@ -48,8 +49,8 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// The texts of the line are cut as put_right() cuts them in records: a line that is read later is
-// matched to its run by these texts.
+// Notes a run that has ended. The texts of its line are cut as put_right() cuts them in records,
+// since a line that is read later is matched to its run by these texts.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;
@@ -131,7 +132,8 @@ std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   return transaction;
 }
 
-// Erases the oldest lines. The line of a run that is still there is kept: it would be written anew.
+// Erases the oldest lines. The line of a run that still has its records is kept: it would be
+// written anew.
 std::optional<Transaction> Retention::erase_lines() const {
   std::set<std::uint64_t> needed;
   for (const auto& [subject, run] : ended_) {
@@ -176,7 +178,7 @@ std::optional<Transaction> Retention::erase_run(const std::string& oldest) const
   std::map<std::uint64_t, std::string> subjects;
   for (const auto& [subject, run] : ended_) {
     const auto line = line_of_.find(run_of(subject, run.line.trace));
-    if (line == line_of_.end()) continue;  // no number was left for it
+    if (line == line_of_.end()) continue;  // no number was left for its line
     groups[run.group].push_back(line->second);
     subjects[line->second] = subject;
   }

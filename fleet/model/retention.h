@@ -1,17 +1,17 @@
-// Which rollouts and plans that have ended are kept, and what is left of the others.
+// Decides which rollouts and plans that have ended are kept, and what remains of the others.
 //
-// As soon as one has ended, a line of it is written to history/: what it ran, how it ended, who
-// began it. Its own records go when that is longer ago than `settings keep`, but for those that
-// somebody may still need:
+// As soon as a run has ended, one line about it is written to history/: what it ran, how it ended,
+// who began it. Its own records are erased when its end is longer ago than `settings keep`, except
+// for records that somebody may still need:
 //
-//     the last 20 of each component, and the last 20 plans
+//     the last 20 rollouts of each component, and the last 20 plans
 //     the rollout of a component's highest version: a controller that watches releases must not
 //                                                   begin it twice
 //     rollouts that a plan has begun, while that plan has not ended well
 //     plans that are halted: a person has to recover them
-//     once/PLAN/STEP, always: what was done once for a version is not done again
+//     once/PLAN/STEP, always: a step that was done once for a version is not done again
 //
-// Of the lines the newest 10,000 stay, and those whose records are still there. Pure.
+// Of the lines, the newest 10,000 are kept, and those whose run still has its own records. Pure.
 #pragma once
 
 #include <cstdint>
@@ -33,23 +33,24 @@ inline constexpr std::size_t lines_kept_max = 10'000;
 
 class Retention {
  public:
-  // The time so many seconds ago, as records show it.
+  // Returns the time so many seconds ago, as records show it.
   using TimeText = std::function<std::string(std::int64_t ago_s)>;
 
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
-  // The next transaction, without the compare of the driver's key; no value if nothing is to be
-  // done now. Each is small enough for the store, and compares the records on which it is decided.
+  // Returns the next transaction, without the compare of the driver's key, or no value if nothing
+  // is to be done now. Each transaction is small enough for the store, and compares the records on
+  // which it is decided.
   [[nodiscard]] std::optional<Transaction> next(const CellSettings& settings,
                                                 const TimeText& time) const;
 
  private:
-  // A rollout or a plan that has ended, by its subject: `rollout/r1`.
+  // A rollout or a plan that has ended. Its key in the map is its subject: `rollout/r1`.
   struct Ended {
     Revision revision = 0;
-    std::string group = {};    // rollouts of a component, or plans
-    std::string version = {};  // of a rollout
+    std::string group = {};    // the rollouts of a component, or all plans
+    std::string version = {};  // for a rollout
     PastRun line = {};
   };
   struct Line {
@@ -67,9 +68,10 @@ class Retention {
 
   std::map<std::string, Ended> ended_;
   std::set<std::string> unfinished_plans_;
-  std::map<std::string, std::set<std::string>> members_;  // plan: nodes that have a record of it
+  // for each plan, the nodes that have a record of it
+  std::map<std::string, std::set<std::string>> members_;
   std::map<std::uint64_t, Line> lines_;
-  std::map<std::string, std::uint64_t> line_of_;  // a run's
+  std::map<std::string, std::uint64_t> line_of_;  // for each run, the number of its line
 };
 
 }  // namespace fleet

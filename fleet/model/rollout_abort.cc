@@ -1,4 +1,4 @@
-// RolloutDecider's part for nodes that go back.
+// The part of RolloutDecider for nodes that go back.
 #include <algorithm>
 
 #include "fleet/model/rollout_decider.h"
@@ -9,7 +9,7 @@ namespace fleet {
 
 using What = RolloutDecider::What;
 
-// Waits for the judge, or lets the batch go back: all of it, since one node was told to.
+// Waits for the judge, or lets the batch go back: the whole batch, if one of its nodes was told to.
 std::optional<What> RolloutDecider::go_back_unjudged(const Ids& ready) {
   const bool goes_back = !batch_.in(NodeStage::rolling_back).empty();
   const bool is_held =
@@ -35,8 +35,9 @@ std::string RolloutDecider::why_abort() const {
   return facts_.denied.empty() ? asked_for(*view_.rollout) : facts_.denied;
 }
 
-// All batches are written before a rollout begins. If a record is lost, nobody knows which nodes
-// were meant; and a number of batches that somebody has made up may be as large as he likes.
+// Returns why a rollout is aborted of which a batch is missing. All batches are written before a
+// rollout begins. If a batch's record is lost, nobody knows which nodes were meant; and a number of
+// batches that somebody has made up may be as large as he likes.
 std::string RolloutDecider::no_batch() const {
   return "batch " + std::to_string(view_.rollout->batch + 1) + " of " +
          std::to_string(view_.rollout->batches) + " is not there, or has no nodes";
@@ -55,7 +56,8 @@ What RolloutDecider::abort() {
   auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
-  append(begun, batch_.in(NodeStage::preparing));  // again: its `apply` was interrupted
+  // these go back, too: their `apply` was interrupted
+  append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();
   RolloutWriter writer(view_, facts_);
@@ -64,7 +66,8 @@ What RolloutDecider::abort() {
   return Write{writer.transaction(), "aborted: " + view_.rollout->reason};
 }
 
-// Nodes that have begun nothing, and with --leave also those that have.
+// Leaves the nodes that have begun nothing as they are, and with --leave also those that have
+// begun.
 std::optional<What> RolloutDecider::leave_untouched() {
   const bool leave = view_.rollout->order == RolloutOrder::abort_and_leave;
   RolloutWriter writer(view_, facts_);

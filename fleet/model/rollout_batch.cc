@@ -21,7 +21,7 @@ void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
   }
 }
 
-// The end of a node that has not answered in time.
+// Returns the end of a node that has not answered in time.
 Stand late(NodeStage stage) {
   if (stage == NodeStage::preparing) return {Standing::failed, "no answer to prepare"};
   if (stage == NodeStage::applying) {
@@ -53,8 +53,8 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // The first node that was told to apply goes back by itself so long after it has begun; who
-  // begins later than a soak before that cannot be confirmed with it.
+  // The first node that was told to apply goes back by itself at that time. So a node that begins
+  // later than one soak before it cannot be confirmed together with the first.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {
@@ -105,7 +105,7 @@ std::vector<std::string> RolloutBatchNow::in(NodeStage stage) const {
   return found;
 }
 
-// The nodes of a batch are sorted.
+// Returns how long after the first node this one begins. The nodes of a batch are sorted.
 Ms RolloutBatchNow::delay_of(const std::string& id) const {
   const auto found =
       std::lower_bound(nodes_.begin(), nodes_.end(), id,

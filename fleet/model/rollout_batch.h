@@ -1,5 +1,5 @@
-// The batch under way, each of its nodes as it stands at one moment: what its records say, and
-// whether the time is up that it had to answer.
+// The batch under way, and how each of its nodes stands at one moment: by its records, and by
+// whether its time to answer is over.
 #pragma once
 
 #include <functional>
@@ -19,21 +19,22 @@ class RolloutBatchNow {
     std::string id = {};
     RolloutNode record = {};
     Stand stand = {};
-    std::optional<Ms> answer_by = {};  // of one that is waited for
+    std::optional<Ms> answer_by = {};  // for a node whose answer is waited for
   };
 
-  // Begins, in `marks`, the waits that it finds under way.
+  // Finds the waits that are under way, and notes in `marks` those that begin now.
   RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
-  // Whether anything was ordered of any.
+  // Returns whether anything was ordered of any node.
   [[nodiscard]] bool has_begun() const;
-  // When the first that is waited for has had its time.
+  // Returns when the time of the first node that is waited for is over.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;
 
-  // How long the batch takes to begin a step, and how long after the first this node begins it.
+  // Returns the time in which all nodes of the batch begin a step; delay_of() returns how long
+  // after the first node this one begins it.
   [[nodiscard]] Ms spread() const { return spread_; }
   [[nodiscard]] Ms delay_of(const std::string& id) const;
 
@@ -48,11 +49,12 @@ class RolloutBatchNow {
   std::vector<Node> nodes_;
 };
 
-// The record of a node that has come to an end; no value if it has not, or it is recorded.
+// Returns the record for a node that has come to an end, or no value if it has not, or its end is
+// recorded.
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
 
-// Why a rollout of which so many nodes have failed is aborted; empty: it is not. With --batches,
-// and unless --max-failed was said, a batch of which every node has failed is enough.
+// Returns why a rollout is aborted when so many nodes have failed, or an empty text if it is not.
+// With --batches but without --max-failed, it is enough that every node of a batch has failed.
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 

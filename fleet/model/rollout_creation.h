@@ -1,4 +1,4 @@
-// How a new rollout is written.
+// Writes a new rollout.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@ namespace fleet {
 
 class RolloutCreation : public Creation {
  public:
-  // `release` is the revision of the release's record, which must not change meanwhile.
+  // `release` is the revision of the release's record, which must not change while the rollout is
+  // written.
   RolloutCreation(std::string id, Rollout wanted, RolloutDraft draft, Revision release);
 
   [[nodiscard]] const std::string& trace() const { return wanted_.trace; }

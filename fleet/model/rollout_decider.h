@@ -1,5 +1,5 @@
 // The class that makes one decision about a rollout, for rollout_decision.h. Its functions are in
-// two files: rollout_decision.cc goes on with a rollout, rollout_abort.cc lets nodes go back.
+// two files: rollout_decision.cc goes on with a rollout, and rollout_abort.cc lets nodes go back.
 #pragma once
 
 #include <optional>
@@ -21,18 +21,20 @@ class RolloutDecider {
   RolloutDecider(const RolloutView& view, const DriverFacts& facts, Ms now);
 
   [[nodiscard]] What decide();
-  // The waits as they have begun by then.
+  // Returns the waits, including those that this decision has begun.
   [[nodiscard]] const RolloutMarks& marks() const { return marks_; }
 
  private:
-  // Another batch is waited for anew.
+  // Returns the waits that have begun for this batch. For another batch than before, all waits
+  // begin anew.
   static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts);
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;
 
   // ---- what is written
 
-  // Records endings; those of nodes that are confirmed are recorded with the batch's end.
+  // Records the ends of nodes. The end of a confirmed node is recorded only together with the
+  // batch's end.
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   void mark(RolloutStep step);
@@ -42,28 +44,31 @@ class RolloutDecider {
 
   What roll();
   What next_order();
-  // By `stop`, or by a window.
+  // Returns whether `stop` or a window keeps anything from beginning.
   [[nodiscard]] bool is_held_back() const;
   [[nodiscard]] What wait_to_begin() const;
   [[nodiscard]] bool is_any(NodeStage stage, Standing what) const;
   [[nodiscard]] What wait_for_answers() const;
   What end_batch();
   What complete();
-  // A rollout whose version no node has kept is not completed, though fewer have failed than may.
+  // Returns how the rollout ends. If no node has kept the version, the rollout is not completed,
+  // even if fewer nodes have failed than may.
   std::string end(Rollout& rollout) const;
   What pause(const std::string& why);
 
-  // ---- nodes go back: in rollout_abort.cc
+  // ---- nodes go back: see rollout_abort.cc
 
-  // Waits for the judge, or lets the batch go back: all of it, since one node was told to.
+  // Waits for the judge, or lets the batch go back: the whole batch, if one of its nodes was told
+  // to.
   std::optional<What> go_back_unjudged(const Ids& ready);
   [[nodiscard]] Ms judged_by() const;
   [[nodiscard]] std::string why_abort() const;
-  // Why a rollout of which a batch is missing is aborted.
+  // Returns why a rollout is aborted of which a batch is missing.
   [[nodiscard]] std::string no_batch() const;
   What begin_abort(const std::string& why);
   What abort();
-  // Nodes that have begun nothing, and with --leave also those that have.
+  // Leaves the nodes that have begun nothing as they are, and with --leave also those that have
+  // begun.
   std::optional<What> leave_untouched();
 
   const RolloutView& view_;

@@ -38,7 +38,8 @@ What RolloutDecider::decide() {
   return Wait{};
 }
 
-// Another batch is waited for anew.
+// Returns the waits that have begun for this batch. For another batch than before, all waits begin
+// anew.
 RolloutMarks RolloutDecider::marks_of(const RolloutView& view, const DriverFacts& facts) {
   if (facts.marks.batch == view.rollout->batch) return facts.marks;
   return {.batch = view.rollout->batch};
@@ -51,7 +52,8 @@ bool RolloutDecider::is_abort_wanted() const {
 
 // ---- what is written
 
-// Records endings; those of nodes that are confirmed are recorded with the batch's end.
+// Records the ends of nodes. The end of a confirmed node is recorded only together with the batch's
+// end.
 std::optional<What> RolloutDecider::record_endings(bool confirmed_too) {
   RolloutWriter writer(view_, facts_);
   std::string news;
@@ -79,7 +81,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   const bool begins = step == RolloutStep::prepare || step == RolloutStep::apply;
   const StepLease wanted{view_.rollout->batch, step, 0};
   if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
-    // It lasts until the last node may still begin.
+    // The lease lasts until the last node may still begin.
     return WantLease{step, ttl_of(step) + (begins ? batch_.spread() : 0)};
   }
   RolloutWriter writer(view_, facts_);
@@ -159,7 +161,7 @@ What RolloutDecider::next_order() {
   return end_batch();
 }
 
-// By `stop`, or by a window.
+// Returns whether `stop` or a window keeps anything from beginning.
 bool RolloutDecider::is_held_back() const {
   return view_.stopped || !facts_.window.is_open;
 }
@@ -207,7 +209,8 @@ What RolloutDecider::complete() {
   return Write{writer.transaction(), news};
 }
 
-// A rollout whose version no node has kept is not completed, though fewer have failed than may.
+// Returns how the rollout ends. If no node has kept the version, the rollout is not completed, even
+// if fewer nodes have failed than may.
 std::string RolloutDecider::end(Rollout& rollout) const {
   const bool is_kept = std::any_of(view_.nodes.begin(), view_.nodes.end(), [](const auto& one) {
     return one.second.node.stage == NodeStage::confirmed;

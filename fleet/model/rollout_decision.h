@@ -1,28 +1,31 @@
-// The next step of a rollout's driver, decided from the records of the store alone, and from how
-// long it has waited. So whoever drives decides the same, and repeats nothing.
+// Decides the next step of a rollout's driver from the records of the store and from the time that
+// the driver has waited, and from nothing else. So every driver decides the same, and repeats
+// nothing.
 //
-//     nodes of the batch            what is done
-//     some waiting                  `prepare` is ordered of them, all at once (stop must be absent)
-//     some preparing                waited for, prepare_ms long
-//     all prepared or ended         `apply` is ordered (stop must be absent)
-//     some applying                 waited for, until all say `soaked`; who is not there by the
-//     time
-//                                   that the first would have to be confirmed has failed
-//     all soaked or ended           waited for the judge, for a soak or five minutes, whichever is
-//                                   longer; then `confirm` is ordered, or `rollback` if the judge
-//                                   does not know yet
-//     some rolling back             waited for, rollback_ms long
-//     some confirming               waited for, confirm_answer_ms long; then unconfirmed
-//     all confirmed or ended        recorded, and the rollout moves on: completed behind the last
-//                                   batch, paused where a node is unconfirmed or has been told to
-//                                   go back, else after the pause
+//     nodes of the batch            what the driver does
+//     some waiting                  orders `prepare` of them, all at once (`stop` must be absent)
+//     some preparing                waits for them, at most prepare_ms
+//     all prepared or ended         orders `apply` (`stop` must be absent)
+//     some applying                 waits until all report `soaked`; a node that has not soaked
+//     when
+//                                   the first node has to be confirmed has failed
+//     all soaked or ended           waits for the judge, for a soak or five minutes, whichever is
+//                                   longer; then orders `confirm`, or `rollback` if the judge does
+//                                   not know yet
+//     some rolling back             waits for them, at most rollback_ms
+//     some confirming               waits for them, at most confirm_answer_ms; then they count as
+//                                   unconfirmed
+//     all confirmed or ended        records that, and moves on: after the last batch the rollout is
+//                                   completed; it is paused if a node is unconfirmed or was told to
+//                                   go back; otherwise the next batch begins after the pause
 //
-// A failure is recorded at once; the max_failed-th of the whole rollout makes it `aborting`, and so
-// does a person. Then nodes that have begun and are not confirmed are told to roll back, unless
-// they are to be left; those that have begun nothing are left as they are; and when all have
-// answered, or rollback_ms have passed, it is `aborted`. A pause that a person asks for begins
-// between batches. `prepare` and `apply` are ordered only while the windows of all nodes of the
-// batch are open, and for as long as a node has until it goes back by itself.
+// A failure is recorded at once. The max_failed-th failure of the whole rollout makes the rollout
+// `aborting`, and so does a person's order. Then the nodes that have begun and are not confirmed
+// are told to roll back, unless the order says to leave them; nodes that have begun nothing stay as
+// they are. When all have answered, or rollback_ms have passed, the rollout is `aborted`. A pause
+// that a person orders begins between batches. `prepare` and `apply` are ordered only if the
+// windows of all nodes of the batch are open, and stay open for the time after which a node goes
+// back by itself.
 #pragma once
 
 #include <optional>
@@ -37,26 +40,28 @@
 
 namespace fleet {
 
-// Longest waits for a node's answer. `prepare` fetches a release, and links are slow.
+// The longest wait for a node to fetch and verify a release; links may be slow.
 inline constexpr Ms prepare_ms = 600'000;
-// A confirmation is ordered this long before the first node would go back by itself,
+// The time between the order to confirm and the moment at which the first node would go back by
+// itself.
 inline constexpr Ms confirm_margin_ms = 30'000;
-// and its answer comes when the upgrade is committed.
+// The longest wait for the answer to `confirm`, which comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
 inline constexpr Ms rollback_ms = 300'000;
-// A batch waits so long for its judge, or as long as a soak if that is longer; but no longer than
-// its first node waits for `confirm`.
+// The longest wait of a batch for its judge, or a soak if that is longer; but never longer than its
+// first node waits for `confirm`.
 inline constexpr Ms judge_timeout_ms_min = 300'000;
-// An order whose outcome nobody knows is given this often.
+// At most so many times an order is given whose outcome nobody knows.
 inline constexpr std::int64_t attempts_max = 3;
-// RID.rollback.NUMBER is the id of a command, which has at most 64 bytes.
+// The limit for a rollout's name: RID.rollback.NUMBER is the id of a command, which has at most 64
+// bytes.
 inline constexpr std::size_t rollout_id_bytes_max = 40;
 
 enum class RolloutStep { prepare, apply, confirm, rollback };
 [[nodiscard]] std::string_view text_of(RolloutStep step);
 
-// When this driver began to wait for what, in this batch. Not in the store: a driver that adopts
-// the rollout begins anew.
+// The times at which this driver began each wait for the present batch. They are not in the store:
+// a driver that adopts the rollout begins them anew.
 struct RolloutMarks {
   std::int64_t batch = -1;
   std::optional<Ms> prepare = {};
@@ -69,7 +74,7 @@ struct RolloutMarks {
   bool operator==(const RolloutMarks&) const = default;
 };
 
-// The lease that serves one step of a batch, and is the not-after of its commands.
+// The lease for one step of a batch; its end is the not-after of the step's commands.
 struct StepLease {
   std::int64_t batch = -1;
   RolloutStep step = RolloutStep::prepare;
@@ -81,15 +86,15 @@ struct StepLease {
 // The facts that the driver itself knows.
 struct DriverFacts {
   std::string controller = {};
-  Revision fence = 0;  // what its key was created at
+  Revision fence = 0;  // the create revision of its key
   RolloutMarks marks = {};
   std::optional<StepLease> lease = {};
-  Opening window = {};                     // whether the batch under way may begin something now
-  std::string denied = {};                 // why the store refuses it for good; empty: it does not
+  Opening window = {};      // whether the batch under way may begin a step now
+  std::string denied = {};  // why the store refuses its writes for good; empty if it does not
   std::optional<RolloutJudge> judge = {};  // the judge's findings that are not written yet
-  bool is_worse = false;                   // by that, the new version is
+  bool is_worse = false;                   // by these findings the new version is worse
   std::string unjudged =
-      {};  // why the judge does not let the batch be confirmed yet; empty: it does
+      {};  // why the judge does not let the batch be confirmed yet; empty if it does
 };
 
 struct WantLease {

@@ -19,7 +19,8 @@ Refusal refuse(std::string reason) {
   return Refusal{std::move(reason)};
 }
 
-// `a (protocol 1 < 2), b (protocol 0 < 2)`, the first of them and how many more, or nothing.
+// Returns `a (protocol 1 < 2), b (protocol 0 < 2)`: the first nodes that are too old and the number
+// of the others, or an empty text.
 std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& nodes,
                     std::int64_t wanted) {
   std::vector<std::string> old;
@@ -32,7 +33,7 @@ std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& 
   return listed(old);
 }
 
-// The batches of these nodes, in the terms that are settled for so many.
+// Returns the draft with these nodes cut into batches, by its terms, which are settled.
 Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
                              const std::vector<RolloutCandidate>& candidates) {
   std::vector<PlacedNode> placed;
@@ -123,7 +124,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.compares.push_back(
         {.key = key_of(KeyKind::release, {wanted.terms.component, wanted.terms.version}),
          .revision = release});
-    transaction.compares.push_back({.key = key_of(KeyKind::plan, {id})});  // would share its driver
+    // a plan of this name would have the same driver's key
+    transaction.compares.push_back({.key = key_of(KeyKind::plan, {id})});
     rollout.state = RolloutState::created;
     rollout.batch = 0;
     rollout.batches = static_cast<std::int64_t>(draft.batches.size());
@@ -142,7 +144,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.puts.push_back(put_rollout(id, rollout));
     return transaction;
   }
-  // One more of the largest batches and the rollout's own record must still fit.
+  // There must be room for one more of the largest batches and for the rollout's own record.
   constexpr std::size_t enough = transaction_bytes_max - 3 * value_bytes_max;
   std::size_t bytes = 0;
   while (rollout.batch < rollout.batches && bytes < enough &&

@@ -1,5 +1,5 @@
-// The course of a rollout, before anything is written or touched: which nodes it has, in which
-// batches, and why not where it must not begin. `--dry-run` ends here; a rollout begins here.
+// Plans a rollout before anything is written or touched: which nodes it has, in which batches, or
+// why it must not begin. `--dry-run` ends here; a rollout begins here.
 #pragma once
 
 #include <map>
@@ -19,47 +19,48 @@
 
 namespace fleet {
 
-// The names that a new rollout may have: its name is the beginning of its commands' ids, which have
-// a limit, and of its driver's key, which it has no one else to share with.
+// Returns whether a new rollout may have this name. The name is the beginning of the ids of its
+// commands, which have a limit, and of its driver's key, which nothing else may use.
 [[nodiscard]] bool is_rollout_id(std::string_view text);
 
-// A node that the rollout may have: it has the component.
+// A node that the rollout may include: it has the component.
 struct RolloutCandidate {
   TargetNode node = {};
-  std::string degraded = {};  // why; empty: it is not
+  std::string degraded = {};  // why the node is degraded; empty if it is not
 };
 
-// Of these nodes, those that have the component.
+// Returns those of the nodes that have the component.
 [[nodiscard]] std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
                                                           const std::string& component);
 
 struct RolloutDraft {
-  RolloutTerms terms = {};                             // with nothing open any more
-  std::vector<std::vector<std::string>> batches = {};  // the nodes of each are sorted by name
-  std::vector<std::string> excluded = {};              // degraded
+  RolloutTerms terms = {};                             // with no open member any more
+  std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
+  std::vector<std::string> excluded = {};              // nodes that are degraded
   std::vector<std::string> not_covered = {};
   std::map<std::string, std::vector<std::string>> unlabelled = {};  // see BatchDraft
 };
 
-// A person's leave for what is otherwise refused.
+// Permissions of a person for what would otherwise be refused.
 struct DraftLeave {
-  bool many_batches = false;  // more than batches_unasked_max
+  bool many_batches = false;  // for more than batches_unasked_max batches
 };
 
-// Refused: terms that cannot be, a target that does not parse, no node left, too many batches, or
-// nodes whose protocol is too old, all of which are named. The same candidates, terms and seed
-// always make the same batches. `seed` is of a random order, where the terms have none.
+// Returns a Refusal if the terms are impossible, the target does not parse, no node is left, there
+// are too many batches, or some nodes have a protocol that is too old; the Refusal names these. The
+// same candidates, terms and seed always make the same batches. `seed` is used for a random order
+// if the terms have none.
 [[nodiscard]] Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
                                                  const std::vector<RolloutCandidate>& candidates,
                                                  const std::string& seed = {},
                                                  const DraftLeave& leave = {});
 
-// The next transaction that writes a new rollout; no value when all of it is written. The part that
-// is there already is `written` (no value if none is) with its revision, so that after an unknown
-// outcome, or a death, reading again tells how to go on. It is `created` until its last transaction
-// makes it `rolling`, and its `batch` counts those written: nobody drives half of one. That last
-// one begins something, and so compares that `stop` is absent; the first compares that the release
-// is there, and that no plan has the name.
+// Returns the next transaction that writes a new rollout, or no value when all of it is written.
+// `written` is the part that is in the store already, with its revision: after an unknown outcome
+// or a crash, the caller reads it again and goes on from there. The rollout is `created` until its
+// last transaction makes it `rolling`, and until then its `batch` counts the batches written, so
+// that nobody drives half a rollout. The last transaction begins something, and so compares that
+// `stop` is absent. The first one compares that the release exists, and that no plan has the name.
 using WrittenRollout = Written<Rollout>;
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,

@@ -41,13 +41,15 @@ void RolloutTask::take_all(const Reading& reading) {
   judge_.take_all(reading);
 }
 
-// A batch has ended, one way or the other, when its nodes would go back by themselves.
+// Returns whether the batch may begin: its windows must stay open until its nodes would go back by
+// themselves, since the batch has ended by then.
 Opening RolloutTask::window(Ms now) const {
   if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
 }
 
-// Nodes that come in an order of names were not drawn: their judge is shown, and decides nothing.
+// Asks the judge. If the nodes come in an order of names, they were not drawn at random: the
+// judge's verdict is shown, and decides nothing.
 void RolloutTask::ask_judge(Ms now) {
   judge_.look(view_, now);
   facts_.judge = judge_.news();

@@ -1,4 +1,4 @@
-// The driver of one rollout: see driver.h for how it drives, and rollout_decision.h for what.
+// The driver of one rollout. driver.h says how it drives, and rollout_decision.h what it decides.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ class RolloutTask {
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease);
-  // The rollout is aborted, if that is not denied as well.
+  // The rollout is aborted, unless the store denies that, too.
   [[nodiscard]] bool deny(const std::string& reason);
   [[nodiscard]] std::string words(Ms now) const;
 

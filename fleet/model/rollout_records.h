@@ -1,5 +1,5 @@
-// The records of a rollout: what was asked for, which nodes go in which batch, and where each node
-// stands. Plain data; how they are written is in record_members.h.
+// The records of a rollout: its terms, the nodes of each batch, and how far each node is. Plain
+// data; record_members.h says how records are written.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace fleet {
 
-// In which order the nodes of a rollout come.
+// The order in which the nodes of a rollout come.
 enum class NodeOrder {
   unknown,
   name,
@@ -20,35 +20,37 @@ constexpr auto names(NodeOrder) {
   return std::to_array<std::string_view>({"unknown", "name", "random"});
 }
 
-// The terms that a person asked for; rollout_terms.h has filled in those that were left open.
+// The terms of a rollout, as a person has chosen them. rollout_terms.h has filled in those that
+// were left open.
 struct RolloutTerms {
   std::string component = {};
   std::string version = {};
   std::string digest = {};
-  std::string target = {};         // as it was written
-  std::int64_t batch = 1;          // nodes
-  std::int64_t batch_percent = 0;  // of all; in place of `batch` where it is not 0
-  std::int64_t canary = 0;         // nodes of a first batch of their own
+  std::string target = {};  // as the person wrote it
+  std::int64_t batch = 1;   // a number of nodes
+  // a percentage of all nodes; if not 0, it counts and `batch` does not
+  std::int64_t batch_percent = 0;
+  std::int64_t canary = 0;  // the number of nodes in a first batch of their own
   std::int64_t soak_ms = 60'000;
   std::int64_t pause_ms = 0;
   std::int64_t max_failed = 1;
-  std::int64_t confirm_ms = 0;  // 0 for the longer of three soaks and five minutes
+  std::int64_t confirm_ms = 0;  // 0 stands for the longer of three soaks and five minutes
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
   bool downgrade = false;
-  std::string batches = {};  // sizes, as `--batches` has them; empty: `batch` and `canary` say it
+  std::string batches = {};  // sizes as in `--batches`; if empty, `batch` and `canary` count
   NodeOrder order = NodeOrder::name;
-  std::string seed = {};                // of a random order
-  std::vector<std::string> apart = {};  // as `--apart` has them
-  std::int64_t spread_ms = 0;           // -1: by the size of each batch
-  bool max_failed_unsaid = false;       // the failure that aborts is failures_allowed()
+  std::string seed = {};                // for a random order
+  std::vector<std::string> apart = {};  // texts as in `--apart`
+  std::int64_t spread_ms = 0;           // -1 stands for a spread by the size of each batch
+  bool max_failed_unsaid = false;       // nobody said --max-failed, so failures_allowed() counts
 
   bool operator==(const RolloutTerms&) const = default;
 };
 
 enum class RolloutState {
   unknown,
-  created,  // not all of it is written yet, or nobody has begun
+  created,  // not all of its records are written yet, or no driver has begun
   rolling,
   paused,
   aborting,
@@ -60,12 +62,13 @@ constexpr auto names(RolloutState) {
       {"unknown", "created", "rolling", "paused", "aborting", "aborted", "completed"});
 }
 
-// Whether a rollout in this state has ended.
+// Returns whether a rollout in this state has ended.
 constexpr bool is_over(RolloutState state) {
   return state == RolloutState::completed || state == RolloutState::aborted;
 }
 
-// The phase of the batch under way, for people; decisions are made from where each node stands.
+// The phase of the batch under way, which is only shown to people; decisions are made from the
+// records of each node.
 enum class BatchPhase { unknown, preparing, applying, soaking, confirming, pausing };
 constexpr auto names(BatchPhase) {
   return std::to_array<std::string_view>(
@@ -77,27 +80,28 @@ constexpr auto names(RolloutOrder) {
   return std::to_array<std::string_view>({"unknown", "none", "pause", "abort", "abort-and-leave"});
 }
 
-// rollout/RID. Every transaction of its driver writes it, so that one whose answer was lost can
-// never be committed behind a later one.
+// The record rollout/RID. Every transaction of its driver writes it, so that a transaction whose
+// answer was lost can never be committed after a later one.
 struct Rollout {
   RolloutTerms terms = {};
   RolloutState state = RolloutState::created;
-  RolloutOrder order = RolloutOrder::none;  // a person's, not yet done
-  std::string ordered_by = {};              // whose order was the last
-  std::string reason = {};                  // why it is paused or aborted
-  std::int64_t batch = 0;                   // the one under way, from 0
+  // the order of a person that has not been carried out yet
+  RolloutOrder order = RolloutOrder::none;
+  std::string ordered_by = {};  // the person who gave the last order
+  std::string reason = {};      // why the rollout is paused or aborted
+  std::int64_t batch = 0;       // the batch under way, from 0
   std::int64_t batches = 0;
   BatchPhase phase = BatchPhase::unknown;
   std::int64_t failed = 0;
-  // Of nodes the first names_kept are named (record_brief.h); beside each list is how many there
-  // are in all.
+  // Each of these lists names the first names_kept nodes (record_brief.h); the count beside it is
+  // of all.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;
-  std::vector<std::string> excluded = {};  // degraded when it began
+  std::vector<std::string> excluded = {};  // nodes that were degraded when the rollout began
   std::int64_t excluded_count = 0;
-  std::vector<std::string> not_covered = {};  // meant by the target, and not reporting
+  std::vector<std::string> not_covered = {};  // nodes that the target means, and that do not report
   std::int64_t not_covered_count = 0;
-  std::string driver = {};  // who drives it, or did last
+  std::string driver = {};  // the controller that drives the rollout, or did last
   std::string who = {};
   std::string trace = {};
   std::string created = {};
@@ -105,31 +109,32 @@ struct Rollout {
   bool operator==(const Rollout&) const = default;
 };
 
-// rollout/RID/batch/K: written once.
+// The record rollout/RID/batch/K, which is written once.
 struct RolloutBatch {
   std::vector<std::string> nodes = {};  // sorted
 
   bool operator==(const RolloutBatch&) const = default;
 };
 
-// rollout/RID/judge: the findings of the comparison of nodes, from which another driver goes on
-// (judge_watch.h).
+// The record rollout/RID/judge: the findings of the comparison of nodes, from which another driver
+// goes on (judge_watch.h).
 struct RolloutJudge {
-  std::vector<std::int64_t> logs = {};  // of the evidence, in millionths
+  std::vector<std::int64_t> logs = {};  // logarithms of the evidence, in millionths
   std::int64_t fresh = 0;               // nodes of the new version that were compared
   std::int64_t fresh_failed = 0;
   std::int64_t control = 0;
   std::int64_t control_failed = 0;
-  std::vector<std::int64_t> failed = {};  // which nodes, as short_place() has them
-  std::int64_t batch = 0;                 // the one under way,
-  std::int64_t seen_ms = 0;               // and how much of its nodes' soak was seen
+  std::vector<std::int64_t> failed = {};  // the nodes that have failed, by their short_place()
+  std::int64_t batch = 0;                 // the batch under way
+  std::int64_t seen_ms = 0;               // the time of its nodes' soak that was seen
   std::string verdict = {};
   std::string words = {};
 
   bool operator==(const RolloutJudge&) const = default;
 };
 
-// The last that was ordered of a node, or what came of it. Absent: nothing was ordered yet.
+// The last order that a node of a rollout was given, or its outcome. If the record is absent,
+// nothing was ordered yet.
 enum class NodeStage {
   unknown,
   waiting,
@@ -138,10 +143,10 @@ enum class NodeStage {
   confirming,
   rolling_back,
   confirmed,    // the new version stays
-  failed,       // the old version stays, or comes back by itself
-  unconfirmed,  // it went back for want of a `confirm`, or nobody can tell
-  rolled_back,  // it was told to go back, and did
-  left,         // the rollout ended before anything was begun on it, or with --leave
+  failed,       // the old version is still active, or comes back by itself
+  unconfirmed,  // it went back because no `confirm` came, or its outcome is unknown
+  rolled_back,  // it was told to go back, and has
+  left,         // the rollout ended before the node began, or with --leave
 };
 constexpr auto names(NodeStage) {
   return std::to_array<std::string_view>({"unknown", "waiting", "preparing", "applying",
@@ -149,13 +154,13 @@ constexpr auto names(NodeStage) {
                                           "unconfirmed", "rolled-back", "left"});
 }
 
-// rollout/RID/node/ID.
+// The record rollout/RID/node/ID.
 struct RolloutNode {
   NodeStage stage = NodeStage::waiting;
-  std::string command = {};  // the id of the last order
+  std::string command = {};  // the id of the last command
   std::int64_t attempt = 0;
   std::string error = {};
-  bool applied = false;  // `apply` was ordered: it may have run the new version
+  bool applied = false;  // `apply` was ordered, so the new version may have run
 
   bool operator==(const RolloutNode&) const = default;
 };

@@ -9,7 +9,7 @@
 namespace fleet {
 namespace {
 
-// Fewer failures than these, or one node of a hundred, say nothing about a version.
+// Fewer failures than this, or than one of a hundred nodes, say nothing about a version.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
@@ -45,7 +45,7 @@ std::optional<std::string> wrong_order(const RolloutTerms& terms) {
   return std::nullopt;
 }
 
-// The largest batch that there may be.
+// Returns the number of nodes in the largest batch that these terms can make.
 std::size_t nodes_of_largest(const RolloutTerms& terms, std::size_t nodes) {
   std::int64_t most = 1;
   if (const auto sizes = parse_batches(terms.batches)) {
@@ -75,7 +75,7 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   if (terms.soak_ms == unsaid) terms.soak_ms = nodes > few_nodes ? soak_of_many_ms : soak_of_few_ms;
   if (terms.max_failed == unsaid) {
     terms.max_failed_unsaid = !terms.batches.empty();
-    // With batches, a controller that does not know failures_allowed() takes this number.
+    // A controller of an older version does not know failures_allowed(), and uses this number.
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
@@ -123,7 +123,7 @@ std::int64_t least_ms(const RolloutTerms& terms,
                       const std::vector<std::vector<std::string>>& batches) {
   std::int64_t sum = 0;
   for (const auto& batch : batches)
-    // Once for `prepare`, once for `apply`.
+    // The spread counts once for `prepare` and once for `apply`.
     sum += 2 * spread_ms(terms, batch.size()) + terms.soak_ms + terms.pause_ms;
   return batches.empty() ? 0 : sum - terms.pause_ms;
 }

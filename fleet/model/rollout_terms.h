@@ -1,5 +1,4 @@
-// The values of those terms of a rollout that a person leaves open, and which terms are refused.
-// Pure.
+// Fills in those terms of a rollout that a person leaves open, and checks terms. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,41 +11,42 @@
 
 namespace fleet {
 
-// Without --confirm a node goes back by itself when it has waited for `confirm` as long as three
-// soaks, but no less than this.
+// The shortest time that a node waits for `confirm` without --confirm. Normally it goes back by
+// itself after three soaks.
 inline constexpr std::int64_t confirm_ms_min = 300'000;
-// --confirm is at least the spread, the soak and this,
+// --confirm must be at least the spread, the soak and this together.
 inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
-// and at most a day.
+// --confirm may be at most a day.
 inline constexpr std::int64_t confirm_ms_max = 86'400'000;
 
-// The soak without --soak. Somebody watches a rollout to a few nodes; one to many nodes is left
-// alone, and soaks for longer.
+// The soak without --soak. A person watches a rollout to few nodes; a rollout to many nodes runs
+// unattended, and its nodes soak for longer.
 inline constexpr std::size_t few_nodes = 100;
 inline constexpr std::int64_t soak_of_few_ms = 60'000;
 inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
 
-// In terms, stands for a number that nobody has said.
+// Stands in terms for a number that nobody has given.
 inline constexpr std::int64_t unsaid = -1;
 
-// Terms in which batches, order, soak, max-failed and spread are open. Terms that were read from
-// the store, or that stand in code, have no open member.
+// Returns terms in which batches, order, soak, max-failed and spread are open. Terms that were read
+// from the store, or that are written in code, have no open member.
 [[nodiscard]] RolloutTerms open_terms();
 
-// Fills in the members that are open, for a rollout to so many nodes; `seed` becomes the seed of a
-// random order if none was said. Members that were said stay as they are.
+// Fills in the open members for a rollout to so many nodes. `seed` becomes the seed of a random
+// order if the terms have none. Members that a person has given stay as they are.
 void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 
-// Why these settled terms are refused; no value if they are not.
+// Returns why these settled terms are refused, or no value if they are not.
 [[nodiscard]] std::optional<std::string> wrong_terms(const RolloutTerms& terms);
 
-// How long a node waits for `confirm`, on its own clock, from the activation of the new version.
+// Returns how long a node waits for `confirm`, on its own clock, from the activation of the new
+// version.
 [[nodiscard]] std::int64_t confirm_ms(const RolloutTerms& terms);
 
-// The failure that aborts a rollout of which so many nodes have begun.
+// Returns the number of failures that aborts a rollout when so many nodes have begun.
 [[nodiscard]] std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun);
 
-// How long batches of these sizes take, if every node does everything at once.
+// Returns how long batches of these sizes take at least, if every node does everything at once.
 [[nodiscard]] std::int64_t least_ms(const RolloutTerms& terms,
                                     const std::vector<std::vector<std::string>>& batches);
 

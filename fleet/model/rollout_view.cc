@@ -6,7 +6,8 @@
 namespace fleet {
 namespace {
 
-// An answer or a phase of a node that cannot be read is an error of the node, and nobody else's.
+// Parses a record of a node. If an answer or a phase cannot be read, that is an error of this node
+// alone.
 template <class Record>
 Record record_of(const std::string* text, std::string& damage) {
   if (text == nullptr) return {};
@@ -31,7 +32,8 @@ Stand prepare_stand(const NodeSight& sight) {
   return error_stand(sight.answer.result);
 }
 
-// The standing of the upgrade that this rollout has begun; pending if it says nothing that ends it.
+// Returns the state of the upgrade that this rollout has begun, or pending if the upgrade has not
+// ended.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_of(sight.upgrade.attempt, view, "apply")) return {Standing::pending};
   switch (sight.upgrade.phase) {
@@ -58,7 +60,7 @@ Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
 
 Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   const bool answered = sight.answer.command == sight.node.command;
-  // The new version may be at work although the answer was lost in the middle.
+  // The new version may be at work even if the answer was lost on its way.
   const Stand stand = upgrade_stand(sight, view);
   if (stand.what != Standing::pending) return stand;
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
@@ -120,7 +122,7 @@ void RolloutView::take_absent(const std::string& key) {
 
 void RolloutView::take_all(const Reading& reading) {
   RolloutView fresh{.id = id};
-  // The rollout's own first: they say what the nodes' mean.
+  // The rollout's own records come first: they tell which of the nodes' records matter.
   const std::string own = key_of(KeyKind::rollout, {id});
   for (const KeyValue& record : reading.found) {
     if (record.key.starts_with(own)) fresh.take(record);
@@ -147,7 +149,8 @@ void RolloutView::take_text(const std::string& key, const std::string* text) {
   if (!parsed) return;
   const std::vector<std::string>& names = parsed->names;
   const auto is_ours = [&] {
-    return !rollout || names[1] == rollout->terms.component;  // the rollout may be read later
+    // if the rollout itself is not read yet, the record may matter
+    return !rollout || names[1] == rollout->terms.component;
   };
   std::string wrong;
   if (parsed->kind == KeyKind::stop) stopped = text != nullptr;
@@ -167,7 +170,7 @@ void RolloutView::take_text(const std::string& key, const std::string* text) {
   }
   if (parsed->kind == KeyKind::node_answer && is_ours()) {
     nodes[names[0]].answer = record_of<Answer>(text, wrong);
-    // By whatever it was to answer, it is no success.
+    // An answer that cannot be read is no success, whichever command it belongs to.
     if (!wrong.empty()) nodes[names[0]].answer = {nodes[names[0]].node.command, wrong, ""};
   }
   if (parsed->kind == KeyKind::node_upgrade && is_ours()) {
@@ -176,7 +179,7 @@ void RolloutView::take_text(const std::string& key, const std::string* text) {
   if (parsed->kind == KeyKind::node_claim && is_ours()) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
-    // A claim that names nobody is one all the same: no other is written beside it.
+    // A claim that names nobody still counts as a claim: no other is written beside it.
     if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
       nodes[names[0]].claimed_by = "somebody";
     }

@@ -1,6 +1,6 @@
-// A rollout as its driver sees it: the records that decide, taken apart once, as they are read or
-// change. The driver decides on this alone, so that one who adopts the rollout, and has read the
-// same records, decides the same.
+// A rollout as its driver sees it: the records that matter for decisions, which are parsed once, as
+// they are read or change. The driver decides from this view alone, so that a driver that adopts
+// the rollout, and has read the same records, decides the same.
 #pragma once
 
 #include <map>
@@ -20,33 +20,33 @@ struct NodeSight {
   RolloutNode node = {};
   Answer answer = {};
   Upgrade upgrade = {};
-  std::string running = {};     // the component's version, as the node found it
-  std::string claimed_by = {};  // empty: by nobody
+  std::string running = {};     // the component's version that the node has found
+  std::string claimed_by = {};  // empty if nobody claims the node
 
   bool operator==(const NodeSight&) const = default;
 };
 
 struct RolloutView {
   std::string id = {};
-  std::optional<Rollout> rollout = {};  // none: it is not there
-  Revision revision = 0;                // of its record
-  bool stopped = false;                 // `stop` is there
+  std::optional<Rollout> rollout = {};  // no value if the rollout does not exist
+  Revision revision = 0;                // of the rollout's record
+  bool stopped = false;                 // the record `stop` exists
   std::map<std::int64_t, std::vector<std::string>> batches = {};
   std::map<std::string, NodeSight> nodes = {};
   std::string damage = {};  // why a record of the rollout cannot be read
 
   bool operator==(const RolloutView&) const = default;
 
-  // The nodes of the batch under way; none behind the last.
+  // Returns the nodes of the batch under way, or none after the last batch.
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
-  // Takes a record in, or that its key is absent. Keys that do not matter to this
-  // rollout change nothing.
+  // Takes in a record, or that its key is absent. A key that does not matter to this rollout
+  // changes nothing.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
-  // Everything anew: what was not found is absent.
+  // Replaces everything: a record that the reading does not have is absent.
   void take_all(const Reading& reading);
 
  private:
@@ -54,21 +54,21 @@ struct RolloutView {
   void take_rollout(const std::string* text);
 };
 
-// `rollout/RID`, in claims.
+// Returns `rollout/RID`, the name of the rollout in claims.
 [[nodiscard]] std::string claim_of(const RolloutView& view);
 
-// The standing of a node of the batch, from its records alone.
+// The state of a node of the batch, from its records alone.
 enum class Standing {
-  waiting,      // nothing was ordered
-  claimed,      // something else moves it
+  waiting,      // nothing was ordered of it yet
+  claimed,      // another run or command moves it
   pending,      // an order is not answered yet
-  ready,        // prepared, or soaked: for the next order
-  interrupted,  // nobody knows what came of the order: it is given again, as another attempt
+  ready,        // prepared or soaked, and ready for the next order
+  interrupted,  // the outcome of the order is unknown: it is given again, as another attempt
   confirmed,
   failed,
   unconfirmed,
   rolled_back,
-  ended,  // recorded already
+  ended,  // its end is recorded already
 };
 
 struct Stand {

@@ -39,7 +39,8 @@ Result<WishedRollout> resume(Rollout rollout) {
   return WishedRollout{rollout, true, "goes on"};
 }
 
-// At once and from anywhere; one that is not written to its end has no driver who would do it.
+// Aborts a rollout, from any state and at once. A rollout that is only half written has no driver
+// that could abort it.
 Result<WishedRollout> abort(Rollout rollout, bool leave) {
   const RolloutOrder order = leave ? RolloutOrder::abort_and_leave : RolloutOrder::abort;
   if (rollout.state == RolloutState::completed) return refuse(rollout);

@@ -1,4 +1,4 @@
-// The change of a rollout's record when a person tells it something. Pure.
+// Changes a rollout's record by a person's order. Pure.
 #pragma once
 
 #include <optional>
@@ -11,29 +11,29 @@
 
 namespace fleet {
 
-// The words that a person may tell a rollout that has begun.
+// The orders that a person may give to a rollout that has begun.
 enum class RolloutWish { pause, resume, abort };
 
-// Why a rollout pauses or aborts by a person's order.
+// Returns why a rollout pauses or aborts that a person has told to.
 [[nodiscard]] std::string asked_for(const Rollout& rollout);
 
 struct WishedRollout {
-  std::optional<Rollout> rollout = {};  // to be written; none: it is so already
-  bool begins = false;                  // so it is written only while `stop` is absent
+  std::optional<Rollout> rollout = {};  // the record to write; no value if nothing changes
+  bool begins = false;  // nodes begin by it, so it is written only while `stop` is absent
   std::string words = {};
 };
 
-// Refused where it comes too late, or too early.
+// Returns the changed rollout, or a Refusal if the order comes too late or too early.
 [[nodiscard]] agent_protocol::Result<WishedRollout> wished(const Rollout& rollout, RolloutWish wish,
                                                            bool leave);
 
 struct OrderedRollout {
-  std::optional<Transaction> transaction = {};  // none: it is so already
+  std::optional<Transaction> transaction = {};  // no value if nothing changes
   std::string words = {};
 };
 
-// The same of what stands in the store, by the order of `who`: the transaction compares that it
-// still stands there, and, where something begins by it, that `stop` is absent.
+// Returns the transaction that changes the rollout `found` by the order of `who`. The transaction
+// compares that the record is unchanged and, if nodes begin by it, that `stop` is absent.
 [[nodiscard]] agent_protocol::Result<OrderedRollout> ordered(std::string_view id,
                                                              const KeyValue& found,
                                                              RolloutWish wish, bool leave,

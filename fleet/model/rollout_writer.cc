@@ -8,7 +8,8 @@
 namespace fleet {
 namespace {
 
-// The writes that the end of one node, or its order, takes at most, with the rollout's own record.
+// The most writes that the end of one node, or an order to it, takes, together with the rollout's
+// own record.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {

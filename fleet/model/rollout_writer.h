@@ -1,5 +1,6 @@
-// The transactions of a rollout's driver. Each compares its fence and the rollout's revision, and
-// writes the rollout, so that all of them stand in one order, and one that comes late is refused.
+// Makes the transactions of a rollout's driver. Each compares the driver's fence and the rollout's
+// revision, and writes the rollout. So all of them have one order, and one that arrives late is
+// refused.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +21,25 @@ class RolloutWriter {
  public:
   RolloutWriter(const RolloutView& view, const DriverFacts& facts);
 
-  // The rollout as it will be written; its driver is filled in.
+  // Returns the rollout as it will be written; its driver is filled in.
   Rollout& rollout() { return rollout_; }
 
-  // Refused while there is `stop`.
+  // Makes the store refuse the transaction while the record `stop` exists.
   void begins_something();
 
   // Returns whether the writes of another node fit into the transaction.
   [[nodiscard]] bool has_room() const;
 
-  // Orders the step of a node: its command, its stage, and for the first its claim. The node begins
-  // `delay_ms` after it has received the command, and has `ttl_ms` from then.
+  // Orders a step of a node: writes its command, its stage, and with the first order its claim. The
+  // node begins `delay_ms` after it has received the command, and has `ttl_ms` from then.
   void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
-  // Records what came of a node, takes its command away, so that one that was not begun never is,
-  // and its claim. A node that is confirmed gets the version as its desired one, so that nothing
-  // moves it back.
+  // Records the end of a node, and erases its claim and its command, so that a command that was not
+  // begun never is. A confirmed node gets the version as its desired one, so that nothing moves it
+  // back.
   void end(const NodeEnding& ending);
 
-  // Writes the findings of the judge so far.
+  // Writes the present findings of the judge.
   void put_judge(const RolloutJudge& judge);
 
   [[nodiscard]] Transaction transaction();
@@ -52,7 +53,8 @@ class RolloutWriter {
   Transaction transaction_;
 };
 
-// Records the judge's findings, and that the rollout is aborted if the version is worse.
+// Returns the write that records the judge's findings, and aborts the rollout if the version is
+// worse.
 [[nodiscard]] Write judged(const RolloutView& view, const DriverFacts& facts);
 
 }  // namespace fleet

@@ -14,12 +14,12 @@
 namespace fleet {
 namespace {
 
-// A shorter look would only burden the source.
+// The shortest interval between two questions to a source: more of them would only burden it.
 constexpr std::int64_t every_ms_min = 1'000;
 constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 
-using Wrong = std::optional<std::string>;  // what was wanted instead
+using Wrong = std::optional<std::string>;  // the kind of value that was expected
 
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;

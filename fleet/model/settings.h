@@ -1,18 +1,18 @@
-// The settings of a cell, by names: the only place that knows them, the values that each may have,
-// and those that hold if it is not set. People write texts; plain data follows from them.
+// The settings of a cell: their names, the values that each may have, and the values that hold
+// without them. No other file knows them. Turns the texts that people write into plain data.
 //
 //     event-age                30d                how long events are kept
-//     event-count              10000              how many, at most
+//     event-count              10000              at most so many events are kept
 //     keep                     90d                how long ended rollouts and plans are kept
-//     webhook                  URL, file:PATH     where successes, failures and halts are told; a
-//                                                 URL with a secret in it stands in a file of
-//                                                 each controller's own
+//     webhook                  URL, file:PATH     the address that gets successes, failures and
+//                                                 halts; a URL with a secret in it is better kept
+//                                                 in a file on each controller
 //     watch.COMPONENT.source   URL, github:OWNER/NAME
 //     watch.COMPONENT.channel  production, staging
 //     watch.COMPONENT.then     publish, desire, rollout
 //     watch.COMPONENT.every    10m
-//     watch.COMPONENT.target   *                  of rollouts: and batches, batch, canary, soak,
-//                                                 pause, max-failed
+//     watch.COMPONENT.target   *                  for its rollouts; there are also batches, batch,
+//                                                 canary, soak, pause, max-failed
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct WatchSettings {
   Channel channel = Channel::production;
   ThenDo then = ThenDo::publish;
   std::int64_t every_ms = 600'000;
-  RolloutTerms terms = {};  // of the rollout, where there is one
+  RolloutTerms terms = {};  // of the rollout, if there is one
 
   bool operator==(const WatchSettings&) const = default;
 };
@@ -49,13 +49,14 @@ struct CellSettings {
   bool operator==(const CellSettings&) const = default;
 };
 
-// No value if all of them may be; otherwise the one that may not, and why.
+// Returns the first setting that is wrong, and why, or no value if all are right.
 [[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings);
 
-// A setting that may not be is left at the value that holds without it.
+// Returns the settings as plain data. A setting with a wrong value has the value that holds without
+// it.
 [[nodiscard]] CellSettings cell_settings(const Settings& settings);
 
-// `500ms`, `30s`, `10m`, `2h`, `30d`.
+// Parses `500ms`, `30s`, `10m`, `2h` or `30d`.
 [[nodiscard]] std::optional<std::int64_t> duration_ms(std::string_view text);
 
 }  // namespace fleet

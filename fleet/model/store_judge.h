@@ -1,5 +1,5 @@
-// Whether the store that a node sees is the one that it knows, or an older copy of it: a store that
-// was restored from a snapshot says again what was true then.
+// Decides whether the store that a node sees is the one that it knows, or an older copy: a store
+// that was restored from a snapshot repeats orders that were true then.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace fleet {
 
-// The signs of the store that a node has seen and does not forget.
+// The facts by which a node recognises its store. It keeps them on disk.
 struct KnownStore {
   std::int64_t epoch = 0;
-  Revision revision = 0;  // the highest; 0: it has seen none yet
+  Revision revision = 0;  // the highest revision seen; 0 if none was seen yet
 
   bool operator==(const KnownStore&) const = default;
 };
 
 struct StoreVerdict {
-  KnownStore known = {};   // from now on
-  std::string doubt = {};  // why nothing is done until somebody accepts it; empty: all is well
+  KnownStore known = {};   // the facts to keep from now on
+  std::string doubt = {};  // why nothing is done until somebody accepts it; empty if all is well
 };
 
-// An epoch that a person has accepted is gone on with, from whatever revision. One without a record
-// is 0.
+// Returns whether to go on. If a person has accepted the epoch, the node goes on, whatever the
+// revision. An absent record of the epoch counts as epoch 0.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 

@@ -18,11 +18,11 @@ bool is_white(char c) {
   return white_space.find(c) != std::string_view::npos;
 }
 
-// A term or an operation as it was written, and where.
+// A term or an operation as a person wrote it, and its place.
 struct Token {
   std::string text = {};
   std::size_t at = 0;
-  bool quoted = false;  // a part of it was, so that it is no operation
+  bool quoted = false;  // a part of it was quoted, so it is not an operation
 };
 
 Refusal refuse(std::size_t at, const std::string& what) {
@@ -128,7 +128,7 @@ Result<TargetTerm> term_of(const Token& token) {
   return glob_term(token, {.kind = Kind::glob, .pattern = token.text});
 }
 
-// Puts operations behind what they are applied to (Dijkstra's shunting yard), without recursion.
+// Puts operations after the terms that they combine (Dijkstra's shunting yard), without recursion.
 class Parser {
  public:
   Result<Target> parse(const std::vector<Token>& tokens, std::size_t end) {
@@ -151,7 +151,7 @@ class Parser {
     if (token.text == "not") return 3;
     if (token.text == "and") return 2;
     if (token.text == "or") return 1;
-    return 0;  // an open parenthesis
+    return 0;  // for an open parenthesis
   }
 
   void apply_last() {

@@ -17,10 +17,12 @@ namespace {
 
 using Kind = TargetTerm::Kind;
 
-// An id has 63 bytes: an expression that needs more steps than this on one is a trap, or a mistake.
+// The limit for one match: an id has at most 63 bytes, so an expression that needs more steps is a
+// trap or a mistake.
 constexpr std::uint32_t match_steps_max = 100'000;
 constexpr std::uint32_t match_heap_kib_max = 1'024;
-// Deeper parentheses would take stack when the expression is compiled.
+// The limit for nested parentheses: deeper ones would use too much stack when the expression is
+// compiled.
 constexpr std::uint32_t parentheses_max = 50;
 
 struct FreePcre {
@@ -64,7 +66,7 @@ class Regex {
 
   [[nodiscard]] const std::optional<RegexError>& error() const { return error_; }
 
-  // No value if it takes too long.
+  // Returns whether the whole text matches, or no value if that takes too long.
   [[nodiscard]] std::optional<bool> matches(std::string_view text) const {
     const int found =
         pcre2_match(code_.get(), bytes_of(text), text.size(), 0, 0, data_.get(), limits_.get());
@@ -88,7 +90,7 @@ bool has_fact(const NodeInfo& info, const TargetTerm& term) {
   return label != info.labels.end() && glob_matches(term.pattern, label->second);
 }
 
-// A target with its regular expressions compiled: one for each term that is one.
+// A target whose regular expressions are compiled.
 class Matcher {
  public:
   explicit Matcher(const Target& target) : target_(target) {
@@ -168,7 +170,7 @@ Result<Selection> select_nodes(const Target& target, const std::vector<TargetNod
     if (!meant) return meant.refusal();
     if (meant.value()) (node.reports ? reporting : others).insert(node.id);
   }
-  // A node that is named and that nobody knows is meant where its name alone says so.
+  // A node that a list names but nobody knows is selected if its name alone decides that.
   for (const TargetTerm& term : target.terms) {
     for (const std::string& id : term.listed) {
       if (known.contains(id)) continue;

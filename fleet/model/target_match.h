@@ -1,4 +1,4 @@
-// Regular expressions of targets, and which nodes a target means. The only place that knows PCRE.
+// Regular expressions of targets, and the selection of nodes by a target. No other file knows PCRE.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 namespace fleet {
 
 struct RegexError {
-  std::size_t at = 0;  // byte of the expression, from 0
+  std::size_t at = 0;  // the place in the expression, as a byte from 0
   std::string what = {};
 };
 
-// No value if it is a regular expression.
+// Returns why the text is not a regular expression, or no value if it is one.
 [[nodiscard]] std::optional<RegexError> why_no_regex(std::string_view pattern);
 
 }  // namespace fleet

@@ -1,5 +1,5 @@
-// Time as the state machines are given it: milliseconds of a clock that only goes forward, whose
-// zero means nothing. Nothing here reads one.
+// The time that state machines are given: milliseconds of a clock that only goes forward and begins
+// anywhere. Nothing here reads a clock.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A time zone of tzdata, taken from the bytes of its file (TZif, RFC 8536): how far local time is
-// ahead of UTC at any moment, daylight saving included. The file is read elsewhere.
+// A time zone, parsed from the bytes of a file of tzdata (TZif, RFC 8536): how far local time is
+// ahead of UTC at any moment, with daylight saving. Other files read the bytes.
 #pragma once
 
 #include <cstddef>
@@ -21,25 +21,25 @@ using agent_protocol::Result;
 // Seconds since 1970, of the wall clock.
 using UnixSeconds = std::int64_t;
 
-// The largest of tzdata's has about 4 KiB.
+// The limit for a time zone's file. The largest in tzdata has about 4 KiB.
 inline constexpr std::size_t time_zone_bytes_max = 65'536;
 
-// The day of a year on which a rule of POSIX's TZ changes the offset: Mm.w.d, or Jn, or n.
+// The day of a year on which a rule of POSIX's TZ changes the offset: Mm.w.d, Jn or n.
 struct ZoneChange {
   enum class Kind { month_week_day, julian_without_leap, day_of_year };
 
   Kind kind = Kind::month_week_day;
   int month = 0;
-  int week = 0;  // 5: the last
+  int week = 0;  // 5 is the last week
   int day = 0;
-  std::int64_t seconds = 7'200;  // after midnight, local time before the change
+  std::int64_t seconds = 7'200;  // after midnight, in the local time before the change
 
   bool operator==(const ZoneChange&) const = default;
 };
 
 // The rule that holds after the file's last transition.
 struct ZoneRule {
-  std::int64_t standard = 0;  // seconds ahead of UTC
+  std::int64_t standard = 0;  // in seconds ahead of UTC
   std::optional<std::int64_t> summer = {};
   ZoneChange begins = {};
   ZoneChange ends = {};
@@ -51,14 +51,15 @@ class TimeZone {
  public:
   [[nodiscard]] static TimeZone utc() { return {}; }
 
-  // Refused: no TZif of version 2 or later, or damaged.
+  // Returns a Refusal if the bytes are damaged, or not TZif of version 2 or later.
   [[nodiscard]] static Result<TimeZone> parse(std::string_view bytes);
 
-  // Seconds ahead of UTC.
+  // Returns how many seconds local time is ahead of UTC.
   [[nodiscard]] std::int64_t offset_at(UnixSeconds moment) const;
 
-  // The moment at which clocks show `local`, counted as if that were UTC. If they show it twice,
-  // the first; if they skip it, as much behind the skip as it would be behind its beginning.
+  // Returns the moment at which clocks show `local`, which is counted as if it were UTC. If clocks
+  // show that time twice, returns the first moment. If they skip it, returns the moment that lies
+  // as far after the skip as `local` lies after the skip's beginning.
   [[nodiscard]] UnixSeconds moment_of(std::int64_t local) const;
 
   bool operator==(const TimeZone&) const = default;
@@ -71,12 +72,12 @@ class TimeZone {
     bool operator==(const Transition&) const = default;
   };
 
-  std::int64_t first_ = 0;  // before the first transition
+  std::int64_t first_ = 0;  // the offset before the first transition
   std::vector<Transition> transitions_ = {};
   std::optional<ZoneRule> rule_ = {};
 };
 
-// `CET-1CEST,M3.5.0,M10.5.0/3`; none: it is no such rule.
+// Parses `CET-1CEST,M3.5.0,M10.5.0/3`. Returns no value if the text is not such a rule.
 [[nodiscard]] std::optional<ZoneRule> parse_zone_rule(std::string_view text);
 
 }  // namespace fleet

@@ -1,6 +1,6 @@
-// Readings of the store, transactions that are written at once or not at all, and their outcomes:
-// the seam between fleet/model, which makes transactions and never performs one, and fleet/store,
-// which performs them and knows nothing of what they mean. Plain data.
+// Readings of the store, transactions that are written completely or not at all, and their
+// outcomes. They connect fleet/model, which makes transactions and never performs one, with
+// fleet/store, which performs them and does not know their meaning. Plain data.
 #pragma once
 
 #include <cstddef>
@@ -15,56 +15,59 @@
 
 namespace fleet {
 
-// The store's number of a change: each committed transaction that changes anything gets the next.
-// 0 is none: the revision of a key that is absent.
+// The store's number of a change: each committed transaction that changes anything gets the next
+// number. 0 stands for no revision, such as that of an absent key.
 using Revision = std::int64_t;
 
-// 0 is none: a key that stays until somebody erases it.
+// The number of a lease. 0 stands for no lease: the key stays until somebody erases it.
 using LeaseId = std::int64_t;
 
-// etcd's own limit (--max-txn-ops) of compares in a transaction, and of writes in it.
+// The most compares in a transaction, and the most writes in it: etcd's own default
+// (--max-txn-ops).
 inline constexpr std::size_t operations_max = 128;
-// A record's: see record.h.
+// The limit for a record's text: see record_text.h.
 inline constexpr std::size_t value_bytes_max = 65'536;
-// Below etcd's limit of a request, 1.5 MiB (--max-request-bytes), with a third left for framing.
+// The limit for a transaction: two thirds of etcd's limit for a request, 1.5 MiB
+// (--max-request-bytes); the rest is for framing.
 inline constexpr std::size_t transaction_bytes_max = 1'048'576;
-// Keys are short by their rules (see keys.h); a longer one is a mistake.
+// The limit for a key. Keys are short by their rules (see keys.h), so a longer one is a mistake.
 inline constexpr std::size_t key_bytes_max = 512;
 
-// A key as it was read.
+// A key and its value, as they were read.
 struct KeyValue {
   std::string key = {};
   std::string value = {};
-  Revision created = 0;   // when the key came into being
-  Revision modified = 0;  // when its value was written last
+  Revision created = 0;   // when the key was created
+  Revision modified = 0;  // when its value was last written
   LeaseId lease = 0;
 
   bool operator==(const KeyValue&) const = default;
 };
 
-// The record of a key, among all that there are; null where there is none.
+// Returns the record of a key among all records, or null if there is none.
 [[nodiscard]] inline const KeyValue* record_at(
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view key) {
   const auto at = records.find(key);
   return at == records.end() ? nullptr : &at->second;
 }
 
-// Everything that was read at one revision, in the order of the keys.
+// The records that were read at one revision, in the order of their keys.
 struct Reading {
   Revision revision = 0;
   std::vector<KeyValue> found = {};
 
-  // The key's record; none where it was absent.
+  // Returns the key's record, or null if the key was absent.
   [[nodiscard]] const KeyValue* find(std::string_view key) const;
 
   bool operator==(const Reading&) const = default;
 };
 
 // Makes one reading of the records that several requests have found: sorts them by their keys, and
-// keeps the first of those with the same key.
+// keeps only the first record of each key.
 void put_in_order(Reading& reading);
 
-// Holds while the key was last written, or created, at just that revision; 0: while it is absent.
+// A condition, which holds if the key was last written, or created, at exactly this revision. With
+// revision 0 it holds if the key is absent.
 struct Compare {
   enum class Of { modified, created };
 
@@ -78,20 +81,20 @@ struct Compare {
 struct Put {
   std::string key = {};
   std::string value = {};
-  LeaseId lease = 0;  // the key is erased when that ends
+  LeaseId lease = 0;  // the key is erased when this lease ends
 
   bool operator==(const Put&) const = default;
 };
 
 struct Erase {
   std::string key = {};
-  bool subtree = false;  // every key that begins with `key`, which then ends in `/`
+  bool subtree = false;  // erases every key that begins with `key`, which then ends in `/`
 
   bool operator==(const Erase&) const = default;
 };
 
-// All compares hold, in one moment: then all is written, at one revision. Otherwise nothing is.
-// Without writes it is a question, answered by the store's majority.
+// A transaction. If all compares hold at one moment, everything is written, at one revision;
+// otherwise nothing is. Without writes it is a question, which the store's majority answers.
 struct Transaction {
   std::vector<Compare> compares = {};
   std::vector<Put> puts = {};
@@ -100,28 +103,30 @@ struct Transaction {
   bool operator==(const Transaction&) const = default;
 };
 
-// Written, at that revision; for a question: the compares held, as of that revision.
+// The transaction was written at that revision. For a question: the compares held, as of that
+// revision.
 struct Committed {
   Revision revision = 0;
 
   bool operator==(const Committed&) const = default;
 };
 
-// A compare did not hold, or a lease that a put names has ended: nothing was written.
+// Nothing was written: a compare did not hold, or a lease that a put names has ended.
 struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-// No answer came: it may have been written, or not, or be written still while the asker waits. The
-// asker reads again, compares, and goes on from there.
+// No answer came: the transaction may be written, or not, or may still be written later. The caller
+// has to read again, compare, and go on from there.
 struct Unknown {
   std::string reason = {};
 
   bool operator==(const Unknown&) const = default;
 };
 
-// Refused for good, and not by a compare: no permission, no space, damage, or a transaction that
-// the store does not take. Nothing was written, and asking again will not help.
+// The transaction was refused for good, and not because of a compare: no permission, no space,
+// damage, or a transaction that the store does not accept. Nothing was written, and trying again
+// will not help.
 struct Denied {
   std::string reason = {};
 
@@ -130,11 +135,12 @@ struct Denied {
 
 using Outcome = std::variant<Committed, Refused, Unknown, Denied>;
 
-// Why a store may not take the transaction: too many operations, too many bytes, a key that is
-// written twice (etcd refuses that), an empty key. No value if it may.
+// Returns why a store may not accept the transaction: too many operations, too many bytes, a key
+// that is written twice (etcd refuses that), or an empty key. Returns no value if it may.
 [[nodiscard]] std::optional<std::string> why_not_taken(const Transaction& transaction);
 
-// As people read it in a test's message or a log: `if a@4 b@absent: put c, erase d/*`.
+// Returns the transaction as a text for a test's message or a log: `if a@4 b@absent: put c, erase
+// d/*`.
 [[nodiscard]] std::string words(const Transaction& transaction);
 [[nodiscard]] std::string words(const Outcome& outcome);
 

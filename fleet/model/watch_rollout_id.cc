@@ -1,4 +1,4 @@
-// The name of the rollout of a watched release: see release_watcher.h.
+// Makes the name of the rollout of a watched release: see release_watcher.h.
 #include <cstdint>
 
 #include "fleet/model/release_watcher.h"
@@ -7,7 +7,8 @@
 namespace fleet {
 namespace {
 
-// FNV-1a, of 32 bits: tells names apart that would be one after they were made ids.
+// Returns the 32-bit FNV-1a hash, which tells names apart that become the same when they are made
+// ids.
 std::string digits_of(std::string_view text) {
   std::uint32_t sum = 2'166'136'261U;
   for (const char c : text)

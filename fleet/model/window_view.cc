@@ -68,8 +68,8 @@ Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
   return held == nullptr ? Opening{} : opening(*held, known, takes, now);
 }
 
-// All of them at once: where one is closed, nothing begins. When the last of those that are closed
-// now has opened is looked at then.
+// Returns whether all windows are open: if one is closed, nothing begins. `until` is when the last
+// of the windows that are closed now opens; then all are looked at again.
 Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const {
   Opening all;
   for (const std::string& node : nodes) {

@@ -1,4 +1,5 @@
-// Maintenance windows: when something may begin. A wall clock decides here and nowhere else.
+// Maintenance windows: when something may begin. Nothing else in the fleet's decisions depends on a
+// wall clock.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,12 @@
 
 namespace fleet {
 
-// A longer one would be open always, where it begins every day of the week.
+// The longest window: a longer one that begins every day of the week would always be open.
 inline constexpr std::int64_t window_seconds_max = 7 * 86'400;
-// The time zone that stands for each node's own.
+// The name that stands for each node's own time zone.
 inline constexpr std::string_view site_local = "site-local";
 
-// No value if the window can be kept; otherwise its error in words.
+// Returns what is wrong with the window, or no value if it can be kept.
 [[nodiscard]] std::optional<std::string> why_no_window(const Window& window);
 
 struct OpenWindow {
@@ -26,17 +27,19 @@ struct OpenWindow {
   bool operator==(const OpenWindow&) const = default;
 };
 
-// The window as it is open at that moment, or as it opens next. It begins at its local time,
-// however clocks are changed: where they skip that, when it would have been; where they show it
-// twice, at the first; and it lasts as long as it says by any clock. No value if it cannot be kept.
+// Returns the window that is open at that moment, or else the next one. A window begins at its
+// local time, however clocks are changed: if they skip that time, at the moment when it would have
+// been; if they show it twice, at the first moment. It lasts as long as it says, by any clock.
+// Returns no value if the window cannot be kept.
 [[nodiscard]] std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone,
                                                     UnixSeconds now);
 
-// Whether what takes so long may begin now: it is open, and that ends before it does.
+// Returns whether something that takes so long may begin now: the window is open, and stays open
+// until it has ended.
 [[nodiscard]] bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,
                              std::int64_t takes_seconds);
 
-// `1d4h18s`; `0s` where there is nothing to wait for.
+// Returns `1d4h18s`, or `0s` if the time is over.
 [[nodiscard]] std::string countdown(std::int64_t seconds);
 
 }  // namespace fleet

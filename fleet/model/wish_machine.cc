@@ -43,8 +43,8 @@ void WishMachine::take(const WishSeen& seen) {
   claimed_ = seen.claimed;
 }
 
-// A release that was fetched for a wish that has changed meanwhile stays on disk, and nobody asks
-// for it.
+// Takes the end of a fetch. If the wish has changed since, the release stays on disk, and no
+// upgrade is asked for.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error);
@@ -96,7 +96,7 @@ void WishMachine::begin(const Wish& wish) {
   actions_.push_back(FetchRelease{upgrade_.attempt, wish.desired});
 }
 
-// The old version has been told to go: that cannot be taken back from here.
+// Gives the attempt up. If the old version was told to go, this is no longer possible here.
 void WishMachine::give_up() {
   switch (stage_) {
     case Stage::idle:

@@ -1,18 +1,20 @@
-// A node's part for the version that is wished of one component: fetches it, has it verified
-// and started beside the old one, shows `cutover-ready`, and goes when it is told to. Pure.
+// A node's part in reaching the wished version of one component: fetches the release, has the
+// upgrader verify it and start it beside the old version, shows `cutover-ready`, and ends the old
+// version when it is told to. Pure.
 //
-// It obeys node/ID/desired/COMPONENT, which whoever drives the cell's wish writes when this node
-// may begin, or a person who wants this node elsewhere. Each writing is a wish of its own and is
-// tried once: its revision is in the attempt's name, and how the attempt ended stands in
-// node/ID/upgrade/COMPONENT, so that reading it again, or a restart, tries nothing anew.
+// It obeys the record node/ID/desired/COMPONENT. The driver of the cell's wish writes that record
+// when this node may begin; a person may write it to send this node to another version. Each write
+// is a wish of its own and is tried once: its revision is in the attempt's name, and the record
+// node/ID/upgrade/COMPONENT tells how the attempt ended. So reading the wish again, or a restart,
+// tries nothing anew.
 //
-//   phase of the attempt | happens               | then
-//   none                 | a wish not yet tried  | fetch: staging
-//   staging              | fetched               | ask: verifying
+//   phase of the attempt | event                 | next phase, and what is done
+//   none                 | a wish not yet tried  | staging: fetch the release
+//   staging              | fetched               | verifying: ask for the upgrade
 //   verifying            | ready, at the gate    | cutover-ready
-//   cutover-ready        | told to stop          | confirm: going
-//   any but going        | the wish has changed  | cancel; when it has ended: the new one
-//   any                  | failed                | failed, in words
+//   cutover-ready        | told to stop          | going: confirm the upgrade
+//   any but going        | the wish has changed  | cancel; when it has ended, begin the new wish
+//   any                  | failed                | failed, with the error in words
 //   (the new instance)   | committed             | done
 #pragma once
 
@@ -34,35 +36,35 @@ struct Wish {
   bool operator==(const Wish&) const = default;
 };
 
-// `desired.REVISION.1`: what an attempt at a wish is called.
+// Returns the name of an attempt at a wish: `desired.REVISION.1`.
 [[nodiscard]] std::string attempt_at(const Wish& wish);
 
-// Whether an upgrade of this name was begun for a wish.
+// Returns whether an upgrade of this name was begun for a wish.
 [[nodiscard]] bool is_attempt(const std::string& upgrade);
 
 // ---- what has happened
 
-// This instance acts, for good: it is the first, the fallback, or it is committed. `failure` is
-// that of the upgrade that led here, where there was one.
+// This instance acts for good: it is the first instance, the fallback, or was committed. `failure`
+// is the error of the upgrade that led here, if there was one.
 struct Settled {
   std::string version = {};
-  Upgrade recorded = {};  // as node/ID/upgrade/COMPONENT says
+  Upgrade recorded = {};  // the record node/ID/upgrade/COMPONENT
   bool committed = false;
   std::string failure = {};
 };
-// Wish and claim as they stand at one revision of the store: a rollout's end takes the claim away
-// and writes the wish at once, and the wish before that is not to be begun in between.
+// The wish and the claim at one revision of the store. When a rollout ends, one transaction erases
+// the claim and writes the wish; the earlier wish must not begin in between.
 struct WishSeen {
   std::optional<Wish> wish = {};
-  bool claimed = false;  // somebody else moves this node, and wishes wait
+  bool claimed = false;  // another run or command moves this node, and wishes wait
 };
-// The version that runs now, also if a command has brought it.
+// The version that runs now, even if a command has brought it.
 struct RunsSeen {
   std::string version = {};
 };
 struct Fetched {
   std::string attempt = {};
-  std::string error = {};  // empty: it is on disk, and verified
+  std::string error = {};  // empty if the release is on disk and verified
 };
 struct GateReached {};
 struct StopOrdered {};
@@ -73,7 +75,7 @@ struct AttemptEnded {
 using WishEvent =
     std::variant<Settled, RunsSeen, WishSeen, Fetched, GateReached, StopOrdered, AttemptEnded>;
 
-// ---- what is to be done
+// ---- actions
 
 struct FetchRelease {
   std::string attempt = {};
@@ -84,7 +86,7 @@ struct FetchRelease {
 struct AskUpgrade {
   std::string attempt = {};
   std::string version = {};
-  bool downgrade = false;  // also to an older version than the one that runs
+  bool downgrade = false;  // may also go to an older version than the one that runs
 
   bool operator==(const AskUpgrade&) const = default;
 };
@@ -107,10 +109,10 @@ using WishActions = std::vector<WishAction>;
 
 class WishMachine {
  public:
-  // `now` is a time as people read it; nothing is decided by it.
+  // `now` is a time for people to read; nothing is decided by it.
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
-  // Whether an upgrade of this name is still wanted, and has not reached its gate.
+  // Returns whether an upgrade of this name is still wanted, and has not reached its gate.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }
@@ -138,10 +140,10 @@ class WishMachine {
   bool settled_ = false;
   bool claimed_ = false;
   std::string version_;
-  std::optional<Wish> wish_;  // the last that was seen
+  std::optional<Wish> wish_;  // the wish that was seen last
   std::optional<Wish> under_way_;
   Stage stage_ = Stage::idle;
-  Upgrade upgrade_;  // as it is, or will be, recorded
+  Upgrade upgrade_;  // as it is recorded, or will be
   std::string now_;
   WishActions actions_;
 };

@@ -1,4 +1,4 @@
-// Rules of POSIX's TZ, as they stand at the end of a time zone's file.
+// Parses the rules of POSIX's TZ, as they stand at the end of a time zone's file.
 #include "fleet/model/time_zone.h"
 
 namespace fleet {
@@ -19,7 +19,7 @@ class RuleReader {
 
   void expect(char c) { wrong_ = !take(c) || wrong_; }
 
-  // `CET`, or `<+03>`.
+  // Reads `CET` or `<+03>`.
   void name() {
     std::size_t length = 0;
     if (take('<')) {
@@ -46,7 +46,7 @@ class RuleReader {
     return value;
   }
 
-  // `[+-]H[:MM[:SS]]`
+  // Reads `[+-]H[:MM[:SS]]`.
   std::int64_t seconds() {
     const bool negative = take('-');
     if (!negative) static_cast<void>(take('+'));
@@ -93,7 +93,7 @@ std::optional<ZoneRule> parse_zone_rule(std::string_view text) {
   RuleReader reader(text);
   ZoneRule rule;
   reader.name();
-  rule.standard = -reader.seconds();  // POSIX counts westward
+  rule.standard = -reader.seconds();  // POSIX counts seconds westward
   if (!reader.at_end()) {
     reader.name();
     rule.summer = rule.standard + 3'600;
