@@ -1,8 +1,8 @@
-// Package agentprotocol is the agent's half of agent-protocol(7): how a program lets itself be
-// replaced by upgrader(8) while it works.
+// Package agentprotocol is the agent's half of agent-protocol(7): by it a program lets upgrader(8)
+// replace it while it works.
 //
-// Open starts the conversation, first of all. Where there is no upgrader the same calls work and
-// lead the program through the same story. See README.md.
+// Open starts the conversation, and must be called first. Without an upgrader the same calls work,
+// and lead the program through the same steps. See README.md.
 package agentprotocol
 
 import (
@@ -21,10 +21,11 @@ import (
 	"time"
 )
 
-// unsentBytesMax is as much as the upgrader keeps for an agent.
+// unsentBytesMax is the most bytes that are kept until the upgrader reads them; it keeps as many
+// for an agent.
 const unsentBytesMax = 131072
 
-// ErrOpened is given by Open when this process has opened its conversation before.
+// ErrOpened is returned by Open if this process has opened its conversation before.
 var ErrOpened = errors.New("this process has opened its conversation already")
 
 var (
@@ -32,8 +33,8 @@ var (
 	opened    bool
 )
 
-// Agent is one process's end of the conversation. Its methods may be called from any goroutine.
-// Those that give an error have sent nothing then.
+// Agent is one process's end of the conversation. Its methods may be called from any goroutine. If
+// a method returns an error, it has sent nothing.
 type Agent struct {
 	alone  bool
 	input  *os.File
@@ -44,7 +45,7 @@ type Agent struct {
 	session        sessionState
 	checks         []check
 	unsentStopped  []byte
-	pending        []Event // told, and not yet taken by the program
+	pending        []Event // not yet taken by the program
 	pendingChanged chan struct{}
 	unsent         []byte
 	unsentChanged  *sync.Cond
@@ -56,12 +57,12 @@ type check struct {
 	run  func() error
 }
 
-// Open starts the conversation: the first thing a program does. version is the program's own, at
-// most 128 bytes, or empty.
+// Open starts the conversation, and must be the first thing that a program does. version is the
+// program's own, at most 128 bytes, or empty.
 //
 // Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL variables are gone
-// from the environment, and SIGTERM is caught: a held agent exits at once with status 143, an
-// active one gets Stop. Without an upgrader descriptors and environment are left alone.
+// from the environment, and SIGTERM is caught: a held agent exits at once with status 143, and an
+// active one gets Stop. Without an upgrader, descriptors and environment are left alone.
 func Open(version string) (*Agent, error) {
 	openMutex.Lock()
 	defer openMutex.Unlock()
@@ -116,8 +117,8 @@ func Open(version string) (*Agent, error) {
 	return a, nil
 }
 
-// takePipes moves the pipes away from descriptors 0 and 1, so that no child and no print reaches
-// them.
+// takePipes moves the pipes away from descriptors 0 and 1, so that no child gets them and no
+// printed text goes into them.
 func (a *Agent) takePipes() error {
 	private := func(number int, name string) (*os.File, error) {
 		const firstPrivate = 3
@@ -156,14 +157,14 @@ func keepLockPrivate() {
 	}
 }
 
-// Alone is true where there is no upgrader.
+// Alone returns true if there is no upgrader.
 func (a *Agent) Alone() bool { return a.alone }
 
-// Events gives what happens, in order. The channel is never closed: the program leaves when it has
-// stopped.
+// Events returns the channel of events, in order. The channel is never closed: the program stops
+// reading it when it has stopped.
 func (a *Agent) Events() <-chan Event { return a.events }
 
-// Wait gives the next event, or the context's error.
+// Wait returns the next event, or the context's error.
 func (a *Agent) Wait(ctx context.Context) (Event, error) {
 	select {
 	case event := <-a.events:
@@ -173,17 +174,17 @@ func (a *Agent) Wait(ctx context.Context) (Event, error) {
 	}
 }
 
-// ---- what the program says
+// ---- messages from the program
 
-// AddCheck adds a start-up check for Ready. It gives what is wrong, or nil.
+// AddCheck adds a start-up check for Ready. The check returns what is wrong, or nil.
 func (a *Agent) AddCheck(name string, run func() error) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	a.checks = append(a.checks, check{name, run})
 }
 
-// Ready runs the checks in order and says ready. The first that fails is said as unfit, with its
-// name and reason, and given as the error: the program ends without side effect.
+// Ready runs the checks in order and sends ready. If a check fails, Ready sends unfit with its name
+// and reason, and returns the error: the program must then end without side effect.
 func (a *Agent) Ready() error {
 	a.mutex.Lock()
 	asked := a.session
@@ -203,19 +204,21 @@ func (a *Agent) Ready() error {
 	return a.sayPlain("ready")
 }
 
-// Unfit says that this agent must not be given (held), or must not keep (on trial), the work. The
-// reason is cut to 1,024 bytes. It returns when the upgrader's pipe has taken it.
+// Unfit says that this agent must not be given the work (if it is held), or must not keep it (if it
+// is on trial). The reason is cut to 1,024 bytes. It returns when the upgrader's pipe has taken the
+// message.
 func (a *Agent) Unfit(reason string) error {
 	w := newWriter("unfit")
 	w.text("reason", fit(reason, reasonBytesMax), reasonBytesMax)
 	return a.sayAtLast("unfit", w)
 }
 
-// Upgrade is what is asked of an upgrade. What is empty or nil is the upgrader's own default.
+// Upgrade holds the terms of a requested upgrade. If a member is empty or nil, the upgrader uses
+// its own default.
 type Upgrade struct {
 	ID             string   // required: 1 to 64 bytes of printable ASCII
 	Executable     string   // required: an absolute path
-	Args           []string // nil: those of this agent
+	Args           []string // nil: the arguments of this agent
 	Mode           string   // "parallel", "sequential"
 	Gate           string   // "none", "confirm"
 	Commit         string   // "survive", "healthy"
@@ -227,7 +230,7 @@ type Upgrade struct {
 	Fallback       string // "cold", "warm"
 }
 
-// RequestUpgrade asks to be replaced. Answered by Accepted or UpgradeFailed.
+// RequestUpgrade requests an upgrade of this agent. Accepted or UpgradeFailed is the answer.
 func (a *Agent) RequestUpgrade(upgrade Upgrade) error {
 	return a.sayAbout("upgrade", upgrade.ID, upgrade.written())
 }
@@ -268,15 +271,15 @@ func (upgrade *Upgrade) written() *writer {
 	return w
 }
 
-// Confirm opens the gate of the upgrade, whose candidate is ready.
+// Confirm opens the gate of the upgrade whose candidate is ready.
 func (a *Agent) Confirm(id string) error {
 	w := newWriter("confirm")
 	w.id(id)
 	return a.sayAbout("confirm", id, w)
 }
 
-// Cancel gives the upgrade up, also after a Stop for it and before Stopped: the agent stays active.
-// The reason is cut to 1,024 bytes.
+// Cancel cancels the upgrade. That is possible also after a Stop for it, until Stopped: the agent
+// stays active. The reason is cut to 1,024 bytes.
 func (a *Agent) Cancel(id, reason string) error {
 	w := newWriter("cancel")
 	w.id(id)
@@ -284,12 +287,12 @@ func (a *Agent) Cancel(id, reason string) error {
 	return a.sayAbout("cancel", id, w)
 }
 
-// Stopped confirms a clean stop: all is finished and given up; the program exits next. It returns
-// when the upgrader's pipe has taken it.
+// Stopped confirms a clean stop: all work is finished and given up, and the program must exit next.
+// It returns when the upgrader's pipe has taken the message.
 func (a *Agent) Stopped() error { return a.stopped(newWriter("stopped")) }
 
-// StoppedWithState is Stopped, and leaves state to the next agent: UTF-8 without U+0000, at most
-// 32,768 bytes, and at most 65,000 when it is escaped.
+// StoppedWithState confirms a clean stop like Stopped, and leaves state to the next agent: UTF-8
+// without U+0000, at most 32,768 bytes, and at most 65,000 when it is escaped.
 func (a *Agent) StoppedWithState(state string) error {
 	w := newWriter("stopped")
 	w.text("state", state, stateBytesMax)
@@ -309,27 +312,27 @@ func (a *Agent) stopped(w *writer) error {
 	return a.sayAtLast("stopped", w)
 }
 
-// Healthy vouches for this agent on trial: it is committed at once.
+// Healthy says on trial that this agent works: the upgrade is committed at once.
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 
 // Heartbeat says that this agent is alive.
 func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
-// Extend moves the running deadline to at least so far from now, 1 ms to 24 h.
+// Extend moves the running deadline to at least this time from now, 1 ms to 24 h.
 func (a *Agent) Extend(by time.Duration) error {
 	w := newWriter("extend")
 	w.milliseconds("ms", &by, time.Millisecond)
 	return a.sayAbout("extend", "", w)
 }
 
-// Status is one line for people, cut to 256 bytes.
+// Status sends a status of one line for people, cut to 256 bytes.
 func (a *Agent) Status(text string) error {
 	w := newWriter("status")
 	w.text("text", fit(text, statusBytesMax), statusBytesMax)
 	return a.sayAbout("status", "", w)
 }
 
-// ---- within
+// ---- internal functions
 
 func (a *Agent) sayPlain(word string) error { return a.sayAbout(word, "", newWriter(word)) }
 
@@ -340,7 +343,8 @@ func (a *Agent) sayAbout(word, id string, w *writer) error {
 	return a.say(word, id, line, err)
 }
 
-// sayAtLast also waits until the upgrader's pipe has taken all that was said.
+// sayAtLast sends a message before the program exits: it waits until the upgrader's pipe has taken
+// everything.
 func (a *Agent) sayAtLast(word string, w *writer) error {
 	if err := a.sayAbout(word, "", w); err != nil {
 		return err
@@ -353,7 +357,8 @@ func (a *Agent) sayAtLast(word string, w *writer) error {
 	return nil
 }
 
-// say needs the mutex. unfit and stopped find room whatever waits.
+// say sends a message. The caller must hold the mutex. There is always room for unfit and stopped,
+// however much waits.
 func (a *Agent) say(word, id string, line []byte, malformed error) error {
 	asked := a.session
 	actions, err := asked.say(word, id)
@@ -372,7 +377,7 @@ func (a *Agent) say(word, id string, line []byte, malformed error) error {
 	return nil
 }
 
-// perform needs the mutex.
+// perform performs the session's actions. The caller must hold the mutex.
 func (a *Agent) perform(actions []action, line []byte) {
 	for _, each := range actions {
 		switch action := each.(type) {
@@ -400,7 +405,8 @@ func (a *Agent) queue(line []byte) {
 	a.unsentChanged.Broadcast()
 }
 
-// tell hands the events over one by one, so that nobody who holds the mutex waits for the program.
+// tell hands the events to the program one by one, without the mutex, so that nobody waits for the
+// program.
 func (a *Agent) tell() {
 	for range a.pendingChanged {
 		for {
@@ -435,7 +441,7 @@ func (a *Agent) read() {
 			continue
 		}
 		if err != nil {
-			break // at the end of input, or of all reading
+			break // the input has ended, or reading has
 		}
 		if skipping {
 			skipping = false

@@ -1,6 +1,7 @@
-// By the mark a process knows that it has been an agent: Open takes the upgrader's variables out of
-// the environment, so an agent that has executed itself anew would find no upgrader, and activate
-// itself beside the one that is active. What it starts inherits the mark, and is another process.
+// The mark by which a process knows that it has been an agent. It is needed because Open removes
+// the upgrader's variables from the environment: an agent that has executed itself again would find
+// no upgrader, and activate itself beside the active one. Processes that the agent starts inherit
+// the mark, but it does not name them.
 
 package agentprotocol
 
@@ -14,8 +15,8 @@ const markVariable = "LIBAGENT_PROTOCOL_PROCESS"
 
 const unknownStart = "0"
 
-// startOfProcess is the 22nd field of the process's line in /proc, which executing a program leaves
-// as it is.
+// startOfProcess returns the 22nd field of /proc/self/stat, which stays the same when the process
+// executes another program.
 func startOfProcess() string {
 	text, _ := os.ReadFile("/proc/self/stat")
 	line := string(text)

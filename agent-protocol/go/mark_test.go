@@ -10,7 +10,8 @@ import (
 
 const statusRefused = 7
 
-// A test binary that plays the agent: it opens its conversation, and executes itself anew.
+// TestMain makes the test binary play the agent: it opens its conversation, and executes itself
+// again.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_AGENT") == "" {
 		os.Exit(m.Run())
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestAnAgentThatExecutedItselfAnewHasNoConversation(t *testing.T) {
-	t.Setenv(markVariable, "1 1") // of another process: nothing
+	t.Setenv(markVariable, "1 1") // the mark of another process
 	command := exec.Command("/proc/self/exe")
 	command.Env = append(os.Environ(), "PLAY_AGENT=1", "AGENT_PROTOCOL=1")
 	input, err := command.StdinPipe()

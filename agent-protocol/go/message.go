@@ -27,9 +27,10 @@ const (
 	protocolVersion      = 1
 )
 
-// ---- what is said
+// ---- writing messages
 
-// appendQuoted escapes only the quote, the backslash and controls, in the shortest form.
+// appendQuoted appends a text in quotes, and escapes only the quote, the backslash and control
+// characters, in the shortest form.
 func appendQuoted(line []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	line = append(line, '"')
@@ -46,7 +47,7 @@ func appendQuoted(line []byte, text string) []byte {
 	return append(line, '"')
 }
 
-// writer builds one line. The first member that cannot be sent is remembered, and refused by end.
+// writer builds one line. It remembers the first member that cannot be sent, and end refuses it.
 type writer struct {
 	line []byte
 	err  error
@@ -86,7 +87,7 @@ func (w *writer) id(value string) {
 	w.text("id", value, idBytesMax)
 }
 
-// milliseconds writes a time that was given; least and the limit of a day are judged in
+// milliseconds writes a time, unless it is nil. It must be at least `least` and at most a day, in
 // milliseconds.
 func (w *writer) milliseconds(name string, value *time.Duration, least time.Duration) {
 	if value == nil {
@@ -99,7 +100,7 @@ func (w *writer) milliseconds(name string, value *time.Duration, least time.Dura
 	w.line = strconv.AppendInt(w.line, value.Milliseconds(), 10)
 }
 
-// end gives the line. It may be asked for more than once.
+// end returns the line. It may be called more than once.
 func (w *writer) end() ([]byte, error) {
 	line := append(append([]byte(nil), w.line...), '}', '\n')
 	if w.err == nil && len(line) > lineBytesMax {
@@ -120,7 +121,7 @@ func checkText(name, value string, bytesMax int) error {
 	return nil
 }
 
-// fit cuts a text for people to what can be sent, between two characters.
+// fit cuts a text for people to bytesMax bytes, between two characters.
 func fit(text string, bytesMax int) string {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "?"), "\uFFFD")
 	for len(text) > bytesMax {
@@ -130,12 +131,12 @@ func fit(text string, bytesMax int) string {
 	return text
 }
 
-// ---- what is heard
+// ---- reading messages
 
 var errMalformed = errors.New("malformed")
 
-// members are those of one JSON object; a name that was there twice has a value that no member may
-// have.
+// members holds the members of one JSON object. A name that occurs twice has a value that is valid
+// for no member.
 type members map[string]json.RawMessage
 
 func readMembers(line []byte) (members, error) {
@@ -171,7 +172,7 @@ func readMembers(line []byte) (members, error) {
 	return all, nil
 }
 
-// reader takes members out of an object, and remembers whether one was not as it must be.
+// reader takes members out of an object, and remembers whether one was not valid.
 type reader struct {
 	all members
 	bad bool
@@ -179,7 +180,8 @@ type reader struct {
 
 func (r *reader) fail() { r.bad = true }
 
-// find gives the member of that name; nil where it is absent, which is bad if it is required.
+// find returns the member with this name, or nil if it is absent; if it is required, that is an
+// error.
 func (r *reader) find(name string, required bool) json.RawMessage {
 	value, there := r.all[name]
 	if !there && required {
@@ -198,7 +200,7 @@ func (r *reader) optionalText(name string, required bool) *string {
 		return nil
 	}
 	var text string
-	// A lone surrogate is read as U+FFFD, which is then longer or shorter than what stood there.
+	// A lone surrogate is read as U+FFFD, and would then be longer or shorter than it was.
 	if value[0] != '"' || json.Unmarshal(value, &text) != nil || hasLoneSurrogate(value) ||
 		strings.IndexByte(text, 0) >= 0 {
 		r.fail()
@@ -279,7 +281,7 @@ func (r *reader) failure() Failure {
 	}
 }
 
-// pastFailure reads the member failure, which a fallback gets once.
+// pastFailure reads the member failure, which only a fallback gets, once.
 func (r *reader) pastFailure() *Failure {
 	value := r.find("failure", false)
 	if value == nil {
@@ -309,7 +311,7 @@ func (r *reader) welcome() Welcome {
 	return welcome
 }
 
-// hasLoneSurrogate looks at a text as it is spelt.
+// hasLoneSurrogate looks at a text as it is spelt, with its escapes.
 func hasLoneSurrogate(spelt []byte) bool {
 	unit := func(at int) (uint64, bool) {
 		if at+6 > len(spelt) || spelt[at] != '\\' || spelt[at+1] != 'u' {
@@ -323,7 +325,7 @@ func hasLoneSurrogate(spelt []byte) bool {
 			continue
 		}
 		number, escaped := unit(i)
-		i++ // whatever follows the backslash belongs to it
+		i++ // skip the character after the backslash
 		if !escaped || number < 0xD800 || number > 0xDFFF {
 			continue
 		}
@@ -336,7 +338,8 @@ func hasLoneSurrogate(spelt []byte) bool {
 	return false
 }
 
-// decode gives what a line says, or nil if agent-protocol(7) says to ignore it.
+// decode returns the event that a line stands for, or nil if agent-protocol(7) says that the line
+// is ignored.
 func decode(line []byte) Event {
 	all, err := readMembers(line)
 	if err != nil {

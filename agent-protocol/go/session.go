@@ -2,20 +2,23 @@ package agentprotocol
 
 import "fmt"
 
-// The agent's half of the conversation, decided: what the program may say now, what of the
-// upgrader's messages it is told, and when it must exit. No input or output, and no clock.
+// The agent's half of the conversation as a state machine. It decides what the program may say now,
+// which of the upgrader's messages the program gets, and when it must exit. It does no input or
+// output, and reads no clock.
 //
-// An agent is silent until it has said hello, then held: starting, and ready once it has said so.
-// activate makes it active; a stop, whoever asks for it, makes it stopping, and a cancel takes the
-// upgrader's stop for an upgrade back. stopped follows its own word. ended is a held agent that has
-// said unfit or must exit at once.
+// An agent is silent until it has said hello. Then it is held: starting, and after its ready it is
+// ready. activate makes it active. A stop makes it stopping, whether the upgrader or something else
+// requests it; a cancel takes back the upgrader's stop for an upgrade. After its own stopped the
+// agent is stopped. It is ended if it was held and has said unfit or must exit at once.
 //
-// A message that does not fit the moment has crossed one of ours: it changes nothing and is told to
-// nobody. Two crossings matter. A stop for an upgrade that this agent has cancelled is void. A stop
-// that comes when this agent has stopped of itself is answered with stopped.
+// A message that does not fit the state has crossed one of ours on its way: it changes nothing, and
+// the program does not get it. Two cases matter. A stop for an upgrade that this agent has
+// cancelled is void. A stop that comes after this agent has stopped by itself is answered with
+// stopped.
 //
-// Alone, without an upgrader, the program is led through the same story: ready is followed by
-// activate and SIGTERM by a stop; a request for an upgrade is refused; all else does nothing.
+// Alone, without an upgrader, the program goes through the same states: ready is followed by
+// activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
+// nothing.
 
 type life int
 
@@ -56,11 +59,11 @@ const (
 	isCancelled
 )
 
-// What is to be done, in order.
+// The actions to perform, in order.
 type (
 	action       interface{}
-	sendThis     struct{} // send what the program asked to say
-	sendStopped  struct{} // send the stopped that was said before the upgrader asked for it
+	sendThis     struct{} // send the message that the program says
+	sendStopped  struct{} // send the stopped that was said before the upgrader requested it
 	deliver      struct{ event Event }
 	exitAtOnce   struct{ status int }
 	sessionState struct {
@@ -70,10 +73,10 @@ type (
 		role      string
 		trial     trial
 		request   string // the id of an upgrade that has not been answered
-		upgrade   string // the id of the one under way away from this agent
-		step      step   // of that
-		ordered   string // the reason of the upgrader's own stop
-		signalled bool   // SIGTERM has asked for a stop
+		upgrade   string // the id of the upgrade under way that is to replace this agent
+		step      step   // how far that upgrade has come
+		ordered   string // the reason, if the upgrader has requested the stop
+		signalled bool   // SIGTERM has requested a stop
 		gone      bool   // the input has ended
 	}
 )
@@ -86,10 +89,10 @@ const (
 func (s *sessionState) held() bool        { return s.life < active || s.life == ended }
 func (s *sessionState) stopOrdered() bool { return s.ordered != "" && !s.gone }
 
-// ---- what the program says
+// ---- messages from the program
 
-// say takes a word of agent-protocol(7) that the program wants to say. It gives an error, and
-// changes nothing, where the protocol does not allow that now.
+// say handles a message that the program wants to send; word is its type in agent-protocol(7). If
+// the protocol does not allow it now, say returns an error and changes nothing.
 func (s *sessionState) say(word, id string) ([]action, error) {
 	why := s.whyNot(word, id)
 	if why != "" && s.alone && word != "ready" && word != "upgrade" {
@@ -119,7 +122,7 @@ func (s *sessionState) standing() string {
 	return standings[s.life]
 }
 
-// fits gives no reason where something holds, and otherwise where this agent stands.
+// fits returns no reason if the condition holds; otherwise the reason that names the agent's state.
 func (s *sessionState) fits(holds bool) string {
 	if holds {
 		return ""
@@ -247,7 +250,7 @@ func (s *sessionState) said(word, id string) []action {
 			return nil
 		}
 	case "extend":
-		// A stop that the upgrader did not ask for has no deadline.
+		// A stop that the upgrader did not request has no deadline, so nothing is sent.
 		if s.life == stopping && s.ordered == "" {
 			return nil
 		}
@@ -255,7 +258,7 @@ func (s *sessionState) said(word, id string) []action {
 	return []action{sendThis{}}
 }
 
-// ---- what the upgrader says
+// ---- messages from the upgrader
 
 func (s *sessionState) hear(event Event) []action {
 	if s.alone || s.gone || s.life == silent || s.life == ended {
@@ -339,7 +342,7 @@ func (s *sessionState) heardStop(stop Stop) []action {
 	return nil
 }
 
-// ---- what befalls it
+// ---- the end of input, and SIGTERM
 
 func (s *sessionState) inputEnded() []action {
 	if s.alone || s.gone {

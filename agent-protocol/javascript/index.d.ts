@@ -1,8 +1,8 @@
-// Types of the agent's half of agent-protocol(7). Times are milliseconds.
+// The types of the agent's half of agent-protocol(7). Times are in milliseconds.
 
 export interface Failure {
   id: string;
-  /** Where the first cause lies: a word of agent-protocol(7), FAILURES. */
+  /** The stage at which the upgrade failed: a word of agent-protocol(7), FAILURES. */
   stage: string;
   reason: string;
   version?: string;
@@ -20,13 +20,13 @@ export type AgentEvent =
       role: 'first' | 'candidate' | 'fallback';
       previousVersion?: string;
       failure?: Failure;
-      /** Send a heartbeat at least every half of it. */
+      /** Send a heartbeat at least every half of this time. */
       watchdog?: number;
     }
   /**
-   * The work is yours, now. Where `clean` is false, recover as after a crash. A fallback that was
-   * welcomed as a standby, before anything had failed, gets `failure` here. An agent on trial gets
-   * `trial`, how long that lasts, and `commit`, what passes it.
+   * The work is yours, now. If `clean` is false, recover as after a crash. A fallback that was
+   * welcomed as a standby, before the failure, gets `failure` here. An agent on trial gets `trial`,
+   * the length of the trial, and `commit`, which says how to pass it.
    */
   | {
       type: 'activate';
@@ -36,7 +36,7 @@ export type AgentEvent =
       trial?: number;
       commit?: 'survive' | 'healthy';
     }
-  /** Finish, give everything up, call stopped(), exit with status 0. */
+  /** Finish, give up all work, call stopped(), exit with status 0. */
   | {
       type: 'stop';
       reason: 'upgrade' | 'rollback' | 'shutdown' | 'signal' | 'end_of_input';
@@ -51,16 +51,16 @@ export type AgentEvent =
   | { type: 'candidate_lost'; id: string; reason: string }
   | { type: 'upgrade_failed'; failure: Failure }
   | { type: 'committed'; id: string; generation: number }
-  /** Something that this agent sent was not obeyed. */
+  /** A message that this agent sent was refused. */
   | { type: 'error'; about?: string; reason: string };
 
-/** What is left out is the upgrader's own default. */
+/** The terms of a requested upgrade. If a member is left out, the upgrader uses its own default. */
 export interface Upgrade {
   /** 1 to 64 bytes of printable ASCII. */
   id: string;
   /** An absolute path. */
   executable: string;
-  /** The arguments after the program's name; left out: those of this agent. */
+  /** The arguments after the program's name; by default those of this agent. */
   args?: string[];
   mode?: 'parallel' | 'sequential';
   gate?: 'none' | 'confirm';
@@ -70,22 +70,24 @@ export interface Upgrade {
   confirmTimeout?: number;
   stopTimeout?: number;
   trial?: number;
-  /** With "warm" this agent's program stands by, started again, while the new one is on trial. */
+  /**
+   * With "warm", this agent's program is started again and stands by while the new one is on trial.
+   */
   fallback?: 'cold' | 'warm';
 }
 
-/** Says what is wrong, or nothing. */
+/** A start-up check. Returns what is wrong, or nothing. */
 export type Check = () => string | null | undefined | Promise<string | null | undefined>;
 
 /**
- * One process has one agent, opened first of all. What it says throws, and nothing is sent, where
- * the protocol does not allow it now or the upgrader would not take it.
+ * One process has one agent, which must be opened first. If the protocol does not allow a message
+ * now, or the upgrader would refuse it, the call throws, and nothing is sent.
  */
 export class Agent implements AsyncIterable<AgentEvent> {
   private constructor();
   /** Throws an error with code EBUSY if this process has opened its conversation before. */
   static open(version?: string): Agent;
-  /** True where there is no upgrader: the same calls work, and lead through the same story. */
+  /** True if there is no upgrader: the same calls work, and lead through the same steps. */
   readonly alone: boolean;
   close(): void;
   next(): AgentEvent | null;
@@ -93,12 +95,12 @@ export class Agent implements AsyncIterable<AgentEvent> {
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent>;
   addCheck(name: string, check: Check): void;
   ready(): Promise<void>;
-  /** Resolves when the upgrader's pipe has taken it. */
+  /** Resolves when the upgrader's pipe has taken the message. */
   unfit(reason: string): Promise<void>;
   upgrade(asked: Upgrade): void;
   confirm(id: string): void;
   cancel(id: string, reason?: string): void;
-  /** Resolves when the upgrader's pipe has taken it. */
+  /** Resolves when the upgrader's pipe has taken the message. */
   stopped(state?: string): Promise<void>;
   healthy(): void;
   extend(ms: number): void;

@@ -1,3 +1,3 @@
-// The agent's half of agent-protocol(7): how a program lets itself be replaced by upgrader(8) while
-// it works. See README.md.
+// The agent's half of agent-protocol(7): by it a program lets upgrader(8) replace it while it
+// works. See README.md.
 export { Agent } from './lib/agent.js';

@@ -1,8 +1,9 @@
-// Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+// Serves a counter on a TCP port: each connection gets the next number, and no number is given away
+// twice.
 //
-// hello-agent PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
-// power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
-// written, and not sent before a crash, is skipped.
+// usage: hello-agent PORT FILE, where FILE holds the last number that was given away. Upgrades,
+// crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
+// that was written, but not sent before a crash, is skipped.
 package main
 
 import (
@@ -27,7 +28,7 @@ func last(path string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// next makes the next number durable before it gives it away.
+// next writes the next number to the disk before it returns it.
 func next(path string) (int, error) {
 	number, err := last(path)
 	if err != nil {
@@ -53,7 +54,7 @@ func serve(listener net.Listener, path string) {
 	for {
 		connection, err := listener.Accept()
 		if err != nil {
-			return // closed: this agent stops
+			return // the listener is closed: this agent stops
 		}
 		if number, err := next(path); err == nil {
 			fmt.Fprintln(connection, number)
@@ -74,7 +75,7 @@ func main() {
 	}
 	var listener net.Listener
 	served := make(chan struct{})
-	var beats <-chan time.Time // where heartbeats are wanted
+	var beats <-chan time.Time // nil if no heartbeats are wanted
 	for {
 		var event agentprotocol.Event
 		select {
@@ -84,7 +85,8 @@ func main() {
 		}
 		switch event := event.(type) {
 		case agentprotocol.Welcome:
-			beats = time.Tick(event.Watchdog / 3) // refused, and not sent, while it is held
+			// While the agent is held, a heartbeat is refused and not sent.
+			beats = time.Tick(event.Watchdog / 3)
 		case agentprotocol.Activate:
 			if listener, err = net.Listen("tcp", "127.0.0.1:"+port); err != nil {
 				log.Fatal(err)
@@ -92,7 +94,7 @@ func main() {
 			go func() { serve(listener, path); close(served) }()
 		case agentprotocol.Stop:
 			listener.Close()
-			<-served // what was begun is finished
+			<-served // the present connection is finished
 			_ = agent.Stopped()
 			return
 		}

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+// Serves a counter on a TCP port: each connection gets the next number, and no number is given away
+// twice.
 //
-// hello-agent.js PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
-// power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
-// written, and not sent before a crash, is skipped.
+// usage: hello-agent.js PORT FILE, where FILE holds the last number that was given away. Upgrades,
+// crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
+// that was written, but not sent before a crash, is skipped.
 
 import fs from 'node:fs';
 import net from 'node:net';
@@ -21,8 +22,8 @@ function last() {
   return number;
 }
 
-// Makes the next number durable before it gives it away. Everything here is synchronous, so that
-// two connections cannot get the same one.
+// Writes the next number to the disk before it returns it. Everything here is synchronous, so that
+// two connections cannot get the same number.
 function next() {
   const number = last() + 1;
   const fresh = fs.openSync(`${file}.new`, 'w');
@@ -37,7 +38,7 @@ function next() {
 }
 
 const server = net.createServer((connection) => {
-  connection.on('error', () => {}); // whoever asked has gone; the number is skipped
+  connection.on('error', () => {}); // the client has gone; its number is skipped
   connection.end(`${next()}\n`);
 });
 
@@ -50,7 +51,7 @@ agent.addCheck('counter', () => {
   }
 });
 await agent.ready();
-let watchdog, beats; // where heartbeats are wanted
+let watchdog, beats; // set only if heartbeats are wanted
 for await (const event of agent) {
   if (event.type === 'welcome') {
     watchdog = event.watchdog;
@@ -59,7 +60,7 @@ for await (const event of agent) {
     if (watchdog) beats = setInterval(() => agent.heartbeat(), watchdog / 3);
   } else if (event.type === 'stop') {
     clearInterval(beats);
-    await new Promise((resolve) => server.close(resolve)); // what was begun is finished
+    await new Promise((resolve) => server.close(resolve)); // open connections are finished
     await agent.stopped();
     process.exit(0);
   }

@@ -1,4 +1,4 @@
-// An agent's end of the conversation: the session's decisions, carried out on two pipes.
+// An agent's end of the conversation: performs the session's decisions on two pipes.
 
 import fs from 'node:fs';
 import net from 'node:net';
@@ -9,14 +9,14 @@ import * as messages from './messages.js';
 import { Session } from './session.js';
 
 const protocolVersion = 1;
-const unsentBytesMax = 131_072; // as much as the upgrader keeps for an agent
+const unsentBytesMax = 131_072; // the most that is kept; the upgrader keeps as much for an agent
 const newline = 0x0a;
 
-let opened = false; // by this process; the conversation can be had once
+let opened = false; // true if this process has opened its conversation, which is possible once
 
-// Moves the pipes away from descriptors 0 and 1, so that no child and no print reaches them. There
-// is no dup2 in Node: a pipe is opened once more by its name in /proc, and what is closed first is
-// the number that the next open gets.
+// Moves the pipes away from descriptors 0 and 1, so that no child gets them and no printed text
+// goes into them. Node has no dup2: a pipe is opened again by its name in /proc, and the next open
+// gets the number that was closed just before.
 function takePipes() {
   const input = fs.openSync('/proc/self/fd/0', 'r');
   const output = fs.openSync('/proc/self/fd/1', 'w');
@@ -44,18 +44,19 @@ export class Agent {
   #session;
   #pipes = null;
   #events = [];
-  #waiting = []; // callbacks of those who wait for an event
+  #waiting = []; // callbacks of callers that wait for an event
   #checks = [];
   #unsentStopped = '';
   #unread = Buffer.alloc(0);
   #skipping = false; // the rest of a line that is too long
   #onTerm = () => this.#perform(this.#session.terminated());
 
-  // Starts the conversation: the first thing a program does. `version` is the program's own, at
-  // most 128 bytes. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL
-  // variables are gone from the environment, and SIGTERM is caught: a held agent exits at once with
-  // status 143, an active one gets a stop. Throws an error with code EBUSY if this process has
-  // opened its conversation before; with ENOTCONN if it is what an agent has executed in its place.
+  // Starts the conversation, and must be the first thing that a program does. `version` is the
+  // program's own, at most 128 bytes. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the
+  // AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: a held agent
+  // exits at once with status 143, and an active one gets a stop. Throws an error with code EBUSY
+  // if this process has opened its conversation before; with ENOTCONN if an agent has executed this
+  // program in its own place.
   static open(version) {
     if (opened) {
       const error = new Error('this process has opened its conversation already');
@@ -81,34 +82,35 @@ export class Agent {
       this.#pipes = takePipes();
       this.#pipes.input.on('data', (bytes) => this.#read(bytes));
       this.#pipes.input.on('close', () => this.#perform(this.#session.inputEnded()));
-      this.#pipes.input.on('error', () => {}); // 'close' follows
-      this.#pipes.output.on('error', () => {}); // the end of input tells that nobody reads it
+      this.#pipes.input.on('error', () => {}); // the event 'close' follows
+      // The end of input says that nobody reads the output.
+      this.#pipes.output.on('error', () => {});
       cleanEnvironment();
       mark.leave();
     }
     this.#say('hello', { protocol: protocolVersion, version });
   }
 
-  // True where there is no upgrader.
+  // True if there is no upgrader.
   get alone() {
     return this.#session.alone;
   }
 
-  // Gives the pipes back. Says nothing to the upgrader.
+  // Closes the pipes, and stops catching SIGTERM. Sends nothing to the upgrader.
   close() {
     process.off('SIGTERM', this.#onTerm);
     this.#pipes?.input.removeAllListeners('close').destroy();
     this.#pipes?.output.destroy();
   }
 
-  // ---- what has happened
+  // ---- events
 
-  // The next event, or null if there is none now.
+  // Returns the next event, or null if there is none now.
   next() {
     return this.#events.shift() ?? null;
   }
 
-  // The next event; null when `timeout` milliseconds are over, or when `signal` aborts.
+  // Resolves to the next event, or to null when `timeout` milliseconds are over or `signal` aborts.
   wait({ timeout, signal } = {}) {
     const event = this.next();
     if (event || timeout <= 0 || signal?.aborted) return Promise.resolve(event);
@@ -126,20 +128,20 @@ export class Agent {
     });
   }
 
-  // Events without end: the program leaves the loop when it has stopped.
+  // Yields events without end: the program leaves the loop when it has stopped.
   async *[Symbol.asyncIterator]() {
     for (;;) yield await this.wait();
   }
 
-  // ---- what the program says
+  // ---- messages from the program
 
-  // Adds a start-up check for ready(): it gives, or promises, what is wrong, or nothing.
+  // Adds a start-up check for ready(). The check returns, or promises, what is wrong, or nothing.
   addCheck(name, check) {
     this.#checks.push({ name, check });
   }
 
-  // Runs the checks in order and says ready. The first that fails is said as unfit, and thrown: the
-  // program ends without side effect.
+  // Runs the checks in order and sends ready. If a check fails, sends unfit and throws its reason:
+  // the program must then end without side effect.
   async ready() {
     this.#ask('ready');
     for (const { name, check } of this.#checks.splice(0)) {
@@ -152,13 +154,13 @@ export class Agent {
     this.#say('ready');
   }
 
-  // This agent must not be given, or must not keep, the work. `reason` is cut to 1,024 bytes.
-  // Resolves when the upgrader's pipe has taken it.
+  // Says that this agent must not be given, or must not keep, the work. `reason` is cut to 1,024
+  // bytes. Resolves when the upgrader's pipe has taken the message.
   unfit(reason) {
     return this.#sayAtLast('unfit', { reason: messages.fit(reason, messages.reasonBytesMax) });
   }
 
-  // Asks to be replaced. Answered by `accepted` or `upgrade_failed`.
+  // Requests an upgrade of this agent. `accepted` or `upgrade_failed` is the answer.
   upgrade(asked) {
     this.#say('upgrade', messages.checkUpgrade(asked));
   }
@@ -172,9 +174,9 @@ export class Agent {
     this.#say('cancel', { id: messages.checkId(id), reason: cut });
   }
 
-  // Confirms a clean stop: all is finished and given up; the program exits next. `state`, at most
-  // 32,768 bytes, and 65,000 when it is escaped, goes to the next agent. Resolves when the
-  // upgrader's pipe has taken it.
+  // Confirms a clean stop: all work is finished and given up, and the program must exit next.
+  // `state`, at most 32,768 bytes, and 65,000 when it is escaped, goes to the next agent. Resolves
+  // when the upgrader's pipe has taken the message.
   stopped(state) {
     if (state !== undefined) messages.checkState(state);
     this.#unsentStopped = messages.encode('stopped', { state });
@@ -185,7 +187,7 @@ export class Agent {
     this.#say('healthy');
   }
 
-  // Moves the running deadline to at least so many milliseconds from now.
+  // Moves the running deadline to at least `ms` milliseconds from now.
   extend(ms) {
     this.#say('extend', { ms: messages.checkMilliseconds('ms', ms, 1) });
   }
@@ -194,12 +196,12 @@ export class Agent {
     this.#say('heartbeat');
   }
 
-  // One line for people, cut to 256 bytes.
+  // Sends a status of one line for people, cut to 256 bytes.
   status(text) {
     this.#say('status', { text: messages.fit(text, messages.statusBytesMax) });
   }
 
-  // ---- within
+  // ---- internal functions
 
   #ask(word, id) {
     const why = this.#session.whyNot(word, id);

@@ -1,5 +1,5 @@
-// One line of JSON, read strictly: JSON.parse takes a name that is there twice and does not tell
-// 1.0 from 1, and both matter to agent-protocol(7). Numbers stay as they are spelt.
+// Reads one line of JSON strictly. JSON.parse accepts a name that occurs twice, and does not tell
+// 1.0 from 1; both matter to agent-protocol(7). Numbers stay as they are spelt.
 
 const nestingMax = 32;
 
@@ -9,7 +9,7 @@ export class Spelt {
   }
 }
 
-// The members of an object, and the names that were there twice.
+// The members of an object, and the names that occurred twice.
 export class Members extends Map {
   twice = new Set();
 }
@@ -32,7 +32,7 @@ class Reader {
     this.take(/[ \t\n\r]*/y);
   }
 
-  // True if the next character is this one, which is then taken.
+  // Returns true if the next character is this one, and takes it.
   takes(character) {
     this.skipSpace();
     if (this.text[this.at] !== character) return false;
@@ -80,7 +80,7 @@ class Reader {
   }
 }
 
-// The members of the object that the line is; throws where it is none.
+// Returns the members of the object in `text`; throws if the text is not an object.
 export function parseLine(text) {
   const reader = new Reader(text);
   const value = reader.value(1);

@@ -1,14 +1,14 @@
-// By the mark a process knows that it has been an agent: opening the conversation takes the
-// upgrader's variables out of the environment, so what an agent executes in its own place would find
-// no upgrader, and activate itself beside the one that is active. What the agent starts inherits the
-// mark, and is another process.
+// The mark by which a process knows that it has been an agent. It is needed because opening the
+// conversation removes the upgrader's variables from the environment: a program that an agent
+// executes in its own place would find no upgrader, and activate itself beside the active one.
+// Processes that the agent starts inherit the mark, but it does not name them.
 
 import fs from 'node:fs';
 import process from 'node:process';
 
 const variable = 'LIBAGENT_PROTOCOL_PROCESS';
 const unknownStart = '0';
-const startField = 22; // which executing a program leaves as it is
+const startField = 22; // unchanged when the process executes another program
 
 function startOfProcess() {
   try {

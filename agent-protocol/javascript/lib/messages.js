@@ -1,6 +1,6 @@
-// A message as a line, and back. Knows the limits of agent-protocol(7), and no state. What is to be
-// sent is refused by RangeError or TypeError where the upgrader would not take it: nothing is cut
-// in silence. What has been received is null where the page says to ignore it.
+// Turns messages into lines, and lines into events. Knows the limits of agent-protocol(7), and no
+// state. A message that the upgrader would refuse is refused here by RangeError or TypeError: no
+// text is cut silently. A received line becomes null if the page says that it is ignored.
 
 import { Members, Spelt, parseLine } from './json.js';
 
@@ -45,7 +45,7 @@ export function checkState(text) {
   return text;
 }
 
-// A text for people, cut to what can be sent, between two characters.
+// Cuts a text for people to at most `bytesMax` bytes, between two characters.
 export function fit(text, bytesMax) {
   let clean = String(text).replaceAll('\0', '?').replace(/\p{Surrogate}/gu, '\ufffd');
   if (bytesOf(clean) <= bytesMax) return clean;
@@ -61,7 +61,8 @@ export function checkMilliseconds(name, value, least = 0) {
   return value;
 }
 
-// The members of `upgrade`, checked. Times are milliseconds.
+// Checks the terms of a requested upgrade, and returns the members of `upgrade`. Times are in
+// milliseconds.
 export function checkUpgrade(asked) {
   const { id, executable, args, mode, gate, commit, onUncleanStop, fallback } = asked;
   checkId(id);
@@ -89,8 +90,9 @@ export function checkUpgrade(asked) {
   };
 }
 
-// The line that says this; members that are undefined are left out. JSON.stringify escapes the
-// quote, the backslash and controls alone (and lone surrogates, which have been refused).
+// Returns the line of a message; members that are undefined are left out. JSON.stringify escapes
+// only the quote, the backslash and control characters (and lone surrogates, which have been
+// refused).
 export function encode(type, members = {}) {
   const line = `${JSON.stringify({ type, ...members })}\n`;
   const bytes = bytesOf(line);
@@ -100,11 +102,11 @@ export function encode(type, members = {}) {
   return line;
 }
 
-// ---- what comes from the upgrader
+// ---- messages from the upgrader
 
 class Malformed extends Error {}
 
-// The member of this name if it is there, judged; undefined if it is absent and may be.
+// Returns the member of this name, checked, or undefined if it is absent and not required.
 function take(members, name, fits, required) {
   if (members.twice.has(name)) throw new Malformed(name);
   const value = members.get(name);
@@ -143,7 +145,7 @@ const takeFailure = (members) => ({
   signal: integer(members, 'signal', false),
 });
 
-// The member `failure`, which a fallback gets once.
+// Returns the member `failure`, which only a fallback gets, once.
 const takePastFailure = (members) => {
   const failure = take(members, 'failure', isObject, false);
   return failure && takeFailure(failure);
@@ -186,7 +188,8 @@ const readers = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// What a line (bytes, without its newline) says, or null if it is to be ignored.
+// Returns the event that a line (bytes, without its newline) stands for, or null if it is to be
+// ignored.
 export function decode(line) {
   try {
     const members = parseLine(utf8.decode(line));

@@ -1,17 +1,21 @@
-// The agent's half of the conversation, decided: what the program may say now, what of the
-// upgrader's messages it is told, and when it must exit. No input or output, and no clock.
+// The agent's half of the conversation as a state machine. It decides what the program may say now,
+// which of the upgrader's messages the program gets, and when it must exit. It does no input or
+// output, and reads no clock.
 //
-// An agent is `silent` until it has said hello, then held: `starting`, and `ready` once it has said
-// so. `activate` makes it `active`; a stop, whoever asks for it, makes it `stopping`, and a cancel
-// takes the upgrader's stop for an upgrade back. `stopped` follows its own word. `ended` is a held
-// agent that has said unfit or must exit at once.
+// An agent is `silent` until it has said hello. Then it is held: `starting`, and after its `ready`
+// it is `ready`. `activate` makes it `active`. A stop makes it `stopping`, whether the upgrader or
+// something else requests it; a cancel takes back the upgrader's stop for an upgrade. After its own
+// `stopped` the agent is `stopped`. It is `ended` if it was held and has said unfit or must exit at
+// once.
 //
-// A message that does not fit the moment has crossed one of ours: it changes nothing and is told to
-// nobody. Two crossings matter. A `stop` for an upgrade that this agent has cancelled is void. A
-// `stop` that comes when this agent has stopped of itself is answered with `stopped`.
+// A message that does not fit the state has crossed one of ours on its way: it changes nothing, and
+// the program does not get it. Two cases matter. A `stop` for an upgrade that this agent has
+// cancelled is void. A `stop` that comes after this agent has stopped by itself is answered with
+// `stopped`.
 //
-// Alone, without an upgrader, the program is led through the same story: ready is followed by
-// activate and SIGTERM by a stop; a request for an upgrade is refused; all else does nothing.
+// Alone, without an upgrader, the program goes through the same states: ready is followed by
+// activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
+// nothing.
 
 const exitInputEnded = 1;
 const exitTerminated = 128 + 15; // as a shell reports SIGTERM
@@ -35,16 +39,16 @@ export class Session {
     this.life = 'silent';
     this.welcomed = false;
     this.role = 'first';
-    this.trial = 'none'; // or 'running', or 'unfit': it has said so
+    this.trial = 'none'; // 'none', 'running', or 'unfit' after unfit was said
     this.request = null; // the id of an upgrade that has not been answered
-    this.upgrade = null; // the id of the one under way away from this agent
-    this.step = ''; // of that: 'accepted', 'candidate_ready', 'confirmed', 'cancelled'
-    this.ordered = null; // the reason of the upgrader's own stop
-    this.signalled = false; // SIGTERM has asked for a stop
+    this.upgrade = null; // the id of the upgrade under way that is to replace this agent
+    this.step = ''; // of that upgrade: 'accepted', 'candidate_ready', 'confirmed', 'cancelled'
+    this.ordered = null; // the reason, if the upgrader has requested the stop
+    this.signalled = false; // SIGTERM has requested a stop
     this.gone = false; // the input has ended
   }
 
-  // True while there is nothing that the agent would have to give up before it exits.
+  // True while the agent has no work that it would have to give up before it exits.
   get held() {
     return ['silent', 'starting', 'ready', 'ended'].includes(this.life);
   }
@@ -57,9 +61,9 @@ export class Session {
     return this.gone ? 'the upgrader has gone' : standings[this.life];
   }
 
-  // ---- what the program says
+  // ---- messages from the program
 
-  // Why `word` may not be said now; '' if it may.
+  // Returns why `word` may not be said now, or '' if it may.
   whyNot(word, id = '') {
     const fits = (holds) => (holds ? '' : this.standing);
     const { life, trial } = this;
@@ -123,7 +127,8 @@ export class Session {
     return this.#whyNotKnown(id);
   }
 
-  // The program says `word`, which whyNot() allows or, alone, makes nothing of.
+  // Handles a message that the program says: `word` is its type. whyNot() must allow it; if it does
+  // not (alone), nothing happens.
   say(word, id = '') {
     if (this.whyNot(word, id)) return [];
     const actions = this.#said(word, id);
@@ -161,7 +166,7 @@ export class Session {
         if (!this.stopOrdered) return [];
         break;
       case 'extend':
-        // A stop that the upgrader did not ask for has no deadline.
+        // A stop that the upgrader did not request has no deadline, so nothing is sent.
         if (this.life === 'stopping' && this.ordered === null) return [];
         break;
       default: // healthy, heartbeat and status change nothing
@@ -169,7 +174,7 @@ export class Session {
     return [send];
   }
 
-  // ---- what the upgrader says
+  // ---- messages from the upgrader
 
   hear(event) {
     if (this.alone || this.gone || this.life === 'silent' || this.life === 'ended') return [];
@@ -177,7 +182,7 @@ export class Session {
     return this.#heard(event) ? [{ deliver: event }] : [];
   }
 
-  // Takes the event in, and tells whether the program is told.
+  // Changes the state for the event, and returns whether the program gets the event.
   #heard(event) {
     switch (event.type) {
       case 'welcome':
@@ -238,7 +243,7 @@ export class Session {
     return [{ deliver: stop }];
   }
 
-  // ---- what befalls it
+  // ---- the end of input, and SIGTERM
 
   inputEnded() {
     if (this.alone || this.gone) return [];

@@ -1,4 +1,4 @@
-// Is compiled and never run: an agent in TypeScript, by the types that the package declares.
+// An agent in TypeScript that is compiled with the package's types, and never run.
 import { Agent, AgentEvent } from 'agent-protocol';
 
 function told(event: AgentEvent): string {

@@ -1,4 +1,5 @@
-"""The agent's half of agent-protocol(7): how a program lets itself be replaced by `upgrader`."""
+"""The agent's half of agent-protocol(7): by it a program lets `upgrader` replace it while it
+works."""
 
 from .aio import AsyncAgent
 from .agent import Agent

@@ -1,6 +1,6 @@
 """An agent's end of the conversation, for programs that wait by themselves: see README.md.
 
-Where there is no upgrader the same calls work and lead the program through the same story.
+Without an upgrader the same calls work, and lead the program through the same steps.
 """
 
 import errno
@@ -13,23 +13,23 @@ from .conversation import Conversation
 from .messages import encode
 from .session import Refused
 
-_opened = False  # by this process; the conversation can be had once
+_opened = False  # true if this process has opened its conversation, which is possible once
 
 
 class Agent(Conversation):
-    """One process has one agent, opened first of all, in the main thread.
+    """One process has one agent, which must be opened first, in the main thread.
 
-    A context manager that closes it at the end, and an iterator over its events. The calls that say
-    something raise Refused where the protocol does not allow it now and ValueError where it cannot
-    be sent; nothing has been sent then.
+    It is a context manager that closes itself at the end, and an iterator over its events. A call
+    that sends a message raises Refused if the protocol does not allow it now, and ValueError if it
+    cannot be sent; nothing has been sent then.
     """
 
     def __init__(self, version: Optional[str] = None) -> None:
         """Starts the conversation. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the
         AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: a held agent
-        exits at once with status 143, an active one gets Stop. Raises OSError with EBUSY if this
-        process has opened one before, closed or not, and with ENOTCONN if it has done so under an
-        upgrader and has executed itself anew.
+        exits at once with status 143, and an active one gets Stop. Raises OSError with EBUSY if
+        this process has opened its conversation before, even if that was closed, and with ENOTCONN
+        if it did so under an upgrader and has executed itself again.
         """
         global _opened
         if _opened:
@@ -51,14 +51,16 @@ class Agent(Conversation):
     ) -> None:
         self.close()
 
-    # ---- what has happened
+    # ---- events
 
     def fileno(self) -> int:
-        """A descriptor that polls readable when next() may have something; for any event loop."""
+        """Returns a descriptor that polls readable when next() may have something; for any event
+        loop."""
         return self._poll.fileno()
 
     def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
-        """The next event; waits for up to `timeout` seconds, or without limit. None: time is up."""
+        """Returns the next event; waits for up to `timeout` seconds, or without limit. Returns None
+        when the time is over."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             event = self.next()
@@ -70,21 +72,21 @@ class Agent(Conversation):
             self._poll.poll(left)
 
     def __iter__(self) -> Iterator[events.Event]:
-        """Events without end. The program leaves the loop when it has stopped."""
+        """Yields events without end. The program leaves the loop when it has stopped."""
         while True:
             event = self.wait()
             if event is not None:
                 yield event
 
-    # ---- what the program says
+    # ---- messages from the program
 
     def add_check(self, name: str, check: Callable[[], Optional[str]]) -> None:
         """Adds a start-up check for ready(): it returns what is wrong, or None."""
         self._checks.append((name, check))
 
     def ready(self) -> None:
-        """Runs the checks in order, and says `ready`. The first that fails is said as `unfit`, and
-        Refused is raised: the program ends without side effect.
+        """Runs the checks in order, and sends `ready`. If a check fails, sends `unfit` and raises
+        Refused: the program must then end without side effect.
         """
         self._ask("ready")
         checks, self._checks = self._checks, []
@@ -98,8 +100,8 @@ class Agent(Conversation):
         self._say("ready")
 
     def unfit(self, reason: str) -> None:
-        """This agent must not be given, or must not keep, the work. `reason` is cut to 1,024
-        bytes. Returns when the upgrader's pipe has taken it."""
+        """Says that this agent must not be given, or must not keep, the work. `reason` is cut to
+        1,024 bytes. Returns when the upgrader's pipe has taken the message."""
         self._say("unfit", at_last=True, reason=messages.fit(reason, messages.REASON_BYTES_MAX))
 
     def upgrade(
@@ -118,8 +120,8 @@ class Agent(Conversation):
         trial: Optional[float] = None,
         fallback: Optional[str] = None,
     ) -> None:
-        """Asks to be replaced. Answered by Accepted or UpgradeFailed. What is left out is the
-        upgrader's own default; times are seconds."""
+        """Requests an upgrade of this agent. Accepted or UpgradeFailed is the answer. If an
+        argument is left out, the upgrader uses its own default; times are in seconds."""
         messages.check_id(id)
         messages.check_text("executable", executable, messages.EXECUTABLE_BYTES_MAX)
         if not executable.startswith("/"):
@@ -150,19 +152,19 @@ class Agent(Conversation):
         )
 
     def confirm(self, id: str) -> None:
-        """Opens the gate of the upgrade, whose candidate is ready."""
+        """Opens the gate of the upgrade whose candidate is ready."""
         self._say("confirm", id=messages.check_id(id))
 
     def cancel(self, id: str, reason: Optional[str] = None) -> None:
-        """Gives the upgrade up, also after a Stop for it, before stopped(): the agent stays active.
-        `reason` is cut to 1,024 bytes."""
+        """Cancels the upgrade. That is possible also after a Stop for it, until stopped(): the
+        agent stays active. `reason` is cut to 1,024 bytes."""
         cut = None if reason is None else messages.fit(reason, messages.REASON_BYTES_MAX)
         self._say("cancel", id=messages.check_id(id), reason=cut)
 
     def stopped(self, state: Optional[str] = None) -> None:
-        """Confirms a clean stop: all is finished and given up; exit next. `state`, at most 32,768
-        bytes (65,000 when it is escaped), goes to the next agent. Returns when the upgrader's pipe
-        has taken it."""
+        """Confirms a clean stop: all work is finished and given up, and the program must exit next.
+        `state`, at most 32,768 bytes (65,000 when it is escaped), goes to the next agent. Returns
+        when the upgrader's pipe has taken the message."""
         if state is not None:
             messages.check_state(state)
         if not self._session.stop_ordered:
@@ -171,17 +173,18 @@ class Agent(Conversation):
         self._say("stopped", at_last=True, state=state)
 
     def healthy(self) -> None:
-        """Vouches for itself on trial: committed at once."""
+        """Says on trial that this agent works: the upgrade is committed at once."""
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:
-        """Moves the running deadline to at least so far from now, 1 ms to 24 h."""
+        """Moves the running deadline to at least this time from now, 1 ms to 24 h."""
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 
     def heartbeat(self) -> None:
-        """Says that it is alive: at least every half of Welcome.watchdog, where that is given."""
+        """Says that this agent is alive. If Welcome.watchdog is set, this is wanted at least every
+        half of it."""
         self._say("heartbeat")
 
     def status(self, text: str) -> None:
-        """One line for people, cut to 256 bytes."""
+        """Sends a status of one line for people, cut to 256 bytes."""
         self._say("status", text=messages.fit(text, messages.STATUS_BYTES_MAX))

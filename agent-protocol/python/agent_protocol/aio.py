@@ -1,4 +1,4 @@
-"""The same conversation for asyncio: the verbs of Agent, and events that can be awaited."""
+"""The agent's conversation for asyncio: the methods of Agent, and events that can be awaited."""
 
 import asyncio
 from typing import Any, AsyncIterator, Optional
@@ -21,7 +21,7 @@ class AsyncAgent:
         return getattr(self._agent, name)
 
     async def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
-        """The next event; None when `timeout` seconds are over."""
+        """Returns the next event, or None when `timeout` seconds are over."""
         loop = asyncio.get_running_loop()
         deadline = None if timeout is None else loop.time() + timeout
         while True:

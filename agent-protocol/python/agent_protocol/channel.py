@@ -1,4 +1,4 @@
-"""An agent's two pipes: bytes to lines, lines to bytes. Never blocks, but in flush()."""
+"""An agent's two pipes: turns bytes into lines and lines into bytes. Only flush() blocks."""
 
 import os
 import select
@@ -7,12 +7,12 @@ from typing import Optional
 from . import events
 from .messages import LINE_BYTES_MAX, decode
 
-PIPE_BUF = 4_096  # a pipe that polls writable takes as much at once
-UNSENT_BYTES_MAX = 131_072  # as much as the upgrader keeps for an agent
+PIPE_BUF = 4_096  # a pipe that polls writable takes so many bytes at once
+UNSENT_BYTES_MAX = 131_072  # the most that is kept; the upgrader keeps as much for an agent
 
 
 class Channel:
-    """Owns both descriptors."""
+    """Owns the descriptors of the two pipes."""
 
     def __init__(self, input: int, output: int) -> None:
         self.input = input
@@ -33,7 +33,7 @@ class Channel:
         self.unsent += line
 
     def exchange(self) -> None:
-        """Reads and writes what can be without waiting."""
+        """Reads and writes as much as is possible without waiting."""
         while self._turn(0):
             pass
 
@@ -43,7 +43,7 @@ class Channel:
             self._turn(None)
 
     def take(self) -> Optional[events.Event]:
-        """The next message that has come, if there is one. Lines that are none are passed over."""
+        """Returns the next event that has come, or None. Lines that are no messages are skipped."""
         while True:
             end = self._unread.find(b"\n")
             if end < 0:
@@ -61,7 +61,7 @@ class Channel:
 
     @property
     def input_waits(self) -> bool:
-        """True if a whole line has been read and not been taken."""
+        """Returns True if a whole line has been read and not been taken."""
         return b"\n" in self._unread
 
     def _full(self) -> bool:
@@ -84,7 +84,7 @@ class Channel:
             if told:
                 self._write_some()
             return True
-        # Nobody reads the output any more. What the input holds still counts, and comes first.
+        # Nobody reads the output any more. Unread input still counts, and is handled first.
         self.unsent = b""
         if not ready.get(self.input) and not self._full():
             self.over = True

@@ -1,5 +1,5 @@
-"""What carries a session's decisions out: two pipes, SIGTERM, and a descriptor to wait on. What a
-program calls is Agent."""
+"""Performs a session's decisions on two pipes, SIGTERM, and a descriptor to wait on. A program
+calls the class Agent instead."""
 
 import copy
 import errno
@@ -20,7 +20,8 @@ FIRST_PRIVATE = 3  # above the standard descriptors
 
 
 def _take_pipes() -> Channel:
-    """Moves the pipes away from descriptors 0 and 1, so that no child and no print reaches them."""
+    """Moves the pipes away from descriptors 0 and 1, so that no child gets them and no print goes
+    into them."""
     input = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     output = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
@@ -39,11 +40,11 @@ def _keep_lock_private() -> None:
         try:
             os.set_inheritable(int(number), False)
         except OSError:
-            pass  # it is not open: then there is nothing to keep
+            pass  # the descriptor is not open, so there is nothing to keep
 
 
 class Conversation:
-    """Owns the pipes. Has to be made in the main thread, for the sake of SIGTERM."""
+    """Owns the pipes. Must be made in the main thread, since it catches SIGTERM."""
 
     def __init__(self) -> None:
         self.alone = "AGENT_PROTOCOL" not in os.environ
@@ -72,7 +73,7 @@ class Conversation:
             del os.environ[name]
 
     def close(self) -> None:
-        """Gives the descriptors back, but the lock's. Says nothing to the upgrader."""
+        """Closes the descriptors except the lock's. Sends nothing to the upgrader."""
         if self._poll.closed:
             return
         signal.signal(signal.SIGTERM, self._old_handler)
@@ -83,7 +84,7 @@ class Conversation:
             self._channel.close()
 
     def next(self) -> Optional[events.Event]:
-        """The next event, or None if there is none now. Never waits.
+        """Returns the next event, or None if there is none now. Never waits.
 
         At the end of input a held agent exits here, at once, with status 1.
         """
@@ -107,10 +108,10 @@ class Conversation:
         self._watch()
         return event
 
-    # ---- within
+    # ---- internal functions
 
     def _ask(self, word: str, id: str = "") -> None:
-        """Raises Refused where `word` may not be said, and changes nothing."""
+        """Raises Refused if `word` may not be said now; changes nothing."""
         copy.copy(self._session).say(word, id)
 
     def _say(self, word: str, at_last: bool = False, **members: Any) -> None:
@@ -177,7 +178,7 @@ class Conversation:
         try:
             os.write(self._wake, b"!")
         except BlockingIOError:
-            pass  # full: it polls readable already
+            pass  # the descriptor is full, so it polls readable already
 
     def _drain_wake(self) -> None:
         try:
@@ -187,7 +188,7 @@ class Conversation:
             pass
 
     def _on_sigterm(self, number: int, frame: Optional[FrameType]) -> None:
-        if os.getpid() != self._owner:  # a child that was forked, and took the handler along
+        if os.getpid() != self._owner:  # a forked child, which has inherited the handler
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         elif self._session.held:

@@ -1,6 +1,6 @@
-"""What the upgrader tells an agent, as the program sees it.
+"""The events that the upgrader sends to an agent, as the program sees them.
 
-Texts and numbers that do not apply are None. Times are seconds.
+Texts and numbers that do not apply are None. Times are in seconds.
 """
 
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ class Welcome:
     features: tuple[str, ...] = ()
     previous_version: Optional[str] = None
     failure: Optional[Failure] = None
-    watchdog: Optional[float] = None  # send a heartbeat at least every half of it
+    watchdog: Optional[float] = None  # send a heartbeat at least every half of this
 
 
 @dataclass(frozen=True)
 class Activate:
-    """The work is yours, now. Where `clean` is False, recover as after a crash. A fallback that was
-    welcomed as a standby, before anything had failed, gets `failure` here. An agent on trial gets
-    `trial`, how long that lasts, and `commit`, what passes it: "survive" or "healthy"."""
+    """The work is yours, now. If `clean` is False, recover as after a crash. A fallback that was
+    welcomed as a standby, before the failure, gets `failure` here. An agent on trial gets `trial`,
+    the length of the trial, and `commit`, which says how to pass it: "survive" or "healthy"."""
 
     clean: bool = False
     state: Optional[str] = None
@@ -48,10 +48,10 @@ class Activate:
 
 @dataclass(frozen=True)
 class Stop:
-    """Finish, give everything up, say `stopped`, exit with status 0.
+    """Finish, give up all work, say `stopped`, exit with status 0.
 
-    `reason` is "upgrade", "rollback" or "shutdown" where the upgrader asks for it; "signal" where
-    SIGTERM reached this process; "end_of_input" where the upgrader has gone.
+    `reason` is "upgrade", "rollback" or "shutdown" if the upgrader requests the stop; "signal" if
+    SIGTERM reached this process; "end_of_input" if the upgrader has gone.
     """
 
     reason: str
@@ -102,7 +102,7 @@ class Committed:
 
 @dataclass(frozen=True)
 class Error:
-    """Something that this agent sent was not obeyed."""
+    """A message that this agent sent was refused."""
 
     reason: str
     about: Optional[str] = None

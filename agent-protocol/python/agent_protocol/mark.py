@@ -1,7 +1,8 @@
-"""By which a process knows that it has been an agent.
+"""The mark by which a process knows that it has been an agent.
 
-Opening the conversation takes the upgrader's variables out of the environment, so an agent that has
-executed itself anew would find no upgrader, and activate itself beside the one that is active.
+It is needed because opening the conversation removes the upgrader's variables from the environment:
+an agent that has executed itself again would find no upgrader, and activate itself beside the
+active one.
 """
 
 import os
@@ -11,7 +12,8 @@ UNKNOWN_START = "0"
 
 
 def _start_of_process() -> str:
-    """The 22nd field of the process's line in /proc, which executing a program leaves as it is."""
+    """Returns the 22nd field of /proc/self/stat, which stays the same when the process executes
+    another program."""
     try:
         with open("/proc/self/stat", encoding="latin-1") as file:
             return file.read().rpartition(")")[2].split()[22 - 3]  # the name may hold blanks, too
@@ -20,12 +22,12 @@ def _start_of_process() -> str:
 
 
 def leave() -> None:
-    """What the agent starts inherits the mark, and is another process."""
+    """Leaves the mark. Processes that the agent starts inherit it, but it does not name them."""
     os.environ[VARIABLE] = f"{os.getpid()} {_start_of_process()}"
 
 
 def is_left() -> bool:
-    """True if this process has left the mark."""
+    """Returns True if this process has left the mark."""
     number, _, start = os.environ.get(VARIABLE, "").partition(" ")
     own = _start_of_process()
     return number == str(os.getpid()) and (start == own or UNKNOWN_START in (start, own))

@@ -1,7 +1,8 @@
-"""A message as a line, and back. Knows the limits of agent-protocol(7), and no state.
+"""Turns messages into lines, and lines into events. Knows the limits of agent-protocol(7), and no
+state.
 
-What is to be sent is refused with ValueError where the upgrader would not take it: nothing is ever
-cut without being asked for. What has been received is None where the page says to ignore it.
+A message that the upgrader would refuse is refused with ValueError: no text is cut unless the
+caller asks for it. A received line becomes None if the page says that it is ignored.
 """
 
 import json
@@ -23,7 +24,8 @@ PROTOCOL = 1
 
 
 def dump(value: Any) -> str:
-    """JSON in its shortest form: only the quote, the backslash and controls are escaped."""
+    """Returns JSON in its shortest form: only the quote, the backslash and control characters are
+    escaped."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -43,7 +45,7 @@ def check_text(name: str, text: str, bytes_max: int, bytes_min: int = 0) -> str:
 
 
 def check_id(text: str) -> str:
-    """The name of an upgrade: printable ASCII."""
+    """Checks the name of an upgrade: printable ASCII."""
     check_text("id", text, ID_BYTES_MAX, 1)
     if not all(" " <= character <= "~" for character in text):
         raise ValueError("id has bytes that are not printable ASCII")
@@ -51,7 +53,7 @@ def check_id(text: str) -> str:
 
 
 def check_state(text: str) -> str:
-    """What `stopped` leaves to the next agent: both limits of the page."""
+    """Checks the state that `stopped` leaves to the next agent, against both limits of the page."""
     check_text("state", text, STATE_BYTES_MAX)
     escaped = len(dump(text).encode()) - 2
     if escaped > STATE_ESCAPED_BYTES_MAX:
@@ -62,13 +64,13 @@ def check_state(text: str) -> str:
 
 
 def fit(text: str, bytes_max: int) -> str:
-    """Texts for people are cut to what can be sent, between two characters."""
+    """Cuts a text for people to at most `bytes_max` bytes, between two characters."""
     clean = text.encode("utf-8", "replace").replace(b"\0", b"?")
     return clean[:bytes_max].decode("utf-8", "ignore")
 
 
 def milliseconds(name: str, seconds: float, least: int = 0) -> int:
-    """Seconds as the whole milliseconds of a message."""
+    """Converts seconds to the whole milliseconds of a message."""
     value = round(seconds * 1000)
     if not least <= value <= DAY_MS:
         raise ValueError(f"{name} is {seconds} s: {least} ms to 24 h can be sent")
@@ -76,7 +78,7 @@ def milliseconds(name: str, seconds: float, least: int = 0) -> int:
 
 
 def encode(type_name: str, **members: Any) -> bytes:
-    """The line that says this; members that are None are left out."""
+    """Returns the line of a message; members that are None are left out."""
     message = {"type": type_name}
     message.update((name, value) for name, value in members.items() if value is not None)
     line = dump(message).encode() + b"\n"
@@ -85,7 +87,7 @@ def encode(type_name: str, **members: Any) -> bytes:
     return line
 
 
-# ---- what comes from the upgrader
+# ---- messages from the upgrader
 
 
 class Malformed(Exception):
@@ -93,7 +95,7 @@ class Malformed(Exception):
 
 
 class Members(dict[str, Any]):
-    """The members of an object, of which a name may have been there twice."""
+    """The members of an object, and the names that occurred twice."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -104,7 +106,8 @@ class Members(dict[str, Any]):
 
 
 def take(members: Members, name: str, kind: type, required: bool = True) -> Any:
-    """The member of this name, of this very type; None where it is absent and may be."""
+    """Returns the member of this name, which must have exactly this type, or None if it is absent
+    and not required."""
     if name in members.doubled:
         raise Malformed(name)
     if name not in members:
@@ -123,7 +126,7 @@ def take(members: Members, name: str, kind: type, required: bool = True) -> Any:
 
 
 def take_failure(members: Members) -> events.Failure:
-    """The members of `upgrade_failed`, and of `failure` in other messages."""
+    """Reads the members of `upgrade_failed`, which `failure` in other messages has, too."""
     return events.Failure(
         id=take(members, "id", str),
         stage=take(members, "stage", str),
@@ -136,13 +139,13 @@ def take_failure(members: Members) -> events.Failure:
 
 
 def take_past_failure(members: Members) -> Optional[events.Failure]:
-    """The member `failure`, which a fallback gets once."""
+    """Reads the member `failure`, which only a fallback gets, once."""
     failure = take(members, "failure", Members, False)
     return None if failure is None else take_failure(failure)
 
 
 def take_seconds(members: Members, name: str) -> Optional[float]:
-    """Milliseconds of a message as seconds."""
+    """Converts milliseconds of a message to seconds."""
     value = take(members, name, int, False)
     return None if value is None else value / 1000
 
@@ -208,12 +211,13 @@ READERS: dict[str, Callable[[Members], events.Event]] = {
 
 
 def refuse_number(text: str) -> None:
-    """NaN and Infinity are not JSON."""
+    """Refuses NaN and Infinity, which are not JSON."""
     raise ValueError(text)
 
 
 def decode(line: bytes) -> Optional[events.Event]:
-    """What a line of the upgrader's says, or None if it is to be ignored."""
+    """Returns the event that a line from the upgrader stands for, or None if it is to be
+    ignored."""
     try:
         members = json.loads(line.decode(), object_pairs_hook=Members, parse_constant=refuse_number)
         if not isinstance(members, Members):

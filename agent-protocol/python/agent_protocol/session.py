@@ -1,17 +1,19 @@
-"""The agent's half of the conversation, decided: what the program may say now, what of the
-upgrader's messages it is told, and when it must exit. No input or output, and no clock.
+"""The agent's half of the conversation as a state machine. It decides what the program may say now,
+which of the upgrader's messages the program gets, and when it must exit. It does no input or
+output, and reads no clock.
 
-An agent is "silent" until it has said hello, then held: "starting", and "ready" once it has said
-so. `activate` makes it "active"; a stop, whoever asks for it, makes it "stopping", and a cancel
-takes the upgrader's stop for an upgrade back. "stopped" follows its own word. "ended" is a held
-agent that has said unfit or must exit at once.
+An agent is "silent" until it has said hello. Then it is held: "starting", and after its `ready` it
+is "ready". `activate` makes it "active". A stop makes it "stopping", whether the upgrader or
+something else requests it; a cancel takes back the upgrader's stop for an upgrade. After its own
+`stopped` the agent is "stopped". It is "ended" if it was held and has said unfit or must exit at
+once.
 
-A message that does not fit the moment has crossed one of ours: it changes nothing and is told to
-nobody. Two crossings matter. A `stop` for an upgrade that this agent has cancelled is void. A
-`stop` that comes when this agent has stopped of itself is answered with `stopped`.
+A message that does not fit the state has crossed one of ours on its way: it changes nothing, and
+the program does not get it. Two cases matter. A `stop` for an upgrade that this agent has cancelled
+is void. A `stop` that comes after this agent has stopped by itself is answered with `stopped`.
 
-Alone, without an upgrader, the program is led through the same story: ready is followed by
-activate and SIGTERM by a stop; a request for an upgrade is refused; all else does nothing.
+Alone, without an upgrader, the program goes through the same states: ready is followed by activate
+and SIGTERM by a stop; a request for an upgrade is refused; everything else does nothing.
 """
 
 from dataclasses import dataclass
@@ -37,22 +39,22 @@ HEARD = {
 
 
 class Refused(Exception):
-    """The program asked for something that the protocol does not allow now; nothing was sent."""
+    """The protocol does not allow a message of the program now; nothing was sent."""
 
 
 @dataclass(frozen=True)
 class Send:
-    """Say what the program asked to say."""
+    """Send the message that the program says."""
 
 
 @dataclass(frozen=True)
 class SendStopped:
-    """Say `stopped`, which was said before the upgrader asked for it."""
+    """Send the `stopped` that was said before the upgrader requested it."""
 
 
 @dataclass(frozen=True)
 class Deliver:
-    """Tell the program."""
+    """Give an event to the program."""
 
     event: events.Event
 
@@ -68,12 +70,13 @@ Action = Union[Send, SendStopped, Deliver, ExitAtOnce]
 
 
 class Session(Standing):
-    """One agent's conversation. `alone` is True where there is no upgrader."""
+    """One agent's conversation. `alone` is True if there is no upgrader."""
 
-    # ---- what the program says
+    # ---- messages from the program
 
     def say(self, word: str, id: str = "") -> list[Action]:
-        """The program says `word`. Raises Refused, and changes nothing, where it must not."""
+        """Handles a message that the program says: `word` is its type. Raises Refused, and changes
+        nothing, if it is not allowed now."""
         why: str = getattr(self, "_why_not_" + word)(id)
         if self.alone and why and word not in ("ready", "upgrade"):
             return []
@@ -123,13 +126,13 @@ class Session(Standing):
         return [Send()] if self.stop_ordered else []
 
     def _said_extend(self, _: str) -> list[Action]:
-        # A stop that the upgrader did not ask for has no deadline.
+        # A stop that the upgrader did not request has no deadline, so nothing is sent.
         return [] if self.life == "stopping" and self.ordered is None else [Send()]
 
-    # ---- what the upgrader says
+    # ---- messages from the upgrader
 
     def hear(self, event: events.Event) -> list[Action]:
-        """The upgrader said this."""
+        """Handles a message of the upgrader."""
         if self.alone or self.gone or self.life in ("silent", "ended"):
             return []
         name = "_heard_" + HEARD[type(event)]
@@ -211,10 +214,10 @@ class Session(Standing):
             self.request = None
         return [Deliver(event)]
 
-    # ---- what befalls it
+    # ---- the end of input, and SIGTERM
 
     def input_ended(self) -> list[Action]:
-        """The upgrader has gone."""
+        """Handles the end of input: the upgrader has gone."""
         if self.alone or self.gone:
             return []
         self.gone = True
@@ -227,7 +230,7 @@ class Session(Standing):
         return [Deliver(events.Stop("end_of_input"))]
 
     def terminated(self) -> list[Action]:
-        """SIGTERM has come."""
+        """Handles SIGTERM."""
         if self.held:
             self.life = "ended"
             return [ExitAtOnce(EXIT_TERMINATED)]

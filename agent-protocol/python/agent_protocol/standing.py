@@ -1,4 +1,4 @@
-"""Where a conversation stands, and why a word may not be said there: see session.py."""
+"""The state of a conversation, and the reasons why a word may not be said in it: see session.py."""
 
 from typing import Optional
 
@@ -14,32 +14,34 @@ STANDING = {
 
 
 class Standing:
-    """The facts of a session. What changes them is Session."""
+    """The facts of a session. The class Session changes them."""
 
     def __init__(self, alone: bool) -> None:
         self.alone = alone
         self.life = "silent"
         self.welcomed = False
         self.role = "first"
-        self.trial = "none"  # or "running", or "unfit": it has said so
+        self.trial = "none"  # "none", "running", or "unfit" after unfit was said
         self.request: Optional[str] = None  # the id of an upgrade that has not been answered
-        self.upgrade: Optional[str] = None  # the id of the one under way away from this agent
-        self.step = ""  # of that: "accepted", "candidate_ready", "confirmed", "cancelled"
-        self.ordered: Optional[str] = None  # the reason of the upgrader's own stop
-        self.signalled = False  # SIGTERM has asked for a stop
+        # The id of the upgrade under way that is to replace this agent.
+        self.upgrade: Optional[str] = None
+        self.step = ""  # of that upgrade: "accepted", "candidate_ready", "confirmed", "cancelled"
+        self.ordered: Optional[str] = None  # the reason, if the upgrader has requested the stop
+        self.signalled = False  # SIGTERM has requested a stop
         self.gone = False  # the input has ended
 
     @property
     def held(self) -> bool:
-        """True while there is nothing that the agent would have to give up before it exits."""
+        """Returns True while the agent has no work that it would have to give up before it
+        exits."""
         return self.life in ("silent", "starting", "ready", "ended")
 
     @property
     def stop_ordered(self) -> bool:
-        """True if `stopped` would be sent, not only noted."""
+        """Returns True if `stopped` would be sent at once, and False if it would only be kept."""
         return self.ordered is not None and not self.gone
 
-    # ---- why a word may not be said now; empty if it may
+    # ---- the reasons why a word may not be said now; empty if it may
 
     def _standing(self) -> str:
         return "the upgrader has gone" if self.gone else STANDING[self.life]

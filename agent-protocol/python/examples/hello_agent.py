@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+"""Serves a counter on a TCP port: each connection gets the next number, and no number is given away
+twice.
 
-hello_agent.py PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
-power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
-written, and not sent before a crash, is skipped.
+usage: hello_agent.py PORT FILE, where FILE holds the last number that was given away. Upgrades,
+crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
+that was written, but not sent before a crash, is skipped.
 """
 
 import os
@@ -17,13 +18,13 @@ VERSION = "1.0"
 
 
 class Counter:
-    """The last number given away, durable before it is used."""
+    """Holds the last number given away; a new number is on the disk before it is used."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def problem(self) -> str | None:
-        """A check that changes nothing: could this agent do its work here?"""
+        """Checks whether this agent could do its work here; changes nothing."""
         try:
             self.last()
         except (OSError, ValueError) as error:
@@ -53,7 +54,7 @@ class Counter:
 
 
 def listen(port: int) -> socket.socket:
-    """A socket that init passed stays open through every upgrade; else one of our own."""
+    """Returns a socket that init passed, which stays open through every upgrade, or a new one."""
     if os.environ.get("LISTEN_PID") == str(os.getpid()):
         return socket.socket(fileno=3)
     return socket.create_server(("127.0.0.1", port))
@@ -65,7 +66,7 @@ def serve(listener: socket.socket, counter: Counter) -> None:
         try:
             connection.sendall(f"{counter.next()}\n".encode())
         except OSError:
-            pass  # whoever asked has gone; the number is skipped
+            pass  # the client has gone; its number is skipped
 
 
 def main() -> int:
@@ -74,7 +75,7 @@ def main() -> int:
         agent.add_check("counter", counter.problem)
         agent.ready()
         selector.register(agent, selectors.EVENT_READ)
-        listener = pause = None  # pause: heartbeats are wanted as often
+        listener = pause = None  # pause: the time between heartbeats
         while True:
             for key, _ in selector.select(pause):
                 if key.fileobj is listener:

@@ -1,4 +1,4 @@
-"""A process that has been an agent is none again when it has executed itself anew."""
+"""Tests that an agent which has executed itself again knows that it has been an agent."""
 
 import os
 import subprocess

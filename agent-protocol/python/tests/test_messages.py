@@ -1,4 +1,4 @@
-"""Lines and messages, against the limits of agent-protocol(7)."""
+"""Tests lines and messages against the limits of agent-protocol(7)."""
 
 import unittest
 from typing import Any

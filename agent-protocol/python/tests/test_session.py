@@ -1,4 +1,4 @@
-"""The agent's decisions: stories without any process."""
+"""Tests the agent's decisions without any process."""
 
 import unittest
 

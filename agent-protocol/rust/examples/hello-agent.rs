@@ -1,8 +1,9 @@
-//! Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+//! Serves a counter on a TCP port: each connection gets the next number, and no number is given
+//! away twice.
 //!
-//! hello-agent PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
-//! power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
-//! written, and not sent before a crash, is skipped.
+//! usage: hello-agent PORT FILE, where FILE holds the last number that was given away. Upgrades,
+//! crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A
+//! number that was written, but not sent before a crash, is skipped.
 
 use agent_protocol::{Agent, Event};
 use std::fs::{self, File};
@@ -19,7 +20,7 @@ fn last(path: &Path) -> Result<u64, String> {
     }
 }
 
-/// Makes the next number durable before it gives it away.
+/// Writes the next number to the disk before it returns it.
 fn next(path: &Path) -> io::Result<u64> {
     let number = last(path).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))? + 1;
     let fresh = path.with_extension("new");
@@ -35,17 +36,17 @@ fn next(path: &Path) -> io::Result<u64> {
 fn serve(listener: &TcpListener, path: &Path) -> io::Result<()> {
     let (mut connection, _) = listener.accept()?;
     let number = next(path)?;
-    // Whoever asked may have gone; then the number is skipped.
+    // The client may have gone; then the number is skipped.
     let _ = writeln!(connection, "{number}");
     Ok(())
 }
 
-/// Waits until the agent has news, somebody connects, or `pause` milliseconds are over.
+/// Waits until the agent has an event, a client connects, or `pause` milliseconds are over.
 fn poll(agent: &Agent, listener: &Option<TcpListener>, pause: i32) -> bool {
     let pollfd = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let listening = listener.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let mut watched = [pollfd(agent.as_raw_fd()), pollfd(listening)];
-    // SAFETY: an array of two, as is said.
+    // SAFETY: the array has two elements, and the call is told so.
     unsafe { libc::poll(watched.as_mut_ptr(), 2, pause) };
     watched[1].revents != 0
 }
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     agent.add_check("counter", move || last(&checked).map(drop));
     agent.ready()?;
     let mut listener = None;
-    let mut pause = -1; // heartbeats are wanted as often
+    let mut pause = -1; // the time between heartbeats
     loop {
         if poll(&agent, &listener, pause) {
             if let Some(listener) = &listener {
@@ -78,7 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 Event::Activate { .. } => listener = Some(TcpListener::bind(("127.0.0.1", port))?),
                 Event::Stop { .. } => {
-                    drop(listener); // the port is given up before stopped is said
+                    drop(listener); // give up the port before saying stopped
                     agent.stopped(None)?;
                     return Ok(());
                 }

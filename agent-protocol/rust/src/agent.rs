@@ -13,9 +13,10 @@ use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-static OPENED: AtomicBool = AtomicBool::new(false); // by this process
+// True if this process has opened its conversation.
+static OPENED: AtomicBool = AtomicBool::new(false);
 
-/// Why a call did nothing: the deed and the reason, for people.
+/// The reason why a call did nothing, for people: what it was to do, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(String);
 
@@ -27,14 +28,14 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// What is asked of an upgrade. `None` is the upgrader's own default.
+/// The terms of a requested upgrade. For `None` the upgrader uses its own default.
 #[derive(Clone, Debug, Default)]
 pub struct Upgrade {
     /// Required: 1 to 64 bytes of printable ASCII.
     pub id: String,
     /// Required: an absolute path.
     pub executable: String,
-    /// The arguments after the program's name; `None`: those of this agent.
+    /// The arguments after the program's name; for `None` those of this agent.
     pub args: Option<Vec<String>>,
     /// "parallel" or "sequential".
     pub mode: Option<String>,
@@ -54,8 +55,8 @@ pub struct Upgrade {
 
 type Check = Box<dyn FnOnce() -> Result<(), String>>;
 
-/// One process has one agent, opened first of all. What it says is refused, and nothing is sent,
-/// where the protocol does not allow it now or the upgrader would not take it.
+/// One process has one agent, which must be opened first. If the protocol does not allow a message
+/// now, or the upgrader would refuse it, the call returns an error, and nothing is sent.
 pub struct Agent {
     session: Session,
     channel: Option<Channel>,
@@ -93,7 +94,7 @@ impl Agent {
             return Err(io::Error::from_raw_os_error(libc::ENOTCONN));
         }
         let signals = Signals::catch()?;
-        // SAFETY: what epoll_create1 gives is new, and nobody else's.
+        // SAFETY: epoll_create1 returns a new descriptor, which nobody else owns.
         let watch = unsafe {
             let number = libc::epoll_create1(libc::EPOLL_CLOEXEC);
             if number < 0 {
@@ -124,20 +125,20 @@ impl Agent {
         let hello = Writer::new("hello")
             .integer("protocol", Some(message::PROTOCOL))
             .text("version", version);
-        // A version that was checked, in a first message: it cannot be refused.
+        // The first message, with a version that was checked, cannot be refused.
         let _ = agent.say(Word::Hello, hello, false);
         Ok(agent)
     }
 
-    /// True where there is no upgrader.
+    /// Returns true if there is no upgrader.
     pub fn alone(&self) -> bool {
         self.session.alone()
     }
 
-    // ---- what has happened
+    // ---- events
 
-    /// The next event, or `None` if there is none now. Never waits. At the end of input a held
-    /// agent exits here, at once, with status 1.
+    /// Returns the next event, or `None` if there is none now. Never waits. At the end of input a
+    /// held agent exits here, at once, with status 1.
     pub fn next_event(&mut self) -> Option<Event> {
         self.signals.drain();
         self.leave_if_over();
@@ -161,7 +162,8 @@ impl Agent {
         event
     }
 
-    /// The next event; waits for up to `timeout`, or without limit. `None`: the time is over.
+    /// Returns the next event; waits for up to `timeout`, or without limit. Returns `None` when the
+    /// time is over.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Option<Event> {
         let begin = Instant::now();
         loop {
@@ -177,20 +179,20 @@ impl Agent {
                 }
             };
             let mut watched = pollfd(self.watch.as_raw_fd(), libc::POLLIN);
-            // SAFETY: one structure, as is said.
+            // SAFETY: there is one structure, and the call is told so.
             unsafe { libc::poll(&mut watched, 1, left_ms) };
         }
     }
 
-    // ---- what the program says
+    // ---- messages from the program
 
-    /// Adds a start-up check for ready().
+    /// Adds a start-up check for ready(). The check returns what is wrong as its error.
     pub fn add_check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String> + 'static) {
         self.checks.push((name.to_string(), Box::new(check)));
     }
 
-    /// Runs the checks in order and says `ready`. The first that fails is said as `unfit` and given
-    /// as the error: the program ends without side effect.
+    /// Runs the checks in order and sends `ready`. If a check fails, sends `unfit` and returns the
+    /// error: the program must then end without side effect.
     pub fn ready(&mut self) -> Result<(), Refused> {
         self.session.ask(&Word::Ready).map_err(Refused)?;
         for (name, check) in std::mem::take(&mut self.checks) {
@@ -205,38 +207,38 @@ impl Agent {
         self.say(Word::Ready, Writer::new("ready"), false)
     }
 
-    /// This agent must not be given, or must not keep, the work. `reason` is cut to 1,024 bytes.
-    /// Returns when the upgrader's pipe has taken it.
+    /// Says that this agent must not be given, or must not keep, the work. `reason` is cut to 1,024
+    /// bytes. Returns when the upgrader's pipe has taken the message.
     pub fn unfit(&mut self, reason: &str) -> Result<(), Refused> {
         let reason = message::fit(reason, message::REASON_BYTES_MAX);
         let line = Writer::new("unfit").text("reason", Some(&reason));
         self.say(Word::Unfit, line, true)
     }
 
-    /// Asks to be replaced. Answered by `Accepted` or `UpgradeFailed`.
+    /// Requests an upgrade of this agent. `Accepted` or `UpgradeFailed` is the answer.
     pub fn request_upgrade(&mut self, upgrade: &Upgrade) -> Result<(), Refused> {
         let line = upgrade_line(upgrade)
             .map_err(|why| Refused(format!("cannot request upgrade {}: {why}", upgrade.id)))?;
         self.say(Word::Upgrade(upgrade.id.clone()), line, false)
     }
 
-    /// Opens the gate of the upgrade, whose candidate is ready.
+    /// Opens the gate of the upgrade whose candidate is ready.
     pub fn confirm(&mut self, id: &str) -> Result<(), Refused> {
         let line = Writer::new("confirm").text("id", Some(id));
         self.say(Word::Confirm(id.to_string()), line, false)
     }
 
-    /// Gives the upgrade up, also after a stop for it, before stopped(): the agent stays active.
-    /// `reason` is cut to 1,024 bytes.
+    /// Cancels the upgrade. That is possible also after a stop for it, until stopped(): the agent
+    /// stays active. `reason` is cut to 1,024 bytes.
     pub fn cancel(&mut self, id: &str, reason: Option<&str>) -> Result<(), Refused> {
         let reason = reason.map(|text| message::fit(text, message::REASON_BYTES_MAX));
         let line = Writer::new("cancel").text("id", Some(id)).text("reason", reason.as_deref());
         self.say(Word::Cancel(id.to_string()), line, false)
     }
 
-    /// Confirms a clean stop: all is finished and given up; the program exits next. `state`, at
-    /// most 32,768 bytes, and 65,000 when it is escaped, goes to the next agent. Returns when the
-    /// upgrader's pipe has taken it.
+    /// Confirms a clean stop: all work is finished and given up, and the program must exit next.
+    /// `state`, at most 32,768 bytes, and 65,000 when it is escaped, goes to the next agent.
+    /// Returns when the upgrader's pipe has taken the message.
     pub fn stopped(&mut self, state: Option<&str>) -> Result<(), Refused> {
         if let Some(state) = state {
             message::check_state(state)
@@ -250,12 +252,12 @@ impl Agent {
         self.say(Word::Stopped, line(), true)
     }
 
-    /// Vouches for this agent on trial: it is committed at once.
+    /// Says on trial that this agent works: the upgrade is committed at once.
     pub fn healthy(&mut self) -> Result<(), Refused> {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }
 
-    /// Moves the running deadline to at least so far from now, 1 ms to 24 h.
+    /// Moves the running deadline to at least this time from now, 1 ms to 24 h.
     pub fn extend(&mut self, by: Duration) -> Result<(), Refused> {
         let ms = message::check_time("the time", by, Duration::from_millis(1))
             .map_err(|why| Refused(format!("cannot extend the deadline: {why}")))?;
@@ -268,13 +270,13 @@ impl Agent {
         self.say(Word::Heartbeat, Writer::new("heartbeat"), false)
     }
 
-    /// One line for people, cut to 256 bytes.
+    /// Sends a status of one line for people, cut to 256 bytes.
     pub fn status(&mut self, text: &str) -> Result<(), Refused> {
         let text = message::fit(text, message::STATUS_BYTES_MAX);
         self.say(Word::Status, Writer::new("status").text("text", Some(&text)), false)
     }
 
-    // ---- within
+    // ---- internal functions
 
     fn say(&mut self, word: Word, line: Writer, last: bool) -> Result<(), Refused> {
         self.session.ask(&word).map_err(Refused)?;
@@ -299,7 +301,7 @@ impl Agent {
         for action in actions {
             match (action, &mut self.channel) {
                 (Action::Deliver(event), _) => self.events.push_back(event),
-                // SAFETY: ends the process.
+                // SAFETY: _exit only ends the process.
                 (Action::ExitAtOnce(status), _) => unsafe { libc::_exit(status) },
                 (Action::Send, Some(channel)) => channel.queue(line),
                 (Action::SendStopped, Some(channel)) => channel.queue(&self.unsent_stopped),
@@ -357,7 +359,7 @@ impl Agent {
         events: libc::c_int,
     ) -> io::Result<()> {
         let mut interest = libc::epoll_event { events: events as u32, u64: 0 };
-        // SAFETY: one structure, as is said.
+        // SAFETY: there is one structure, and the call is told so.
         let result =
             unsafe { libc::epoll_ctl(self.watch.as_raw_fd(), operation, number, &mut interest) };
         if result < 0 {
@@ -372,7 +374,7 @@ impl Agent {
         if let Some(channel) = &self.channel {
             let (input, output) = (channel.input.as_raw_fd(), channel.output.as_raw_fd());
             more = more || channel.input_waits() || (channel.over && !self.told_over);
-            // What is no longer watched answers ENOENT, which changes nothing.
+            // For a descriptor that is no longer watched the error is ENOENT, and nothing changes.
             let _ = if channel.over {
                 self.control(libc::EPOLL_CTL_DEL, input, 0)
                     .and_then(|()| self.control(libc::EPOLL_CTL_DEL, output, 0))
@@ -387,7 +389,8 @@ impl Agent {
     }
 }
 
-/// A descriptor that polls readable when next_event() may have something; for any event loop.
+/// Returns a descriptor that polls readable when next_event() may have something; for any event
+/// loop.
 impl AsRawFd for Agent {
     fn as_raw_fd(&self) -> RawFd {
         self.watch.as_raw_fd()

@@ -1,11 +1,12 @@
-//! An agent's two pipes: bytes to lines, lines to bytes. Never blocks, but in flush().
+//! An agent's two pipes: turns bytes into lines and lines into bytes. Only flush() blocks.
 
 use crate::event::Event;
 use crate::message::{decode, LINE_BYTES_MAX};
 use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 
-const PIPE_BUF: usize = 4_096; // a pipe that polls writable takes as much at once
-const UNSENT_BYTES_MAX: usize = 131_072; // as much as the upgrader keeps for an agent
+const PIPE_BUF: usize = 4_096; // a pipe that polls writable takes so many bytes at once
+// The most that is kept; the upgrader keeps as much for an agent.
+const UNSENT_BYTES_MAX: usize = 131_072;
 
 pub struct Channel {
     pub input: OwnedFd,
@@ -14,7 +15,7 @@ pub struct Channel {
     pub over: bool,
     unsent: Vec<u8>,
     unread: Vec<u8>,
-    /// The rest of a line that is too long.
+    /// True while the rest of a line that is too long is skipped.
     skipping: bool,
 }
 
@@ -42,12 +43,12 @@ impl Channel {
         !self.unsent.is_empty()
     }
 
-    /// True if a whole line has been read and not been taken.
+    /// Returns true if a whole line has been read and not been taken.
     pub fn input_waits(&self) -> bool {
         self.unread.contains(&b'\n')
     }
 
-    /// Reads and writes what can be without waiting.
+    /// Reads and writes as much as is possible without waiting.
     pub fn exchange(&mut self) {
         while self.turn(0) {}
     }
@@ -59,7 +60,7 @@ impl Channel {
         }
     }
 
-    /// The next message that has come, if there is one. Lines that are none are passed over.
+    /// Returns the next event that has come, if any. Lines that are no messages are skipped.
     pub fn take(&mut self) -> Option<Event> {
         while let Some(end) = self.unread.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = self.unread.drain(..=end).collect();
@@ -105,7 +106,7 @@ impl Channel {
             }
             return true;
         }
-        // Nobody reads the output any more. What the input holds still counts, and comes first.
+        // Nobody reads the output any more. Unread input still counts, and is handled first.
         self.unsent.clear();
         if !heard && !self.full() {
             self.over = true;
@@ -115,7 +116,7 @@ impl Channel {
 
     fn read_some(&mut self) {
         let mut bytes = [0u8; 16_384];
-        // SAFETY: `bytes` is as large as is said.
+        // SAFETY: `bytes` is as large as the call is told.
         let count =
             unsafe { libc::read(self.input.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len()) };
         match usize::try_from(count) {

@@ -1,4 +1,4 @@
-//! What the upgrader tells an agent.
+//! The events that the upgrader sends to an agent.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ pub struct Failure {
     pub id: String,
     pub stage: String,
     pub reason: String,
-    /// The failed agent's, if it is known.
+    /// The version of the failed agent, if it is known.
     pub version: Option<String>,
     pub errno: Option<String>,
     pub exit_status: Option<i64>,
     pub signal: Option<i64>,
 }
 
-/// What this agent was started as.
+/// The role in which this agent was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     First,
@@ -23,7 +23,7 @@ pub enum Role {
     Fallback,
 }
 
-/// Who asks for a stop: the upgrader for one of three reasons, SIGTERM to this process, or the end
+/// The cause of a stop: one of three reasons of the upgrader, SIGTERM to this process, or the end
 /// of the upgrader itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
@@ -34,7 +34,7 @@ pub enum StopReason {
     EndOfInput,
 }
 
-/// One event. Later versions add kinds, so a `match` has an arm for others.
+/// One event. Later versions add kinds, so a `match` needs an arm for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -46,21 +46,21 @@ pub enum Event {
         role: Role,
         previous_version: Option<String>,
         failure: Option<Failure>,
-        /// Send a heartbeat at least every half of it.
+        /// Send a heartbeat at least every half of this.
         watchdog: Option<Duration>,
     },
-    /// The work is yours, now. Where `clean` is false, recover as after a crash. A fallback that was
-    /// welcomed as a standby, before anything had failed, gets `failure` here.
+    /// The work is yours, now. If `clean` is false, recover as after a crash. A fallback that was
+    /// welcomed as a standby, before the failure, gets `failure` here.
     Activate {
         clean: bool,
         state: Option<String>,
         failure: Option<Failure>,
-        /// Only for an agent on trial: how long that lasts.
+        /// Only for an agent on trial: the length of the trial.
         trial: Option<Duration>,
-        /// Only for an agent on trial: what passes it, "survive" or "healthy".
+        /// Only for an agent on trial: how to pass it, "survive" or "healthy".
         commit: Option<String>,
     },
-    /// Finish, give everything up, call `stopped`, exit with status 0.
+    /// Finish, give up all work, call `stopped`, exit with status 0.
     Stop {
         reason: StopReason,
         deadline: Option<Duration>,
@@ -77,7 +77,7 @@ pub enum Event {
     UpgradeFailed(Failure),
     /// This agent has passed its trial.
     Committed { id: String, generation: i64 },
-    /// Something that this agent sent was not obeyed.
+    /// A message that this agent sent was refused.
     Error { about: Option<String>, reason: String },
 }
 

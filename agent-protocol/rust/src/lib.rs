@@ -1,8 +1,8 @@
-//! The agent's half of agent-protocol(7): how a program lets itself be replaced by upgrader(8)
-//! while it works.
+//! The agent's half of agent-protocol(7): by it a program lets upgrader(8) replace it while it
+//! works.
 //!
-//! [`Agent::open`] starts the conversation, first of all. Where there is no upgrader the same calls
-//! work and lead the program through the same story. See README.md.
+//! [`Agent::open`] starts the conversation, and must be called first. Without an upgrader the same
+//! calls work, and lead the program through the same steps. See README.md.
 
 mod agent;
 mod channel;

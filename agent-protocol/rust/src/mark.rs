@@ -1,12 +1,12 @@
-//! By the mark a process knows that it has been an agent: opening the conversation takes the
-//! upgrader's variables out of the environment, so an agent that has executed itself anew would find
-//! no upgrader, and activate itself beside the one that is active.
+//! The mark by which a process knows that it has been an agent. It is needed because opening the
+//! conversation removes the upgrader's variables from the environment: an agent that has executed
+//! itself again would find no upgrader, and activate itself beside the active one.
 
 const VARIABLE: &str = "LIBAGENT_PROTOCOL_PROCESS";
 const UNKNOWN_START: &str = "0";
 const START_FIELD: usize = 22;
 
-/// When the process was started, which executing a program leaves as it is.
+/// Returns when the process was started, which stays the same when it executes another program.
 fn start_of_process() -> String {
     let line = std::fs::read("/proc/self/stat").unwrap_or_default();
     let line = String::from_utf8_lossy(&line);
@@ -14,7 +14,7 @@ fn start_of_process() -> String {
     fields.split_whitespace().nth(START_FIELD - 3).unwrap_or(UNKNOWN_START).to_string()
 }
 
-/// What the agent starts inherits the mark, and is another process.
+/// Leaves the mark. Processes that the agent starts inherit it, but it does not name them.
 pub fn leave() {
     std::env::set_var(VARIABLE, format!("{} {}", std::process::id(), start_of_process()));
 }

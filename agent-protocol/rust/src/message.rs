@@ -18,7 +18,7 @@ pub const ID_BYTES_MAX: usize = 64;
 pub const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub const PROTOCOL: i64 = 1;
 
-// ---- what is said
+// ---- writing messages
 
 /// Why a message cannot be sent.
 pub type Unsendable = String;
@@ -71,12 +71,13 @@ pub fn fit(text: &str, bytes_max: usize) -> String {
     clean
 }
 
-/// In quotes; only the quote, the backslash and controls are escaped, in the shortest form.
+/// Returns the text in quotes; only the quote, the backslash and control characters are escaped, in
+/// the shortest form.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Builds one line.
+/// Builds the line of one message.
 pub struct Writer {
     line: String,
 }
@@ -129,9 +130,9 @@ impl Writer {
     }
 }
 
-// ---- what is heard
+// ---- reading messages
 
-/// The members of one object, and the names that were there twice in it.
+/// The members of one object, and the names that occurred twice in it.
 struct Members<'a> {
     all: &'a Map<String, Value>,
     twice: Vec<String>,
@@ -194,7 +195,7 @@ impl Members<'_> {
         })
     }
 
-    /// The member `failure`, which a fallback gets once.
+    /// Returns the member `failure`, which only a fallback gets, once.
     fn past_failure(&self) -> Taken<Option<Failure>> {
         match self.find("failure", false)? {
             None => Some(None),

@@ -1,17 +1,21 @@
-//! The agent's half of the conversation, decided: what the program may say now, what of the
-//! upgrader's messages it is told, and when it must exit. No input or output, and no clock.
+//! The agent's half of the conversation as a state machine. It decides what the program may say
+//! now, which of the upgrader's messages the program gets, and when it must exit. It does no input
+//! or output, and reads no clock.
 //!
-//! An agent is `Silent` until it has said hello, then held: `Starting`, and `Ready` once it has
-//! said so. `activate` makes it `Active`; a stop, whoever asks for it, makes it `Stopping`, and a
-//! cancel takes the upgrader's stop for an upgrade back. `Stopped` follows its own word. `Ended` is
-//! a held agent that has said unfit or must exit at once.
+//! An agent is `Silent` until it has said hello. Then it is held: `Starting`, and after its `ready`
+//! it is `Ready`. `activate` makes it `Active`. A stop makes it `Stopping`, whether the upgrader or
+//! something else requests it; a cancel takes back the upgrader's stop for an upgrade. After its
+//! own `stopped` the agent is `Stopped`. It is `Ended` if it was held and has said unfit or must
+//! exit at once.
 //!
-//! A message that does not fit the moment has crossed one of ours: it changes nothing and is told
-//! to nobody. Two crossings matter. A `stop` for an upgrade that this agent has cancelled is void.
-//! A `stop` that comes when this agent has stopped of itself is answered with `stopped`.
+//! A message that does not fit the state has crossed one of ours on its way: it changes nothing,
+//! and the program does not get it. Two cases matter. A `stop` for an upgrade that this agent has
+//! cancelled is void. A `stop` that comes after this agent has stopped by itself is answered with
+//! `stopped`.
 //!
-//! Alone, without an upgrader, the program is led through the same story: ready is followed by
-//! activate and SIGTERM by a stop; a request for an upgrade is refused; all else does nothing.
+//! Alone, without an upgrader, the program goes through the same states: ready is followed by
+//! activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
+//! nothing.
 
 use crate::event::{Event, Role, StopReason};
 
@@ -44,7 +48,7 @@ enum Step {
     Cancelled,
 }
 
-/// What a program may say.
+/// A message that a program may say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
     Hello,
@@ -78,13 +82,13 @@ impl Word {
     }
 }
 
-/// What is to be done, in order.
-#[allow(clippy::large_enum_variant)] // there is one at a time
+/// An action to perform; several are performed in order.
+#[allow(clippy::large_enum_variant)] // only one exists at a time
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Send what the program asked to say.
+    /// Send the message that the program says.
     Send,
-    /// Send the `stopped` that was said before the upgrader asked for it.
+    /// Send the `stopped` that was said before the upgrader requested it.
     SendStopped,
     Deliver(Event),
     ExitAtOnce(i32),
@@ -99,11 +103,11 @@ pub struct Session {
     trial: Trial,
     /// The id of an upgrade that has not been answered.
     request: Option<String>,
-    /// The one under way away from this agent.
+    /// The upgrade under way that is to replace this agent, and how far it has come.
     upgrade: Option<(String, Step)>,
-    /// The upgrader's own stop.
+    /// The reason, if the upgrader has requested the stop.
     ordered: Option<StopReason>,
-    /// SIGTERM has asked for a stop.
+    /// SIGTERM has requested a stop.
     signalled: bool,
     /// The input has ended.
     gone: bool,
@@ -135,19 +139,19 @@ impl Session {
         self.alone
     }
 
-    /// True while there is nothing that the agent would have to give up before it exits.
+    /// Returns true while the agent has no work that it would have to give up before it exits.
     pub fn held(&self) -> bool {
         !matches!(self.life, Life::Active | Life::Stopping | Life::Stopped)
     }
 
-    /// True if `stopped` would be sent, not only noted.
+    /// Returns true if `stopped` would be sent at once, and false if it would only be kept.
     pub fn stop_ordered(&self) -> bool {
         self.ordered.is_some() && !self.gone
     }
 
-    // ---- what the program says
+    // ---- messages from the program
 
-    /// Why the program may not say `word` now, as a sentence.
+    /// Returns an error with the reason, as a sentence, if the program may not say `word` now.
     pub fn ask(&self, word: &Word) -> Why {
         let bears = self.alone && !matches!(word, Word::Ready | Word::Upgrade(_));
         match self.why_not(word) {
@@ -156,7 +160,7 @@ impl Session {
         }
     }
 
-    /// The program says `word`. Changes nothing where ask() refuses it.
+    /// Handles a message that the program says. Changes nothing if ask() refuses it.
     pub fn say(&mut self, word: &Word) -> Vec<Action> {
         if self.why_not(word).is_err() {
             return Vec::new();
@@ -245,7 +249,7 @@ impl Session {
         }
     }
 
-    /// The step of the upgrade `id`, if it is under way away from this agent.
+    /// Returns the step of the upgrade `id`, if it is under way to replace this agent.
     fn step_of(&self, id: &str) -> Result<Step, String> {
         if self.request.as_deref() == Some(id) {
             return Err("it has not been accepted".to_string());
@@ -290,7 +294,7 @@ impl Session {
         }
     }
 
-    /// Changes the session as saying the word does, and tells whether it is sent.
+    /// Changes the session for a message that the program says, and returns whether it is sent.
     fn said(&mut self, word: &Word) -> bool {
         match word {
             Word::Hello => self.life = Life::Starting,
@@ -308,14 +312,14 @@ impl Session {
                 self.life = Life::Stopped;
                 return self.stop_ordered();
             }
-            // A stop that the upgrader did not ask for has no deadline.
+            // A stop that the upgrader did not request has no deadline, so nothing is sent.
             Word::Extend => return self.life == Life::Starting || self.ordered.is_some(),
             Word::Healthy | Word::Heartbeat | Word::Status => {}
         }
         true
     }
 
-    // ---- what the upgrader says
+    // ---- messages from the upgrader
 
     pub fn hear(&mut self, event: Event) -> Vec<Action> {
         if self.alone || self.gone || matches!(self.life, Life::Silent | Life::Ended) {
@@ -332,7 +336,7 @@ impl Session {
         }
     }
 
-    /// Takes the event in, and tells whether the program is told.
+    /// Changes the state for the event, and returns whether the program gets the event.
     fn heard(&mut self, event: &Event) -> bool {
         let stopped = self.life == Life::Stopped;
         match event {
@@ -426,9 +430,9 @@ impl Session {
         }
     }
 
-    // ---- what befalls it
+    // ---- the end of input, and SIGTERM
 
-    /// The upgrader has gone.
+    /// Handles the end of input: the upgrader has gone.
     pub fn input_ended(&mut self) -> Vec<Action> {
         if self.alone || self.gone {
             return Vec::new();
@@ -445,7 +449,7 @@ impl Session {
         vec![Action::Deliver(Event::stop(StopReason::EndOfInput))]
     }
 
-    /// SIGTERM has come.
+    /// Handles SIGTERM.
     pub fn terminated(&mut self) -> Vec<Action> {
         if self.held() {
             self.life = Life::Ended;

@@ -1,4 +1,5 @@
-//! What the upgrader has put into the process, taken away from the program; and SIGTERM.
+//! Removes from the process what the upgrader has put there: variables and descriptors. Also
+//! catches SIGTERM.
 
 use crate::channel::Channel;
 use crate::session::EXIT_TERMINATED;
@@ -21,20 +22,21 @@ fn checked(result: libc::c_int) -> Result<libc::c_int> {
     }
 }
 
-/// A private, close-on-exec copy.
+/// Makes a private, close-on-exec copy.
 fn private_copy(number: RawFd) -> Result<OwnedFd> {
-    // SAFETY: what fcntl gives is new, and nobody else's.
+    // SAFETY: fcntl returns a new descriptor, which nobody else owns.
     unsafe {
         let copy = checked(libc::fcntl(number, libc::F_DUPFD_CLOEXEC, FIRST_PRIVATE))?;
         Ok(OwnedFd::from_raw_fd(copy))
     }
 }
 
-/// Moves the pipes away from descriptors 0 and 1, so that no child and no print reaches them.
+/// Moves the pipes away from descriptors 0 and 1, so that no child gets them and no printed text
+/// goes into them.
 pub fn take_pipes() -> Result<Channel> {
     let (input, output) = (private_copy(0)?, private_copy(1)?);
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
-    // SAFETY: dup2 of descriptors that are open, or an error.
+    // SAFETY: dup2 gets open descriptors, or returns an error.
     unsafe {
         checked(libc::dup2(null.as_raw_fd(), 0))?;
         if libc::dup2(2, 1) < 0 {
@@ -44,7 +46,8 @@ pub fn take_pipes() -> Result<Channel> {
     Ok(Channel::new(input, output))
 }
 
-/// The lock's descriptor stays open for the life of the process, and is no child's.
+/// Makes the lock's descriptor close-on-exec, so that no child gets it. It stays open for the life
+/// of the process.
 pub fn keep_lock_private() {
     let text = std::env::var("AGENT_PROTOCOL_LOCK_FD").unwrap_or_default();
     if let Ok(number) = text.parse::<libc::c_int>() {
@@ -68,7 +71,7 @@ extern "C" fn note_term(signal: libc::c_int) {
     unsafe {
         let error = *libc::__errno_location();
         if libc::getpid() != OWNER.load(Ordering::Relaxed) {
-            libc::signal(signal, libc::SIG_DFL); // a child that was forked
+            libc::signal(signal, libc::SIG_DFL); // in a forked child
             libc::raise(signal);
         } else if HELD.load(Ordering::Relaxed) {
             libc::_exit(EXIT_TERMINATED);
@@ -82,11 +85,12 @@ extern "C" fn note_term(signal: libc::c_int) {
 
 fn add_one(number: RawFd) {
     let one = 1u64;
-    // SAFETY: writes eight bytes. Full means that it polls readable already.
+    // SAFETY: writes eight bytes. If the descriptor is full, it polls readable already.
     unsafe { libc::write(number, (&one as *const u64).cast(), 8) };
 }
 
-/// Catches SIGTERM while it lives. Polls readable after it, and after wake().
+/// Catches SIGTERM while it exists. Its descriptor polls readable after a SIGTERM, and after
+/// wake().
 pub struct Signals {
     event: OwnedFd,
     before: libc::sigaction,
@@ -120,11 +124,11 @@ impl Signals {
 
     pub fn drain(&self) {
         let mut count = 0u64;
-        // SAFETY: reads eight bytes into a number of eight.
+        // SAFETY: reads eight bytes into a number of eight bytes.
         unsafe { libc::read(self.descriptor(), (&mut count as *mut u64).cast(), 8) };
     }
 
-    /// Whether a SIGTERM ends the process at once.
+    /// Sets whether a SIGTERM ends the process at once.
     pub fn set_held(&self, held: bool) {
         HELD.store(held, Ordering::Relaxed);
     }
@@ -140,7 +144,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // SAFETY: puts back what sigaction gave.
+        // SAFETY: restores the disposition that sigaction returned.
         unsafe { libc::sigaction(libc::SIGTERM, &self.before, std::ptr::null_mut()) };
     }
 }
