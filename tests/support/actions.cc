@@ -1,4 +1,4 @@
-// Questions that tests ask about a list of actions.
+// Finds messages, orders and log lines in a list of the supervisor's actions. See bench.h.
 #include "agent-protocol/cpp/wire/codec.h"
 #include "agent-protocol/cpp/wire/names.h"
 #include "tests/support/bench.h"

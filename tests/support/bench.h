@@ -1,5 +1,6 @@
-// A supervisor on the bench: a clock of its own, and a world in which every check, start and relink
-// succeeds unless a test says otherwise. A small language for tests of decisions.
+// A bench for tests of decisions: a supervisor on a clock of its own, and a world in which every
+// check, start and relink succeeds unless a test says otherwise. Its functions make the tests
+// short.
 #pragma once
 
 #include <cstdint>
@@ -16,36 +17,37 @@ namespace upgrader::test {
 
 class Bench {
  public:
-  // By default: the upgrader's own defaults, as the command line has them.
+  // Makes a bench with this policy, by default that of a command line without options.
   explicit Bench(Policy policy = default_policy());
   [[nodiscard]] static Policy default_policy();
 
-  // ---- events. Each returns all actions up to its end, outcomes included.
+  // ---- events. Each function returns all actions that the event and its outcomes lead to.
   Actions start();
   Actions say(Generation generation, agent_protocol::AgentMessage message);
   Actions last_word(Generation generation, agent_protocol::AgentMessage message);
   Actions exit(Generation generation, int status = 0);
   Actions die(Generation generation, int signal);
   Actions take(const Event& event);
-  // Lets time pass, delivering each deadline as it comes.
+  // Lets time pass, and delivers each deadline at its time.
   Actions wait(Duration duration);
-  // The same, but nobody runs meanwhile, the supervisor included: deadlines come behind it.
+  // Lets time pass while all processes are frozen, the supervisor included: deadlines are delivered
+  // afterwards.
   Actions freeze(Duration duration);
 
-  // ---- whole stretches of a story
+  // ---- longer parts of a story
   Actions hello(Generation generation, const std::string& version = "");
-  Actions ready(Generation generation);  // hello and ready
+  Actions ready(Generation generation);  // `hello`, and then `ready`
   Actions stopped(Generation generation, std::optional<std::string> state = std::nullopt);
   Actions upgrade(const std::string& id = "u1");
   Actions upgrade(agent_protocol::Upgrade request);
   // Drives a fresh bench to this phase by the shortest story, with upgrade u1.
   void reach(Phase phase);
-  // Drives a fresh bench to warm upgrade u1's trial: agent 2 is tried, and standby 3 was started,
-  // which has not greeted. Returns what the end of agent 1 led to.
+  // Drives a fresh bench to the trial of warm upgrade u1: agent 2 is on trial, and standby 3 has
+  // been started and has not said `hello`. Returns the actions that the end of agent 1 led to.
   Actions reach_warm_trial();
 
-  // ---- the world: the next outcome of this kind is a failure. Of starts, the next one that
-  // nothing has been said of: one that fails may lead to another.
+  // ---- the world: the next outcome of this kind is a failure. Failures of starts add up: each
+  // call is about one more start, since a failed start may lead to another.
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
   void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_link_back_fails(const std::string& errno_name) { link_back_failure_ = errno_name; }
@@ -55,19 +57,19 @@ class Bench {
   void next_way_back_is_gone() { no_way_back_ = true; }
   void next_activate(Sent sent) { activate_ = sent; }
 
-  // Sees each step, outcomes included.
+  // Called after each step, outcomes included.
   using Witness = std::function<void(const Event&, const Actions&, const State&)>;
   void have_watched(Witness witness) { witness_ = std::move(witness); }
 
-  // ---- what is so
+  // ---- the present state
   [[nodiscard]] Phase phase() const { return supervisor_.phase(); }
   [[nodiscard]] const State& state() const { return supervisor_.state(); }
   [[nodiscard]] const Supervisor& supervisor() const { return supervisor_; }
   [[nodiscard]] Generation active() const;     // 0 if no agent is
-  [[nodiscard]] Generation candidate() const;  // 0 if there is none
+  [[nodiscard]] Generation candidate() const;  // 0 if there is no candidate
   [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
   [[nodiscard]] Time now() const { return now_; }
-  // Rules that were broken on the way, as a watcher from outside saw it.
+  // Returns the rules that have been broken so far, as a watcher from outside has seen it.
   [[nodiscard]] const std::vector<std::string>& violations() const { return watcher_.violations(); }
 
  private:
@@ -87,11 +89,11 @@ class Bench {
   Witness witness_;
 };
 
-// ---- what is in a list of actions
+// ---- questions about a list of actions
 
-// Types of the messages to an agent, in order.
+// Returns the types of the messages to an agent, in their order.
 [[nodiscard]] std::vector<std::string> messages_to(const Actions& actions, Generation generation);
-// The first message of this type to that agent.
+// Returns the first message of this type to that agent.
 template <class Message>
 [[nodiscard]] std::optional<Message> message_to(const Actions& actions, Generation generation) {
   for (const Action& action : actions) {
@@ -104,11 +106,11 @@ template <class Message>
 [[nodiscard]] std::vector<Generation> kills(const Actions& actions);
 [[nodiscard]] std::vector<Generation> spawns(const Actions& actions);
 [[nodiscard]] int restores(const Actions& actions);
-// All log lines, one below the other.
+// Returns all log lines as one text.
 [[nodiscard]] std::string log_of(const Actions& actions);
 
-// All that an operator or an agent would notice, one line an action: "send 1 stop upgrade 90000 u1
-// 2". Log lines are left out.
+// Returns every action that an operator or an agent would notice, one line each: "send 1 stop
+// upgrade 90000 u1 2". Log lines are left out.
 [[nodiscard]] std::vector<std::string> summary(const Actions& actions);
 
 }  // namespace upgrader::test

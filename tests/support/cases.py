@@ -1,5 +1,5 @@
-# Tests in Python that count themselves: a case is a function that is given a world of its own, and
-# is named by a sentence. The world has `close()`, and `logs()` to be read where a case failed.
+# Runs tests in Python and counts them. A case is a function whose name is a sentence; it is given
+# a world of its own. The world has `close()`, and `logs()`, which is printed if the case fails.
 import sys
 import threading
 import time
@@ -31,10 +31,10 @@ def run_cases(make_world, close=None):
             function(world)
             passed += 1
             print("ok %s%s" % (name, " [%s]" % rows if rows else ""))
-        except Exception as error:  # an assertion, or whatever went wrong
+        except Exception as error:  # an assertion, or any other error
             failed += 1
             trace = error.__traceback__
-            while trace.tb_next:  # until the innermost frame
+            while trace.tb_next:  # go to the innermost frame
                 trace = trace.tb_next
             print("not ok %s: line %d: %s %s"
                   % (name, trace.tb_lineno, type(error).__name__, error))

@@ -1,6 +1,6 @@
-# Tests in shell that count themselves, to be sourced from the top of the tree: `check` runs a
-# command by a name, and `counted` closes with `N passed, N failed`. `$scratch` is a directory that
-# is removed at the end; a script with a trap of its own removes it there.
+# Runs tests in shell and counts them. Sourced from the top of the tree: `check` runs a command
+# under a name, and `counted` prints `N passed, N failed` at the end. `$scratch` is a directory that
+# is removed at the end; a script with a trap of its own must remove it there.
 
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -8,7 +8,7 @@ passed=0
 failed=0
 
 # usage: check NAME COMMAND...
-# Of a command that fails all that it said is shown, or the last `$said_lines` lines, and then
+# If the command fails, shows all its output, or its last `$said_lines` lines, and then
 # `$scratch/log`, if there is one.
 check() {
   name=$1
@@ -24,7 +24,7 @@ check() {
   fi
 }
 
-# The last line of the script; its status is that of the script.
+# Prints the counts. Must be the last line of the script, whose status it sets.
 counted() {
   echo "$passed passed, $failed failed"
   [ "$failed" = 0 ]

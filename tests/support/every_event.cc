@@ -9,7 +9,8 @@ namespace {
 
 using namespace agent_protocol;
 
-// Requests that differ in all that changes what happens.
+// Returns requests for an upgrade: one for each combination of members that the supervisor treats
+// differently.
 std::vector<std::pair<std::string, Upgrade>> every_upgrade() {
   std::vector<std::pair<std::string, Upgrade>> requests;
   const auto add = [&](const std::string& name, auto change) {
@@ -102,7 +103,8 @@ std::vector<NamedEvent> every_event(const State& state, bool of_one_gone) {
   if (state.last_generation == 0) events.push_back({"start", StartRequested{1, std::nullopt}});
   if (state.incumbent) add_events_of(state.incumbent->generation, events);
   if (state.candidate) add_events_of(state.candidate->generation, events);
-  // One that never was stands for all that have gone: the supervisor knows neither.
+  // The supervisor knows no ended agent, so a generation that has never existed stands for all of
+  // them.
   if (of_one_gone) add_events_of(state.last_generation + 7, events);
   events.push_back({"sigterm", StopRequested{}});
   events.push_back({"sigquit", QuitRequested{}});

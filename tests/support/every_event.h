@@ -1,4 +1,4 @@
-// Every event that can come to a supervisor in a given state, the absurd ones included.
+// Lists every event that can come to a supervisor in a given state, even the absurd ones.
 #pragma once
 
 #include <optional>
@@ -11,21 +11,23 @@
 namespace upgrader::test {
 
 struct NamedEvent {
-  std::string name;  // for people: "2 ready"
+  std::string name;  // for people, such as "2 ready"
   Event event;
-  std::optional<Event> then = std::nullopt;  // follows at once: an exit after last words
+  // An event that follows at once: the exit after last words.
+  std::optional<Event> then = std::nullopt;
 };
 
-// All messages, closes and exits of each agent that lives, of one that has gone if that is wanted,
-// and all signals.
+// Returns all messages, closed pipes and exits of each living agent, those of an ended agent if
+// `of_one_gone`, and all signals.
 [[nodiscard]] std::vector<NamedEvent> every_event(const State& state, bool of_one_gone = true);
 
-// Every request of the control directory: of the upgrade under way, if there is one.
+// Returns every request of an operator. Those that name an upgrade name the upgrade under way, if
+// there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
-// Every other beginning that --previous makes possible.
+// Returns every way to begin that --previous makes possible, except the ordinary start.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
-// The outcomes that the pending action may have.
+// Returns the outcomes that the pending action may have.
 [[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
 
 }  // namespace upgrader::test

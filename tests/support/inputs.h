@@ -10,6 +10,6 @@ struct NamedInput {
   std::string bytes;
 };
 
-// In the order of the file. Fails the program with a line on standard error if the file cannot be
-// read, or a line of it is not a name, a blank and base64.
+// Returns the inputs in the order of the file. Ends the program with a line on standard error if
+// the file cannot be read, or if a line is not a name, a blank and base64.
 [[nodiscard]] std::vector<NamedInput> read_inputs(const std::string& path);

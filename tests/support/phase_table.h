@@ -1,5 +1,5 @@
-// The table of phases at the head of upgrader/core/supervisor.h, as data: from which phase an event
-// may lead to which. For tests that compare it with what the supervisor does.
+// Reads the table of phases at the head of upgrader/core/supervisor.h, for tests that compare it
+// with the supervisor's steps: it lists the phases to which each phase may lead.
 #pragma once
 
 #include <set>
@@ -9,15 +9,15 @@
 
 namespace upgrader::test {
 
-// From one phase to another, by their names.
+// A step from one phase to another, by their names.
 using PhaseStep = std::pair<std::string, std::string>;
 
-// The rows of the table in this text of the header: each phase with every phase that its column
-// "goes on to" names.
+// Returns the rows of the table, from the text of the header: each phase with every phase in its
+// column "goes on to".
 [[nodiscard]] std::set<PhaseStep> steps_of_table(const std::string& header);
 
-// In words, what only one of them has. `taken` is without the steps of SIGTERM and SIGQUIT, which
-// the table leaves to the sentence below it.
+// Says in words which steps are only in the table, and which have only been taken. `taken` must not
+// include the steps of SIGTERM and SIGQUIT, which the sentence below the table describes.
 [[nodiscard]] std::vector<std::string> differences(const std::set<PhaseStep>& table,
                                                    const std::set<PhaseStep>& taken);
 

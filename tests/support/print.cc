@@ -5,7 +5,7 @@ namespace {
 
 class Printer {
  public:
-  // Quoted, so that no text of an agent looks like what stands behind it.
+  // Quotes the text, so that a text of an agent cannot look like the items behind it.
   void put(const char* name, const std::string& text) {
     text_ += std::string(name) + "=\"";
     for (const char byte : text) {

@@ -1,4 +1,4 @@
-// A supervisor's whole state as text, so that states can be read, compared and counted.
+// Prints a supervisor's whole state as text, so that states can be read, compared and counted.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace upgrader::test {
 
-// Equal for equal supervisors, different for different ones.
+// Returns equal texts for equal supervisors, and different texts for different ones.
 [[nodiscard]] std::string print(const Supervisor& supervisor);
 
 }  // namespace upgrader::test

@@ -40,7 +40,7 @@ std::optional<std::string> optional_rest(const Words& words, std::size_t from) {
   return rest_of(words, from);
 }
 
-// "options --trial=0 --relink": the upgrader's own command line.
+// Parses "options --trial=0 --relink": options as on the upgrader's command line.
 std::optional<Policy> policy_of(const Words& words) {
   std::vector<const char*> argv{"upgrader"};
   for (std::size_t i = 1; i < words.size(); ++i)
@@ -52,7 +52,7 @@ std::optional<Policy> policy_of(const Words& words) {
   return policy_of(*options, Duration::zero());
 }
 
-// "1 upgrade u1 sequential confirm healthy continue trial=0 start=5000 stop=100 gate=100"
+// Parses "1 upgrade u1 sequential confirm healthy continue trial=0 start=5000 stop=100 gate=100".
 Upgrade upgrade_of(const Words& words) {
   Upgrade upgrade;
   upgrade.id = words.size() > 2 ? words[2] : "u1";
@@ -76,7 +76,7 @@ Upgrade upgrade_of(const Words& words) {
   return upgrade;
 }
 
-// "control upgrade u1 agent", "control cancel u1 why not", "control shutdown"
+// Parses "control upgrade u1 agent", "control cancel u1 why not" or "control shutdown".
 std::optional<Event> control_event_of(const Words& words) {
   if (words.size() < 2) return std::nullopt;
   for (const Deed deed :
@@ -146,9 +146,9 @@ Duration duration_of(const std::string& text) {
 
 constexpr std::string_view heading = "## ";
 
-// A file of scenarios, in its order.
+// The parts of a file of scenarios, in the order of the file.
 struct Parts {
-  std::string head;  // ahead of the first
+  std::string head;  // the text before the first scenario
   std::vector<std::pair<std::string, std::string>> scenarios;
 };
 
@@ -204,7 +204,7 @@ class Player {
     bench_ = Bench(policy_);
   }
 
-  // "next check fails ENOENT", "next way back is gone"
+  // Obeys "next check fails ENOENT" or "next way back is gone".
   void prepare(const Words& words) {
     const std::string deed = rest_of(words, 1);
     if (words.size() == 4 && words[1] == "check") return bench_.next_check_fails(words[3]);

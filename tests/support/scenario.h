@@ -1,5 +1,5 @@
-// A scenario: a story for the supervisor as text. Events stand flush left, the actions that answer
-// them after "> ", the phase after "= ". See tests/decisions/scenario/README.md for the words.
+// A scenario: a story for the supervisor as text. Events stand at the left margin, the actions that
+// follow after "> ", the phase after "= ". The words are in tests/decisions/scenario/README.md.
 #pragma once
 
 #include <filesystem>
@@ -10,31 +10,32 @@
 namespace upgrader::test {
 
 struct ScenarioOutcome {
-  std::string text;    // the scenario, with the answers as they are now
-  std::string phase;   // at its end
-  std::string active;  // the active generation at its end, "-" for nobody, "exit N" after the end
-  std::string told;    // the last ending of an upgrade and whom it was told
-  std::string log;     // its log lines, each after how loud it is, or of which kind
+  std::string text;   // the scenario, with the answers that the supervisor gives now
+  std::string phase;  // the phase at the end
+  // The active agent's generation at the end, "-" if there is none, or "exit N".
+  std::string active;
+  std::string told;  // the last ending of an upgrade, and the agent that was sent it
+  std::string log;   // its log lines, each behind its level or kind
   std::vector<std::string> mistakes;  // lines that could not be understood
 };
 
-// The text between a heading `## NAME` and the next, by name.
+// Scenarios by name. A scenario is the text between a heading `## NAME` and the next heading.
 using Scenarios = std::map<std::string, std::string>;
 
-// The files of scenarios in the tree: tests/decisions/scenario/SUBJECT.txt.
+// Returns the paths of tests/decisions/scenario/SUBJECT.txt.
 [[nodiscard]] std::vector<std::filesystem::path> scenario_files();
 
-// The scenarios of one file. A name that a file has twice fails the program, with a line on
-// standard error.
+// Returns the scenarios of one file. Ends the program with a line on standard error if the file has
+// a name twice.
 [[nodiscard]] Scenarios scenarios_in(const std::filesystem::path& file);
 
-// Those of all files, likewise.
+// Returns the scenarios of all files. Ends the program if two have the same name.
 [[nodiscard]] Scenarios all_scenarios();
 
 // Writes a file anew, with other texts for its scenarios.
 void rewrite_scenarios(const std::filesystem::path& file, const Scenarios& texts);
 
-// Plays the events of a scenario; its old answers are not looked at.
+// Plays the events of a scenario. Ignores its old answers.
 [[nodiscard]] ScenarioOutcome play(const std::string& scenario);
 
 }  // namespace upgrader::test

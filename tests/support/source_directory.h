@@ -1,9 +1,8 @@
-// Tests that read tables, pages or inputs of the tree find them by this. One object alone depends
-// on the place of the tree, so that a compiler cache serves several checkouts.
+// Tells tests where the source tree is, in which they read tables, pages or inputs. Only this
+// object depends on the place of the tree, so that one compiler cache serves several checkouts.
 #pragma once
 
 #include <string>
 
-// The absolute path of the top of the tree from which the tests were built, without a slash behind
-// it.
+// Returns the absolute path of the source tree, without a slash at its end.
 std::string source_directory();

@@ -1,5 +1,5 @@
-# Types the commands of a page as a new user would: into one shell, so that functions, variables and
-# jobs last.
+# Types the commands of a page as a new user would. All go into one shell, so that functions,
+# variables and jobs last.
 import os
 import re
 import subprocess

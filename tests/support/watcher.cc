@@ -16,7 +16,7 @@ Generation Watcher::active() const {
   return 0;
 }
 
-// The work is, or is promised.
+// Returns true if another agent is active, or has been sent an `activate` that is not written yet.
 bool Watcher::is_anothers(Generation generation) const {
   return std::any_of(alive_.begin(), alive_.end(), [generation](const auto& entry) {
     return entry.first != generation && (entry.second.promised || entry.second.activated);
@@ -160,7 +160,7 @@ void Watcher::see_action(const Action& action, Time now) {
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
-    // At boot it was proved when it was committed, in another life.
+    // The way back at boot needs no proof now: that was given before the program was committed.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
@@ -252,7 +252,8 @@ void Watcher::see_activate(Generation generation, Process& process, const Activa
   process.promised = true;
 }
 
-// One that was promised the work has got its `activate`, and nobody else will get what was left.
+// Notes that the agent's `activate` has been written whole. No other agent gets the last agent's
+// state any more.
 void Watcher::see_activated(Generation generation) {
   const auto found = alive_.find(generation);
   if (found == alive_.end() || !found->second.promised) return;
@@ -321,7 +322,8 @@ void Watcher::see_kill(Generation generation, Time now) {
 }
 
 void Watcher::see_answer(const std::string& id, const char* answer) {
-  // An upgrade by a signal has no answer; that of an agent comes in the step that it is asked in.
+  // An upgrade by a signal has no answer. An agent's request is answered in the step of the
+  // request.
   if (!asked_ || *asked_ != id) return broken(std::string("Answers: unasked ") + answer + " " + id);
   asked_.reset();
 }
@@ -333,9 +335,10 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
   accepted_.reset();
 }
 
-// By whomever it was asked for, an upgrade is accepted when its candidate runs, a sequential one
-// when its executable has been checked, the link has been put back where it named that, and the old
-// agent, or the proof of the link before it, is next.
+// Notes whether an upgrade is accepted in this step, whoever has requested it. That happens when
+// its candidate runs. A sequential upgrade is accepted when its executable has been checked, the
+// link has been put back if the request named it, and the next step is the stop of the old agent or
+// the proof of the link.
 void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   const bool done = !outcome.refused;
   if (pending_ == Pending::check && done) checked_ = outcome.way_back;
@@ -359,7 +362,8 @@ void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   if (by_agent_ && by_control_) broken("Answers: an operator's upgrade is accepted to the agent");
 }
 
-// Each has exactly one, and it is the one that the agent then active is told of.
+// Checks that each upgrade has exactly one ending, which is also the one that the active agent is
+// sent.
 void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
   if (recorded_) broken("Answers: a second ending is recorded");
   recorded_ = true;
@@ -379,7 +383,7 @@ void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
   if (active() == 0) broken("Answers: an upgrade has ended, and nobody is active");
 }
 
-// S9: a standby lives only beside an agent on trial, or alone.
+// S9: checks that a standby lives only beside an agent on trial, or alone.
 void Watcher::check_standby() {
   const Generation serving = active();
   if (serving == 0 || alive_.size() == 1 || alive_[serving].on_trial || winding_down()) return;
@@ -389,7 +393,8 @@ void Watcher::check_standby() {
   }
 }
 
-// S4: what a candidate does before the stop reaches the active agent as news of the upgrade only.
+// S4: checks that before the stop a candidate causes no message to the active agent, except news of
+// the upgrade.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
   const auto* refused = std::get_if<MessageRefused>(&event);

@@ -1,6 +1,6 @@
-// Watches a supervisor from outside: keeps its own small account of the world from the events that
-// go in and the actions that come out, and says which rule was broken. Never looks into the
-// supervisor. The rules are S1 to S9, S1b and Answers of tests/INVARIANTS.md.
+// Watches a supervisor from outside: it keeps its own small account of the world, from the events
+// that go in and the actions that come out, and reports which rule was broken. It never looks into
+// the supervisor. The rules are S1 to S9, S1b and Answers of tests/INVARIANTS.md.
 #pragma once
 
 #include <map>
@@ -18,21 +18,23 @@ class Watcher {
  public:
   explicit Watcher(Duration exit_grace) : exit_grace_(exit_grace) {}
 
-  // Call once a step. Afterwards violations() has what was broken, in words.
+  // Checks a step. Call it once for each step; afterwards violations() says in words what was
+  // wrong.
   void see(const Event& event, const Actions& actions, Time now);
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
-  // Somebody is active: its `activate` has been written whole.
+  // Returns whether an agent's `activate` has been written whole and the agent has not ended.
   [[nodiscard]] bool anyone_active() const { return active() != 0; }
 
-  // Makes the account one of an instant in which no deadline has passed but this agent's (0: none).
+  // Moves the account to an instant at which no deadline has passed except this agent's (0: none at
+  // all).
   void let_time_pass(Generation generation);
 
-  // Gives the generations that still matter other numbers, in the same order.
+  // Renumbers the generations that still matter, in the same order.
   void renumber(const std::map<Generation, Generation>& ranks);
 
-  // The whole account as text: equal for equal ones.
+  // Returns the whole account as text, which is equal for equal accounts.
   [[nodiscard]] std::string print() const;
   bool operator==(const Watcher&) const = default;
 
@@ -41,19 +43,20 @@ class Watcher {
     bool greeted = false;
     bool ready = false;
     bool promised = false;   // `activate` was sent, and has not been written whole
-    bool activated = false;  // it has been
+    bool activated = false;  // `activate` has been written whole
     bool on_trial = false;
     bool promises_word = false;  // its hello has the feature readiness
-    bool owes_word = false;      // a first one or a fallback, active, has not said healthy
+    bool owes_word = false;      // active as a first agent or a fallback, and has not said healthy
     bool fallback = false;
-    std::optional<std::string> failed_id;  // of the upgrade of whose failure it has been told
+    std::optional<std::string> failed_id;  // the upgrade of whose failure the agent has been told
     bool told = false;                     // a stop is in force
     bool stopped = false;
     bool killed = false;
-    bool failed = false;                 // it closed a pipe while held, or was not reached
-    std::optional<std::string> state;    // that it left with `stopped`
-    std::optional<std::string> stop_id;  // of the upgrade that the stop was for
-    std::optional<Time> kill_from;       // an active one may be killed from then on
+    // It closed a pipe while held, or `activate` did not reach it.
+    bool failed = false;
+    std::optional<std::string> state;    // the state that it left with `stopped`
+    std::optional<std::string> stop_id;  // the upgrade that the stop was for
+    std::optional<Time> kill_from;       // when it may be killed although it is active
     bool operator==(const Process&) const = default;
   };
 
@@ -84,7 +87,7 @@ class Watcher {
   [[nodiscard]] bool winding_down() const { return shutdown_ || quit_ || leaving_; }
   void broken(const std::string& rule) { violations_.push_back(rule); }
 
-  // The end of the agent that was active last.
+  // The end of the last active agent.
   struct Left {
     bool clean = false;
     std::optional<std::string> state;
@@ -97,17 +100,19 @@ class Watcher {
   Duration exit_grace_;
   std::map<Generation, Process> alive_;
   Generation last_ = 0;
-  std::optional<Left> left_;              // nobody has got it yet
-  std::optional<std::string> asked_;      // an upgrade request that must be answered in this step
-  std::optional<std::string> accepted_;   // an upgrade of an agent that has no ending yet
-  bool checked_ = false;                  // an upgrade is asked for, and may yet be accepted
-  bool by_agent_ = true;                  // it was accepted from an agent, who has been told so
-  bool by_control_ = false;               // it is an operator's
-  bool operator_asks_ = false;            // the events since then are about an operator's request
+  std::optional<Left> left_;             // set until an agent is activated, which gets this
+  std::optional<std::string> asked_;     // an upgrade request that must be answered in this step
+  std::optional<std::string> accepted_;  // an upgrade of an agent that has no ending yet
+  // An upgrade has been requested, and may still be accepted.
+  bool checked_ = false;
+  // The last upgrade was requested by an agent, which was sent `accepted`.
+  bool by_agent_ = true;
+  bool by_control_ = false;               // the last upgrade was requested by an operator
+  bool operator_asks_ = false;            // the present events are about an operator's request
   std::optional<std::string> owed_;       // the name of a request that has had no answer yet
-  bool recorded_ = true;                  // the upgrade that was accepted last has its ending
-  std::optional<ProgramId> asked_proof_;  // the program that the link is to be able to name
-  std::optional<ProgramId> proved_;       // and can, as the world has answered
+  bool recorded_ = true;                  // the last accepted upgrade has its ending
+  std::optional<ProgramId> asked_proof_;  // the program that the link must be able to name
+  std::optional<ProgramId> proved_;       // the program that the link is known to be able to name
   bool shutdown_ = false;
   bool quit_ = false;
   bool leaving_ = false;  // the active agent, or a start that must succeed, has failed

@@ -1,4 +1,4 @@
-// --adapter: a program that speaks the protocol runs AGENT, which does not.
+// Tests --adapter: a program that speaks the protocol runs AGENT, which does not.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 
 const std::string adapter_option = "--adapter=" + World::puppet();
 
-// A program that nobody executes in these tests: it would end at once.
+// Installs a program that the adapters of these tests never execute: it would end at once.
 std::string install_daemon(World& world, std::string_view name) {
   return world.write(name, read_file("/bin/true"));
 }
@@ -28,7 +28,7 @@ ino_t inode_of(const std::string& path) {
   return status.st_ino;
 }
 
-// Of the program that an adapter has open.
+// Returns the inode of the program that an adapter has open.
 ino_t program_of(Puppet adapter) {
   const std::string number = adapter.report().variable("AGENT_PROTOCOL_PROGRAM_FD");
   return inode_of("/proc/" + std::to_string(adapter.pid()) + "/fd/" + number);

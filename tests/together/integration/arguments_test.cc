@@ -1,4 +1,4 @@
-// Arguments reach an agent byte for byte: UPGRADES in agent-protocol(7).
+// Tests that arguments reach an agent byte for byte: see UPGRADES in agent-protocol(7).
 #include <algorithm>
 #include <catch2/catch.hpp>
 

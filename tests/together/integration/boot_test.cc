@@ -1,5 +1,5 @@
-// A first agent that fails, and the way back across restarts: --previous and --attempts in
-// upgrader(8).
+// Tests a first agent that fails, and the start of the previous program after it: see --previous
+// and --attempts in upgrader(8).
 #include <signal.h>
 #include <unistd.h>
 
@@ -12,7 +12,8 @@ using namespace integration;
 
 namespace {
 
-// `current` names what fails at once, `previous` the puppet `one`.
+// A directory whose link `current` names a program that fails at once, and whose link `previous`
+// names the puppet `one`.
 struct Boot {
   explicit Boot(World& world) : world_(world) {
     REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
@@ -211,7 +212,7 @@ TEST_CASE(
     "releases that share a file by a hard link are two executables, each the other's way back") {
   World world{World::Later()};
   Boot boot(world);
-  // One file, in two directories: what it does depends on what lies beside it.
+  // Both releases have the same script, which works only if a file `works` lies beside it.
   const std::string shared = "#!/bin/sh\n[ -e \"${0%/*}/works\" ] || exit 3\nexec ";
   for (const char* release : {"releases/v1", "releases/v2"})
     REQUIRE(mkdir(world.path(release).c_str(), 0755) == 0);
@@ -280,7 +281,7 @@ TEST_CASE(
     world.expect_exit(3);
     struct stat status {};
     REQUIRE(::stat(world.path(file).c_str(), &status) == 0);
-    return status.st_ino;  // another one for each time it is written
+    return status.st_ino;  // each writing of the file makes a new inode
   };
   fail_once();
   const ino_t before = fail_once();
@@ -290,7 +291,7 @@ TEST_CASE(
   CHECK(after == before);
   CHECK(world.read(file) == "2 " + boot.bad + "\nthe upgrader ends with status 3\n");
   CHECK(world.log().find("did not last in 2 starts in a row") != std::string::npos);
-  // A way back that has come to be is taken, and counted.
+  // If the previous link names a good program by now, that is started, and the start is counted.
   Boot::point(boot.previous, "one");
   boot.start({"--attempts=2"});
   CHECK(world.agent().hello().text("role") == "fallback");
@@ -343,7 +344,7 @@ TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
               .agent = boot.link});
     Puppet agent = world.first();
     world.wait_until([&] { return world.read(file).starts_with("0 "); }, "it to be forgotten");
-    // A commit has nothing more to forget.
+    // The failures have been forgotten already, so a commit changes no count.
     Puppet next = begin_upgrade_to(world, agent, world.install("releases/three"));
     hand_over(agent, next);
     next.expect("committed");

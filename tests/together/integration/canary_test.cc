@@ -1,4 +1,4 @@
-// The harness itself: that each thing which every other test relies on can fail.
+// Tests the integration tests' own fixture: each check that other tests rely on can fail.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -16,7 +16,7 @@ using namespace integration;
 
 namespace {
 
-// A puppet that the test itself starts, with a pipe to its standard input.
+// A puppet that the test starts without an upgrader, with a pipe to its standard input.
 struct OwnPuppet {
   explicit OwnPuppet(const World& world) {
     int input[2];

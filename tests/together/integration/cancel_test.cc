@@ -1,5 +1,4 @@
-// Giving an upgrade up, from `accepted` until `stopped`: MESSAGES FROM AN AGENT in
-// agent-protocol(7).
+// Tests `cancel`, from `accepted` until `stopped`: see MESSAGES FROM AN AGENT in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -42,7 +41,7 @@ TEST_CASE("a cancel that does not fit is answered with error") {
   World world;
   Puppet old = world.first();
   old.say_type("cancel", R"("id":"u1")");
-  old.expect_error("cancel");  // no upgrade
+  old.expect_error("cancel");  // there is no upgrade
   Puppet next = world.begin_upgrade(old);
   old.say_type("cancel", R"("id":"u2")");
   old.expect_error("cancel");  // another id
@@ -58,7 +57,7 @@ TEST_CASE("a cancel that does not fit is answered with error") {
 
   next.expect("activate");
   next.say_type("cancel", R"("id":"u1")");
-  next.expect_error("cancel");  // on trial there is nothing to give up
+  next.expect_error("cancel");  // an upgrade on trial cannot be cancelled
 }
 
 TEST_CASE("a malformed cancel is answered with error, and the upgrade goes on") {

@@ -1,4 +1,5 @@
-// The two pipes, their ends, and the ends of those who hold them: CHANNEL in agent-protocol(7).
+// Tests an agent's two pipes, when they end, and when the processes that hold them end: see CHANNEL
+// in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -45,7 +46,8 @@ TEST_CASE("an agent's end is its process's exit, though a grandchild holds the p
     next.expect_gone();
     CHECK(state_of(other) != '\0');
   }
-  CHECK(state_of(holder) != '\0');  // what an agent leaves running is its own affair
+  // The upgrader leaves a process alone that an agent has left running.
+  CHECK(state_of(holder) != '\0');
 }
 
 TEST_CASE("the bytes that the pipe held when the exit was seen are read before it is judged") {

@@ -1,4 +1,4 @@
-// An operator at the control directory: writes requests, and reads status.json.
+// Plays an operator at the control directory: writes requests, and reads status.json.
 #pragma once
 
 #include <fcntl.h>
@@ -31,11 +31,11 @@ class Operator {
   }
   void wait_for_phase(const std::string& phase) const { wait_for("\"phase\":\"" + phase + "\""); }
 
-  // The FIFO, opened for writing without waiting; -1 where nobody takes requests.
+  // Opens the FIFO for writing, without waiting. Returns -1 if no upgrader reads requests.
   [[nodiscard]] int open_fifo() const {
     return ::open(world_.path("ctl/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   }
-  // One write, as the page wants it.
+  // Writes the bytes with one call, as the page demands.
   void write(const std::string& bytes) const {
     world_.wait_until([&] { return std::filesystem::exists(world_.path("ctl/control")); },
                       "the FIFO");
@@ -46,7 +46,7 @@ class Operator {
     ::close(fd);
     if (!whole) world_.fail("the FIFO does not take it", Where::current());
   }
-  // The members behind `type` and `request`.
+  // Writes a request. `members` are those besides `type` and `request`.
   void ask(const std::string& type, const std::string& name,
            const std::string& members = "") const {
     write(R"({"type":")" + type + R"(","request":")" + name + "\"" +

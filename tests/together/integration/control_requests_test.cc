@@ -1,4 +1,5 @@
-// Requests by the control directory, of the real program. See upgrader(8), CONTROL DIRECTORY.
+// Tests requests through the control directory of the real program. See upgrader(8), CONTROL
+// DIRECTORY.
 #include <signal.h>
 #include <sys/stat.h>
 

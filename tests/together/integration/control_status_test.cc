@@ -1,5 +1,5 @@
-// --control: what status.json says while the real program runs, and what may stand in its way. See
-// upgrader(8), CONTROL DIRECTORY.
+// Tests --control: what status.json shows while the real program runs, and what can keep the
+// program from using the directory. See upgrader(8), CONTROL DIRECTORY.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -41,7 +41,7 @@ void start(World& world, Texts options = {}) {
   world.start(std::move(options));
 }
 
-// As in "2026-11-23T13:10:47.918Z".
+// Returns the present time in the form "2026-11-23T13:10:47.918Z".
 std::string wall_clock_now() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
@@ -104,7 +104,7 @@ TEST_CASE("the times of status.json are those of the wall clock") {
   Puppet first = world.first();
   wait_for_phase(world, "running");
 
-  // Texts of one length, in the order of the times that they stand for.
+  // Texts of equal length have the order of their times.
   const std::string started = status_of(world).object("upgrader").text("started");
   CHECK(started.size() == before.size());
   CHECK(started >= before);
@@ -163,7 +163,8 @@ TEST_CASE("an upgrade is told while it goes on, and when it has ended") {
 
   CHECK_FALSE(status_of(world).has("upgrade"));
   const std::string text = world.read("ctl/status.json");
-  CHECK(count(text, R"("executable":")" + World::puppet() + "\"}") == 2);  // from and to
+  // Once in `from` and once in `to`.
+  CHECK(count(text, R"("executable":")" + World::puppet() + "\"}") == 2);
   CHECK(text.find(R"("outcome":"kept","stage":"start")") != std::string::npos);
   CHECK(text.find(R"("exit_status":4)") != std::string::npos);
 }

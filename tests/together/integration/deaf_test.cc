@@ -1,5 +1,5 @@
-// Agents that their `activate` does not reach, since they have closed their input or do not read:
-// CHANNEL in agent-protocol(7).
+// Tests agents that `activate` does not reach, since they have closed their input or do not read:
+// see CHANNEL in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -13,17 +13,18 @@ using namespace integration;
 
 namespace {
 
-// More replies than its pipe holds, and not so many that the upgrader would no longer listen.
+// More replies than the agent's pipe holds, but not so many that the upgrader stops reading from
+// the agent.
 constexpr long more_than_a_pipe = 780;
 
-// It is ready and deaf.
+// Makes an agent close its input and say `ready`.
 Puppet close_input(Puppet agent) {
   agent.close_input();
   agent.ready();
   return agent;
 }
 
-// The next agent is a fallback that is told of this, and gets what the old one left.
+// Expects a fallback, which is told the reason, and gets the state that the old agent left.
 void expect_way_back(World& world, const std::string& reason) {
   Puppet back = world.agent();
   const Json failure = back.hello().object("failure");
@@ -35,15 +36,15 @@ void expect_way_back(World& world, const std::string& reason) {
   CHECK(activate.text("state") == "from old");
 }
 
-// A candidate that is ready, and whose pipe holds no more; the old agent has gone.
+// Returns a candidate that is ready and whose input is full; the old agent has gone.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm",)" + members);
   next.ready();
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // A few lines at a time are answered in a turn of the loop: what is sent before the last answer
-  // may still find room in the pipe.
+  // In a turn of the loop only a few lines are answered, so the answers may take some turns. Until
+  // the last one, a message to the candidate may still find room in the pipe.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");
@@ -52,7 +53,7 @@ Puppet clog_and_hand_over(World& world, const std::string& members) {
   return next;
 }
 
-// All that it was told before the line of this type.
+// Reads the agent's input up to a line of this type. All lines before it must be of type `error`.
 Json read_up_to(Puppet agent, const std::string& type) {
   agent.start_reading();
   for (;;) {

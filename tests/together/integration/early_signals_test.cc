@@ -1,5 +1,6 @@
-// Signals that come while the upgrader begins: from before its first call of its own on, none that
-// means something to it ends it. Earlier the kernel's default does: CAVEATS in upgrader(8).
+// Tests signals that come while the upgrader starts. From before its first own system call on, a
+// signal that the upgrader knows does not end it. Earlier, the kernel's default does: see CAVEATS
+// in upgrader(8).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -21,7 +22,7 @@ using namespace integration;
 
 namespace {
 
-// The upgrader, which is to print its version, traced from its exec on.
+// An upgrader that only prints its version, traced from its exec on.
 class Traced {
  public:
   Traced() : environment_(environment_without_leak_check()), pid_(fork()) {
@@ -48,7 +49,8 @@ class Traced {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // Lets it go on to its next system call's entry, signals with it. False at its end.
+  // Lets the upgrader run to the entry of its next system call, and delivers its signals. Returns
+  // false when it has ended.
   bool go_on() {
     for (;;) {
       const int stopped_by = WSTOPSIG(status_);
@@ -61,7 +63,8 @@ class Traced {
     }
   }
 
-  // The first that main() makes: whether descriptor 0 is open.
+  // Returns whether the present system call is main()'s first: it asks whether descriptor 0 is
+  // open.
   [[nodiscard]] bool is_at_main() const {
     return call_.entry.nr == SYS_fcntl && call_.entry.args[0] == 0 &&
            call_.entry.args[1] == F_GETFD;

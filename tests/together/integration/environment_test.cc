@@ -1,5 +1,5 @@
-// What an agent finds itself in, alike for first, candidate and fallback: CHANNEL in
-// agent-protocol(7).
+// Tests the surroundings in which an agent starts, which are the same for a first agent, a
+// candidate and a fallback: see CHANNEL in agent-protocol(7).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,7 +24,8 @@ struct Reports {
   Report fallback;
 };
 
-// Leads the world through a first agent, a candidate that is activated and fails, and a fallback.
+// Runs a first agent, a candidate that is activated and fails, and a fallback. Returns their
+// reports.
 Reports all_reports(World& world) {
   Puppet first = world.agent();
   const Report report = first.report();
@@ -38,7 +39,7 @@ Reports all_reports(World& world) {
   return reports;
 }
 
-// What must be the same in every agent: all but who it is and which pipes it has.
+// Returns the facts that must be the same in every agent: all but its process and its pipes.
 Texts common(const Report& report) {
   Texts result;
   for (const std::string& entry : report.entries) {

@@ -1,5 +1,5 @@
-// Broken executables of every kind, and the way back to one that has been replaced or deleted
-// meanwhile: UPGRADES in agent-protocol(7).
+// Tests broken executables of every kind, and a fallback to an executable that has been replaced or
+// deleted meanwhile: see UPGRADES in agent-protocol(7).
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -43,7 +43,7 @@ std::string program_of_other_class() {
   return program;
 }
 
-// The upgrade is refused before anything is done, in both modes.
+// Checks that an upgrade to this executable is refused before anything is done, in both modes.
 void expect_refused(World& world, const std::string& executable, const std::string& errno_name) {
   Puppet active = world.first();
   for (const char* mode : {"parallel", "sequential"}) {
@@ -144,7 +144,7 @@ TEST_CASE("an executable that is being written to cannot be started") {
 
 TEST_CASE("what the check lets through and the kernel refuses fails with stage spawn") {
   World world{World::Later()};
-  // Environment and arguments are more than the kernel takes together, but each is less.
+  // Environment and arguments together are more than the kernel accepts, but each alone is less.
   const std::string much = "MUCH=" + std::string(100'000, 'x');
   world.start({.environment = {much}, .before_exec = [] {
                  rlimit stack{};

@@ -1,4 +1,4 @@
-// What the upgrader's exit status says: LIFE AND DEATH in agent-protocol(7).
+// Tests the upgrader's exit status: see LIFE AND DEATH in agent-protocol(7).
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>

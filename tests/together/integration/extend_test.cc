@@ -1,4 +1,4 @@
-// Asking for more time: `extend` in agent-protocol(7).
+// Tests how agents ask for more time: see `extend` in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

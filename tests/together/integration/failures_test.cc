@@ -1,6 +1,5 @@
-// What fails, and what then: FAILURES in agent-protocol(7), each case in both modes where both
-// apply. The unclean stops are in unclean_stop_test.cc, the trial and the fallback in
-// fallback_test.cc.
+// Tests each failure of an upgrade, in both modes if both apply: see FAILURES in agent-protocol(7).
+// Unclean stops are in unclean_stop_test.cc, the trial and the fallback in fallback_test.cc.
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/process_table.h"
@@ -12,7 +11,8 @@ using namespace integration;
 
 namespace {
 
-// The old agent has been told to stop. In a parallel upgrade the candidate is ready by then.
+// Starts an upgrade whose old agent has been told to stop. In a parallel upgrade the candidate is
+// ready.
 void reach_stop(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");
@@ -61,7 +61,7 @@ TEST_CASE("before the stop, no failure of the candidate is noticed by the active
   CHECK(state_of(next.pid()) == '\0');  // it has been reaped by now
   old.expect_silence();
   next.expect_gone();
-  world.hand_over(old);  // and it still can be upgraded
+  world.hand_over(old);  // a later upgrade succeeds
 }
 
 TEST_CASE("before the stop, a candidate that is late fails the upgrade") {
@@ -85,7 +85,7 @@ TEST_CASE("before the stop, a candidate that is late fails the upgrade") {
 TEST_CASE("a candidate that cannot be started after all fails the upgrade at once") {
   World world;
   Puppet old = world.first();
-  // It begins as a program for this machine does, but the kernel refuses it.
+  // The file begins like a program for this machine, but the kernel refuses it.
   const std::string executable = world.write("bad", read_file(World::puppet()).substr(0, 64));
 
   old.request_upgrade("u1", "", executable);
@@ -180,7 +180,7 @@ TEST_CASE("after the stop, the old agent is told of a lost candidate and may tak
   CHECK(lost.text("id") == "u1");
   CHECK_FALSE(lost.text("reason").empty());
   old.say_type("cancel", R"("id":"u1")");
-  CHECK(old.expect("upgrade_failed").text("stage") == "start");  // the first cause
+  CHECK(old.expect("upgrade_failed").text("stage") == "start");  // the reason is the first cause
   old.expect_silence();
   next.expect_gone();
   CHECK(world.agents_started() == 2);

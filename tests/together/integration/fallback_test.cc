@@ -1,4 +1,5 @@
-// On trial and falling back, in both modes: FAILURES in agent-protocol(7).
+// Tests agents that fail on trial, and the fall-back, in both modes: see FAILURES in
+// agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -9,7 +10,7 @@ using namespace integration;
 
 namespace {
 
-// The new agent is on trial, and the old one has gone.
+// Starts an upgrade whose new agent is on trial, and whose old agent has gone.
 Puppet reach_trial(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");

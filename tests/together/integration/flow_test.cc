@@ -1,5 +1,5 @@
-// Reading is fair and bounded, and no agent can keep the upgrader from the other: LINES in
-// agent-protocol(7).
+// Tests that reading is fair and bounded, and that no agent keeps the upgrader from another one:
+// see LINES in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,8 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// More replies than the upgrader keeps and the pipe holds, but what is left of the questions fits.
+// So many questions that their replies exceed what the upgrader keeps and the pipe holds, while the
+// unanswered questions still fit into the other pipe.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

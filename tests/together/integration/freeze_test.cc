@@ -1,5 +1,5 @@
-// A freeze, as of a cgroup or a paused virtual machine: nobody runs, and all deadlines pass. LIFE
-// AND DEATH in agent-protocol(7).
+// Tests a freeze, as of a cgroup or a paused virtual machine: no process runs, and deadlines pass.
+// See LIFE AND DEATH in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -10,9 +10,9 @@ using namespace integration;
 
 namespace {
 
-constexpr int freeze_ms = 4'000;  // so long, and so much more time has who could not run
+constexpr int freeze_ms = 4'000;  // how long the freeze lasts; deadlines are put off by as much
 
-// Nobody says a word, and the upgrader does not run.
+// Freezes the upgrader while no agent says anything.
 void freeze_all(World& world) {
   world.freeze();
   world.pass(freeze_ms);

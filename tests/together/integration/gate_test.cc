@@ -1,4 +1,4 @@
-// The gate: `confirm`, `candidate_ready` and `confirm_timeout_ms` in agent-protocol(7).
+// Tests the gate: see `confirm`, `candidate_ready` and `confirm_timeout_ms` in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -109,10 +109,10 @@ TEST_CASE("a confirm that does not fit is answered with error and opens nothing"
   World world;
   Puppet old = world.first();
   old.say_type("confirm", R"("id":"u1")");
-  old.expect_error("confirm");  // no upgrade
+  old.expect_error("confirm");  // there is no upgrade
   Puppet next = world.begin_upgrade(old, with_gate);
   old.say_type("confirm", R"("id":"u1")");
-  old.expect_error("confirm");  // not ready yet
+  old.expect_error("confirm");  // the candidate is not ready yet
   next.ready();
   old.expect("candidate_ready");
   old.say_type("confirm", R"("id":"u2")");
@@ -125,7 +125,7 @@ TEST_CASE("a confirm that does not fit is answered with error and opens nothing"
   old.expect("stop");
 
   old.say_type("confirm", R"("id":"u1")");
-  old.expect_error("confirm");  // it is open already
+  old.expect_error("confirm");  // the upgrade has been confirmed already
 }
 
 TEST_CASE("a confirm where there is no gate is answered with error") {

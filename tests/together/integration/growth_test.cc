@@ -1,4 +1,5 @@
-// What keeps an upgrader and an agent of any age together: GROWTH in agent-protocol(7).
+// Tests that an upgrader and an agent of different versions work together: see GROWTH in
+// agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"

@@ -1,5 +1,5 @@
-// What init is told, by the protocol of sd_notify(3): upgrader(8), and `status` of
-// agent-protocol(7).
+// Tests which messages init is sent, by the protocol of sd_notify(3): see upgrader(8), and `status`
+// of agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// A recursive descent over one line. See json.h.
+// Parses one line by recursive descent. See json.h.
 #include "tests/together/integration/json.h"
 
 #include <algorithm>
@@ -113,7 +113,8 @@ bool JsonReader::read_escape(std::string& text) {
   return true;
 }
 
-// The upgrader escapes control characters only, so that no surrogate ever has to be read.
+// Reads the four digits behind \u. The upgrader escapes only control characters, so there are no
+// surrogates.
 bool JsonReader::read_unicode(std::string& text) {
   if (rest_.size() < 4) return false;
   unsigned code = 0;

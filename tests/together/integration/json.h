@@ -1,5 +1,5 @@
-// One line of JSON as a value, for judging what the upgrader writes. Strict, and independent of the
-// codec that is tested.
+// Reads one line of JSON as a value, to judge what the upgrader writes. Strict, and independent of
+// the codec that is tested.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ class Json {
  public:
   enum class Kind { null, boolean, number, text, array, object };
 
-  // Takes one value and white space around it; refuses fractions, duplicate members, control
-  // characters and what is no UTF-8, which the upgrader never writes.
+  // Parses one value, with white space around it. Refuses fractions, duplicate members, control
+  // characters and invalid UTF-8, which the upgrader never writes.
   static std::optional<Json> parse(std::string_view text);
 
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  // These fail the test where there is no such member, or one of another kind.
+  // These functions fail the test if there is no such member, or if it has another type.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] bool boolean(std::string_view name) const;
   [[nodiscard]] const Json& object(std::string_view name) const;
   [[nodiscard]] const Json& array(std::string_view name) const;
 
-  // Of an object: its members' names, sorted, `type` left out.
+  // Returns the names of an object's members, sorted, without `type`.
   [[nodiscard]] std::vector<std::string> members() const;
-  // Of an array: how many values there are.
+  // Returns the number of values in an array.
   [[nodiscard]] std::size_t size() const { return values_.size(); }
 
  private:
@@ -45,10 +45,10 @@ class Json {
   std::vector<Json> values_;
 };
 
-// Writes a text as JSON does, with its quotes, in the shortest form.
+// Returns a text as JSON, with its quotes, in the shortest form.
 std::string json_quoted(std::string_view text);
 
-// True if the bytes are well-formed UTF-8.
+// Returns true if the bytes are well-formed UTF-8.
 bool is_utf8(std::string_view bytes);
 
 }  // namespace integration

@@ -1,4 +1,5 @@
-// How a message is written, and what is made of everything else: LINES in agent-protocol(7).
+// Tests how messages are written as lines, and how the upgrader treats all other bytes: see LINES
+// in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -9,7 +10,7 @@ using namespace integration;
 
 namespace {
 
-// A message whose line has this many bytes with its newline.
+// Returns a message whose line, with its newline, has `bytes` bytes.
 std::string padded(const std::string& type, std::size_t bytes) {
   const std::string line = "{\"type\":" + json_quoted(type) + R"(,"pad":""})";
   std::string result = line;
@@ -17,7 +18,7 @@ std::string padded(const std::string& type, std::size_t bytes) {
   return result;
 }
 
-// A message with a member that nests so deep that the whole has this many levels.
+// Returns a message in which one member nests arrays, so that the line has `levels` levels in all.
 std::string nested(const std::string& type, std::size_t levels) {
   return "{\"type\":" + json_quoted(type) + ",\"x\":" + std::string(levels - 1, '[') +
          std::string(levels - 1, ']') + "}";
@@ -72,7 +73,7 @@ TEST_CASE("a line of 65,536 bytes is read, one of a byte more is skipped to its 
   first.say(padded("over", 1'000'000));
   first.say_bytes(std::string(70'000, ' ') + "{\"type\":\"hidden\"}\n");
 
-  // What would be a line by itself behind the limit is none.
+  // The bytes behind the limit are no line, even if they look like a message.
   first.expect_silence();
   first.say_type("next");
   first.expect_error("next");
@@ -194,7 +195,7 @@ TEST_CASE("an unknown type is answered with error, its name cut to 64 bytes") {
   first.expect("error");
   first.say("{\"type\":" + json_quoted(std::string(63, 'n') + "\u00e9") + "}");
 
-  // Between characters.
+  // The name is cut between two characters, so that it stays valid UTF-8.
   first.expect_error(std::string(63, 'n'));
 }
 

@@ -1,4 +1,4 @@
-// --lock: at most one active agent even across the upgrader's own death. See upgrader(8).
+// Tests --lock: at most one agent is active, even if the upgrader dies. See upgrader(8).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -197,7 +197,7 @@ TEST_CASE("SIGTERM or SIGINT while it waits for the lock: 0") {
   Upgrader& one = world.start({"--lock=" + world.path("lock")});
   Puppet first = world.first();
   Upgrader& two = world.start({"--lock=" + world.path("lock"), "--lock-timeout=1h"});
-  // It waits when it has the file open.
+  // The second upgrader waits for the lock if it has the file open.
   world.wait_until(
       [&] {
         for (const int fd : descriptors_of(two.pid())) {

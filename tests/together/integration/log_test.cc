@@ -1,5 +1,5 @@
-// What goes to the log, of an agent's output and of its fate, and how much of it: LINES in
-// agent-protocol(7), LOG in upgrader(8).
+// Tests which parts of an agent's output and of its life are logged, and how many lines: see LINES
+// in agent-protocol(7) and LOG in upgrader(8).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

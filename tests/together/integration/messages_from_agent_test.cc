@@ -1,5 +1,6 @@
-// Who may send what, and when, a test a row: MESSAGES FROM AN AGENT in agent-protocol(7). What
-// `upgrade`, `cancel`, `confirm` and `extend` do is in tests of their own.
+// Tests which agent may send which message, and when, with one test for each row of MESSAGES FROM
+// AN AGENT in agent-protocol(7). The effects of `upgrade`, `cancel`, `confirm` and `extend` are in
+// other files.
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -196,7 +197,7 @@ TEST_CASE("an upgrade while one is under way is busy, at every stage") {
   next.say_type("healthy");
   next.expect("committed");
 
-  world.hand_over(next);  // and now another may begin
+  world.hand_over(next);  // and now another upgrade may begin
 }
 
 TEST_CASE("an agent that was told to stop is busy: roll-back and shutdown") {

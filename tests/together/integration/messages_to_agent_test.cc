@@ -1,4 +1,5 @@
-// The members of what the upgrader sends, a test a row: MESSAGES TO AN AGENT in agent-protocol(7).
+// Tests the members of the upgrader's messages, with one test for each row of MESSAGES TO AN AGENT
+// in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -175,7 +176,8 @@ TEST_CASE("no upgrade ends twice") {
   world.thaw();
 
   CHECK(active.expect("upgrade_failed").text("id") == "u1");
-  // Whose pipe is read first is the kernel's choice; a cancel that comes second is an error.
+  // The kernel decides whose pipe is read first. If the candidate's is, the cancel comes too late
+  // and is answered with `error`.
   active.say_type("question");
   const Json next_news = active.expect("error");
   if (next_news.text("about") == "cancel") active.expect_error("question");

@@ -1,4 +1,4 @@
-// Init's end of systemd's notification protocol, and what has come to it.
+// Plays init: a socket of systemd's notification protocol, and the messages that have come to it.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,7 +17,7 @@
 
 namespace integration {
 
-// A datagram socket at a path, or of an abstract name.
+// A datagram socket, at a path or with an abstract name.
 class Init {
  public:
   explicit Init(const std::string& name) : name_(name) {
@@ -40,7 +40,7 @@ class Init {
 
   [[nodiscard]] std::string variable() const { return "NOTIFY_SOCKET=" + name_; }
 
-  // Waits until something told so far holds `text`.
+  // Waits until some message contains `text`.
   void hears(World& world, const std::string& text) {
     world.wait_until(
         [&] {
@@ -59,14 +59,14 @@ class Init {
     return count;
   }
 
-  // So many messages have come from the upgrader.
+  // Returns how many messages have come from the upgrader.
   [[nodiscard]] std::size_t messages() {
     read();
     return messages_;
   }
 
-  // Others leave no room in the socket until it is read. What is not read of one sender is limited,
-  // too, so there are several.
+  // Fills the socket, so that no message fits until it is read. The kernel limits the unread
+  // messages of each sender, too, so there are several senders.
   void fill() {
     sockaddr_un address{};
     socklen_t size = sizeof address;

@@ -1,5 +1,5 @@
-// What the upgrader does without, and what it cannot do, where the kernel lacks a call or a filter
-// forbids it: REQUIREMENTS in upgrader(8).
+// Tests what still works, and what does not, if the kernel lacks a system call or a filter forbids
+// it: see REQUIREMENTS in upgrader(8).
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -18,7 +18,7 @@ using namespace integration;
 
 namespace {
 
-// In the process itself and all that it starts, that call fails so.
+// Makes a system call fail with this errno, in this process and in all processes that it starts.
 void let_fail(unsigned call, unsigned error) {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -32,7 +32,7 @@ void let_fail(unsigned call, unsigned error) {
   if (!done) _exit(120);
 }
 
-// As before Linux 3.19.
+// Makes execveat() fail as before Linux 3.19.
 void forget_execveat() {
   let_fail(SYS_execveat, ENOSYS);
 }

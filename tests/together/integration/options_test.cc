@@ -1,4 +1,4 @@
-// The command line: see upgrader(8).
+// Tests the command line: see upgrader(8).
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ using namespace integration;
 
 namespace {
 
-// How the upgrader ends that is started with these words only.
+// Checks that the upgrader refuses a command line of these words.
 void expect_usage_error(const Texts& words) {
   std::string text;
   for (const std::string& word : words)

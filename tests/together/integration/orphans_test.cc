@@ -1,4 +1,4 @@
-// --subreaper of upgrader(8), and sockets that stay open whoever is active.
+// Tests --subreaper of upgrader(8), and sockets that stay open whichever agent is active.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -38,7 +38,7 @@ TEST_CASE("with --subreaper an agent's orphan comes to the upgrader, which reaps
   ::kill(orphan, SIGKILL);
   world.wait_until([&] { return parent_of(orphan) == -1; }, "the orphan is reaped");
 
-  // Its own are still its own.
+  // The upgrader still tells its agents from adopted processes: an agent's exit ends it.
   next.exit(3);
   world.expect_exit(3);
 }
@@ -82,7 +82,7 @@ TEST_CASE("a listening socket that init has passed is never closed, upgrade or f
                     .before_exec = [&] { ::dup2(listener, 3); }});
   Puppet old = world.agent();
   ::close(listener);
-  // Connections wait in it, whoever is active; none is ever refused.
+  // Connections wait in the socket whichever agent is active, and none is ever refused.
   std::vector<int> clients;
   const auto connects = [&] {
     clients.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -1,4 +1,4 @@
-// What the upgrader itself writes on standard output, and a link that it cannot put back.
+// Tests the upgrader's own output on standard output, and a link that it cannot put back.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>

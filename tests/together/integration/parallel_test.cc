@@ -1,4 +1,4 @@
-// The parallel upgrade, step by step: UPGRADES in agent-protocol(7).
+// Tests the parallel upgrade, step by step: see UPGRADES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/process_table.h"

@@ -1,5 +1,6 @@
-// How long the active agent ever pauses while a candidate crashes, hangs or floods, and how long
-// without any upgrade. Reported, not asserted: a time on a shared machine proves nothing.
+// Measures the longest pause of the active agent while a candidate crashes, hangs or floods, and
+// without any upgrade. The times are printed and not checked: a time on a shared machine proves
+// nothing.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -24,7 +25,8 @@ long microseconds_of(const std::function<void()>& deed) {
       std::chrono::duration_cast<std::chrono::microseconds>(end - begin).count());
 }
 
-// The agent beats every millisecond, and asks the upgrader again and again meanwhile.
+// Prints the active agent's longest pause. The agent looks at the clock every millisecond, and
+// meanwhile asks the upgrader one question after another.
 void report(const char* name, Puppet active, const std::function<void()>& meanwhile) {
   long longest_answer = 0;
   active.pulse();

@@ -1,4 +1,4 @@
-// What /proc says of processes.
+// Finds out about processes from /proc.
 #pragma once
 
 #include <sys/types.h>
@@ -8,25 +8,25 @@
 
 namespace integration {
 
-// The state letter ('R', 'S', 'T', 'Z', …), or 0 if there is no such process.
+// Returns the state letter ('R', 'S', 'T', 'Z', …), or 0 if there is no such process.
 char state_of(pid_t pid);
 
-// The parent's pid, or 0 if there is no such process.
+// Returns the parent's pid, or 0 if there is no such process.
 pid_t parent_of(pid_t pid);
 
-// Field 22 of /proc/PID/stat, or "".
+// Returns the start time, which is field 22 of /proc/PID/stat, or "".
 std::string start_time_of(pid_t pid);
 
-// All processes, zombies too, whose parent it is.
+// Returns all children of a process, zombies included.
 std::vector<pid_t> children_of(pid_t pid);
 
-// What /proc/PID/exe leads to, or "".
+// Returns the path to which /proc/PID/exe leads, or "".
 std::string executable_of(pid_t pid);
 
-// The names in /proc/PID/fd.
+// Returns the open descriptors: the names in /proc/PID/fd.
 std::vector<int> descriptors_of(pid_t pid);
 
-// A line of /proc/PID/status in kB, such as VmRSS.
+// Returns the value of a line of /proc/PID/status in kB, such as VmRSS.
 long status_kb(pid_t pid, const std::string& name);
 
 std::string read_file(const std::string& path);

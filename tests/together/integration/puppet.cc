@@ -1,10 +1,11 @@
-// The fake agent of the integration tests: does what the test says through a socket, and tells it
-// every line that the upgrader writes. Shares no code with what is tested, so that it shares no
-// bug.
+// The fake agent of the integration tests: it does what the test says through a socket, and tells
+// the test every line that the upgrader writes. It shares no code with the upgrader, so that it
+// shares no bug.
 //
-// PUPPET_DIR names the test's directory. There it connects to `socket`, holds `active.lock` from
-// the moment it reads `activate` until it dies, and appends to `events` and to `violations`.
+// PUPPET_DIR names the test's directory. There the puppet connects to `socket`, holds `active.lock`
+// from the moment it reads `activate` until it dies, and appends to `events` and to `violations`.
 // Packets to the test: I introduction (pid, then argv, NUL-separated), L line, E end of input,
+// S signal, A answer to a command. Packets from the test: a command's name, a space, its argument.
 // S signal, A answer to a command. Packets from the test: a command's name, a space, its argument.
 #include <fcntl.h>
 #include <poll.h>
@@ -62,12 +63,13 @@ class Puppet {
   int signals_ = -1;
   sigset_t watched_{};
   Rules rules_;
-  std::string input_;  // of a line that has not ended yet, as said_
+  std::string input_;  // the beginning of a line whose rest has not come; `said_` likewise
   std::string said_;
   std::string output_;
-  std::string flood_;      // what is said again and again
-  long flood_left_ = 0;    // how often still; -1: for ever
-  long long pulse_ = 0;    // when it last beat, in microseconds; 0: it does not
+  std::string flood_;    // the text that is written again and again
+  long flood_left_ = 0;  // how often it is still to be written; -1 for ever
+  // The time of the last beat in microseconds; 0 if the puppet does not beat.
+  long long pulse_ = 0;
   long long longest_ = 0;  // the longest time between two beats
   bool reading_ = true;
   bool writing_ = true;
@@ -82,7 +84,7 @@ Puppet::Puppet(std::string report, const char* directory)
   setsockopt(socket_, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // The directory's own path may be longer than an address can be.
+  // The path of the directory itself may be too long for a socket's address.
   std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket",
                 journal_.directory());
   if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(99);
@@ -116,7 +118,7 @@ void Puppet::run() {
   }
 }
 
-// The agent's work, as far as a puppet has any: to be there every millisecond.
+// Does the work of an agent: a puppet only notes, every millisecond, that it runs.
 void Puppet::beat() {
   const long long now = microseconds();
   longest_ = now - pulse_ > longest_ ? now - pulse_ : longest_;
@@ -157,7 +159,7 @@ void Puppet::say(const std::string& bytes) {
   write_output();
 }
 
-// Writes what the pipe takes now: a writable pipe takes PIPE_BUF bytes without blocking.
+// Writes as much as the pipe takes now: a writable pipe takes PIPE_BUF bytes without blocking.
 void Puppet::write_output() {
   for (;;) {
     while (flood_left_ != 0 && output_.size() < 65'536) {
@@ -203,14 +205,14 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   std::string answer;
   if (name == "say") {
     say(argument);
-  } else if (name == "flood") {  // N and what is to be said N times; -1 is for ever
+  } else if (name == "flood") {  // N and the text that is to be written N times; -1 for ever
     flood_ = argument.substr(argument.find(' ') + 1);
     flood_left_ = number(argument);
     write_output();
   } else if (name == "unsent") {
     answer = std::to_string(static_cast<long>(output_.size()) +
                             flood_left_ * static_cast<long>(flood_.size()));
-  } else if (name == "pulse") {  // begins to beat anew; tells the longest pause until now
+  } else if (name == "pulse") {  // begins to beat anew; answers with the longest pause until now
     answer = std::to_string(longest_);
     longest_ = 0;
     pulse_ = microseconds();
@@ -236,7 +238,7 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   tell('A', answer);
 }
 
-// The commands that end something; what has been said before is written first.
+// Obeys the commands that end something, after it has written all that was said before.
 void Puppet::obey_end(const std::string& name, const std::string& argument) {
   drain_output();
   if (name == "close-output") {
@@ -258,7 +260,7 @@ void Puppet::obey_end(const std::string& name, const std::string& argument) {
   }
 }
 
-// Leaves a process behind that holds both pipes, in a session of its own.
+// Starts a process in a session of its own that keeps both pipes open.
 void Puppet::fork_holder(bool writing) {
   const pid_t pid = fork();
   if (pid != 0) {
@@ -289,8 +291,8 @@ void Puppet::tell(char kind, const std::string& text) {
 
 int main() {
   std::string report = puppet::report();
-  // The tests see what the end of input does by itself; that a death signal is set is in the
-  // report.
+  // Without a death signal, the tests see the effect of the end of input alone. The report says
+  // that one was set.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* directory = std::getenv("PUPPET_DIR");
   if (directory == nullptr) return 98;

@@ -1,4 +1,4 @@
-// Commands to a puppet, and waiting for what it tells. See puppet_handle.h.
+// Sends commands to a puppet, and waits for its answers. See puppet_handle.h.
 #include "tests/together/integration/puppet_handle.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 namespace integration {
 namespace {
 
-// Whether the pipe that is a process's input has no room for more.
+// Returns whether the pipe that is a process's input is full.
 bool input_is_full(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/fd/0";
   const int fd = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -87,10 +87,10 @@ void Puppet::say(std::string_view line) {
 
 void Puppet::say_bytes(std::string_view bytes) {
   world_->note(std::to_string(connection_->number) + " says " + std::string(bytes.substr(0, 400)));
-  // A packet has its limit, a line of a test has none.
+  // A packet has a largest size, which a test's line may exceed.
   for (std::size_t begin = 0; begin < bytes.size(); begin += 60'000) {
     order("say " + std::string(bytes.substr(begin, 60'000)));
-    // What it says may be the end of it, before it can answer the test.
+    // The puppet may be killed for what it says, before it can answer the test.
     world_->wait_until([&] { return !connection_->answers.empty() || connection_->gone; },
                        "a puppet to speak");
     if (!connection_->answers.empty()) connection_->answers.pop_front();

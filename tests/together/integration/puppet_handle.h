@@ -1,4 +1,4 @@
-// The test's end of one puppet: what it is told to do, and what it has heard.
+// A test's handle of one puppet: gives it commands, and reads the lines that it has heard.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ namespace integration {
 
 class World;
 
-// What has come from one puppet.
+// The packets that have come from one puppet.
 struct Connection {
   int fd = -1;
   std::size_t number = 0;  // in the order of starting, from 1
@@ -29,19 +29,20 @@ struct Connection {
   bool gone = false;
 };
 
-// What a process found itself in when it started.
+// The surroundings in which a process found itself when it started.
 struct Report {
   std::vector<std::string> entries;      // KEY=VALUE, sorted; see puppet_report.h
-  std::vector<std::string> environment;  // in its order
+  std::vector<std::string> environment;  // in its original order
 
-  [[nodiscard]] std::string value(std::string_view key) const;  // fails the test where absent
+  // Fails the test if the key is absent.
+  [[nodiscard]] std::string value(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> keys(std::string_view prefix) const;
   [[nodiscard]] bool has_variable(std::string_view name) const;
   [[nodiscard]] std::string variable(std::string_view name) const;
 };
 
-// A handle: copies speak of the same process.
+// A handle of a puppet. Copies are about the same process.
 class Puppet {
  public:
   Puppet(World& world, std::shared_ptr<Connection> connection)
@@ -51,39 +52,40 @@ class Puppet {
   [[nodiscard]] const std::vector<std::string>& argv() const { return connection_->argv; }
   [[nodiscard]] Report report(Where where = Where::current());
 
-  // ---- saying
+  // ---- what the puppet says
   void say(std::string_view line);  // a newline is added
   void say_bytes(std::string_view bytes);
   void say_type(std::string_view type, std::string_view members = "");
-  void flood(std::string_view line, long count = -1);  // -1: for ever
-  // Reads no more, and says what must be answered until its input is full and the upgrader reads no
-  // more from it.
+  void flood(std::string_view line, long count = -1);  // -1 for ever
+  // Makes the puppet stop reading, and send questions until its input is full and the upgrader
+  // reads no more from it.
   void clog(long lines);
   [[nodiscard]] long unsent();  // bytes that its pipe has not taken
 
-  // ---- hearing
-  Json expect(std::string_view type, Where where = Where::current());  // the next line is that
+  // ---- what the puppet hears
+  // Returns the next line, which must be of this type.
+  Json expect(std::string_view type, Where where = Where::current());
   std::string next_line(Where where = Where::current());
   Json expect_error(std::string_view about, Where where = Where::current());
-  // Asserts that nothing has been sent before now: the answer to a question comes next.
+  // Checks that nothing else has been sent until now: asks a question, whose answer must come next.
   void expect_silence(Where where = Where::current());
   void expect_end_of_input(Where where = Where::current());
   int expect_signal(Where where = Where::current());
   [[nodiscard]] bool has_signal() const { return !connection_->signals.empty(); }
-  // It has ended, and whoever is its parent has reaped it.
+  // Waits until the puppet has ended and its parent has reaped it.
   void expect_gone(Where where = Where::current());
   [[nodiscard]] bool gone() const { return connection_->gone; }
   [[nodiscard]] std::size_t unread_lines() const { return connection_->lines.size(); }
 
   // ---- the conversation
-  Json hello(std::string_view version = "", Where where = Where::current());  // gives `welcome`
+  Json hello(std::string_view version = "", Where where = Where::current());  // returns `welcome`
   void ready() { say_type("ready"); }
   void request_upgrade(std::string_view id, std::string_view members = "",
                        std::string_view executable = "");
-  // Hears `stop`, says `stopped` and exits 0; gives the `stop`.
+  // Waits for `stop`, says `stopped` and exits with 0. Returns the `stop`.
   Json stop_cleanly(std::string_view stopped_members = "", Where where = Where::current());
 
-  // ---- doing
+  // ---- what the puppet does
   void exit(int status) { order("exit " + std::to_string(status)); }
   void kill(int signal) { order("kill " + std::to_string(signal)); }
   void close_output() { command("close-output"); }
@@ -95,13 +97,16 @@ class Puppet {
   void start_reading() { command("start-reading"); }
   void catch_signal(int signal) { command("catch " + std::to_string(signal)); }
   void ignore_signal(int signal) { command("ignore " + std::to_string(signal)); }
-  // Lets it beat every millisecond from now on; gives the longest pause since the last call, in us.
+  // Makes the puppet beat every millisecond from now on. Returns the longest pause since the last
+  // call, in microseconds.
   long pulse() { return std::stol(command("pulse")); }
-  pid_t leave_holder(bool writing = false);  // a process that keeps its pipes
+  pid_t leave_holder(bool writing = false);  // starts a process that keeps the puppet's pipes open
 
  private:
-  std::string command(const std::string& text, Where where = Where::current());  // gives its answer
-  void order(const std::string& text);                                           // has no answer
+  // Returns the puppet's answer.
+  std::string command(const std::string& text, Where where = Where::current());
+  // For commands without an answer.
+  void order(const std::string& text);
 
   World* world_;
   std::shared_ptr<Connection> connection_;

@@ -1,4 +1,4 @@
-// Files that only grow, and a lock that the kernel gives back. See puppet_journal.h.
+// Appends to the puppets' files, and holds a lock that the kernel frees. See puppet_journal.h.
 #include "tests/together/integration/puppet_journal.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ Journal::Journal(const char* directory)
 void Journal::become_active() {
   happened("activate");
   const int fd = openat(directory_, "active.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  // A lock of the process, not of the descriptor: a grandchild must not keep it.
+  // The lock belongs to the process and not to the descriptor, so that no grandchild keeps it.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

@@ -1,4 +1,4 @@
-// What a puppet leaves in the test's directory: who was active when, and what must not have been.
+// Writes to the test's directory which puppet was active when, and which rules were broken.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ class Journal {
  public:
   explicit Journal(const char* directory);
 
-  // A descriptor of the directory.
+  // Returns a descriptor of the directory.
   [[nodiscard]] int directory() const { return directory_; }
 
-  // Holds `active.lock` until this process dies; that another holds it is a violation.
+  // Holds `active.lock` until this process dies. Notes a violation if another puppet holds it.
   void become_active();
 
   void happened(const std::string& event) { append("events", event); }
@@ -24,7 +24,7 @@ class Journal {
   int directory_;
 };
 
-// The time of CLOCK_MONOTONIC.
+// Returns the time of CLOCK_MONOTONIC.
 long long microseconds();
 
 }  // namespace puppet

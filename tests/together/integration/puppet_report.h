@@ -1,12 +1,14 @@
-// What a process finds itself in: everything that the protocol page says of an agent's start.
+// Reports the surroundings in which a process has started: everything that the protocol page
+// promises to an agent.
 #pragma once
 
 #include <string>
 
 namespace puppet {
 
-// Entries `key=value`, each ended by NUL: cwd, umask, nice, sid, pid, death_signal, limit:N,
-// status:FIELD, fd:N, flags:N, env (one a variable). To be called before any descriptor is opened.
+// Returns entries `key=value`, each ended by NUL: cwd, umask, nice, sid, pid, death_signal,
+// limit:N, status:FIELD, fd:N, flags:N, env (one for each variable). Call it before any descriptor
+// is opened.
 std::string report();
 
 }  // namespace puppet

@@ -1,4 +1,4 @@
-// A plain search for `type`, and a handful of facts about the conversation. See puppet_rules.h.
+// Judges a conversation by a plain search for `type` and a few facts. See puppet_rules.h.
 #include "tests/together/integration/puppet_rules.h"
 
 namespace puppet {

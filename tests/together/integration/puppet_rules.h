@@ -1,5 +1,5 @@
-// What the protocol page never lets the upgrader say to an agent, seen from one agent's side.
-// Written from the page alone; knows nothing of the code under test.
+// Checks that the upgrader never sends an agent what the protocol page forbids, as one agent sees
+// it. Written from the page alone; knows nothing of the code under test.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@ namespace puppet {
 
 class Rules {
  public:
-  // Judges a line (without its newline) that came from the upgrader: what is wrong with it, or "".
+  // Judges a line (without its newline) from the upgrader. Returns what is wrong with the line, or
+  // "".
   std::string hears(std::string_view line);
 
   // Notes a line that the agent says, right or wrong.
@@ -27,7 +28,7 @@ class Rules {
   bool committed_ = false;
 };
 
-// The value of the member `type`, as far as a plain search can tell; "" if there is none.
+// Returns the value of the member `type`, as far as a plain search can tell; "" if there is none.
 std::string_view type_of(std::string_view line);
 
 }  // namespace puppet

@@ -1,4 +1,4 @@
-// --notify-fd of upgrader(8).
+// Tests --notify-fd of upgrader(8).
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -14,7 +14,7 @@ using namespace integration;
 
 namespace {
 
-// A pipe whose writing end an upgrader gets, at any number.
+// A pipe whose writing end is given to an upgrader, at any descriptor number.
 class Pipe {
  public:
   Pipe() { REQUIRE(::pipe2(ends_, O_CLOEXEC | O_NONBLOCK) == 0); }
@@ -25,12 +25,12 @@ class Pipe {
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 
-  // In the process that becomes the upgrader.
+  // Called in the child that becomes the upgrader, before its exec.
   void become(int number) const { put_at(number, ends_[1]); }
   void become_read(int number) const { put_at(number, ends_[0]); }
   void close_write() { ::close(std::exchange(ends_[1], -1)); }
 
-  // All that has come, and whether it is closed.
+  // Returns all bytes that have come, and whether the pipe is closed.
   std::string heard() {
     char bytes[100];
     for (ssize_t size; (size = ::read(ends_[0], bytes, sizeof bytes)) >= 0;) {

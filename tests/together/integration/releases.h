@@ -1,4 +1,4 @@
-// A directory of releases and an upgrader of the link `current` in it, for the tests of --relink.
+// A directory of releases, and an upgrader that runs its link `current`, for the tests of --relink.
 #pragma once
 
 #include <signal.h>
@@ -18,8 +18,8 @@ inline std::string target_of(const std::string& link) {
   return std::filesystem::read_symlink(link, missing);
 }
 
-// Two installed agents, and an upgrader of `current`, which names the first. Without a trial,
-// unless the options give it one.
+// Two installed agents, and an upgrader of `current`, which names the first. Upgrades have no trial
+// unless the options set one.
 struct Releases {
   explicit Releases(World& world, const Texts& options = {}, bool relative = true,
                     std::function<void()> before_exec = {}) {
@@ -53,14 +53,14 @@ inline Puppet begin_upgrade_to(World& world, Puppet active, const std::string& e
   return world.candidate();
 }
 
-// Points the link at `two` and signals: a candidate that the link's name has been given.
+// Points the link at `two` and sends SIGUSR2. Returns the candidate.
 inline Puppet begin_upgrade_by_signal(World& world, const Releases& releases) {
   releases.point_at("two");
   world.signal(SIGUSR2);
   return world.candidate();
 }
 
-// From the candidate's start to its trial, or to its commit where there is none.
+// Leads an upgrade from the candidate's start to the trial, or to the commit if there is no trial.
 inline void hand_over(Puppet& old, Puppet& next) {
   next.ready();
   old.stop_cleanly();

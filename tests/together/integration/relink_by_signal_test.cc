@@ -1,4 +1,4 @@
-// --relink and SIGUSR2: a link that was pointed at what fails is put back. See upgrader(8).
+// Tests --relink with SIGUSR2: a link that names a failing program is put back. See upgrader(8).
 #include <signal.h>
 
 #include "tests/together/integration/releases.h"

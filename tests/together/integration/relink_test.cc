@@ -1,4 +1,4 @@
-// --relink: the link on disk names what has been committed. See upgrader(8).
+// Tests --relink: the link on disk names the committed program. See upgrader(8).
 #include <linux/capability.h>
 #include <sys/prctl.h>
 
@@ -12,7 +12,7 @@ using namespace integration;
 
 namespace {
 
-// Root may do all that its capabilities let it do: without these it is held to the modes of files.
+// Drops the capabilities by which root ignores the modes of files.
 void become_ordinary() {
   prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);
   prctl(PR_CAPBSET_DROP, CAP_FOWNER);

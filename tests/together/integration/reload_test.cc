@@ -1,4 +1,5 @@
-// What init is told around an upgrade that it asked for itself, and when an agent takes longer.
+// Tests which messages init is sent during an upgrade that SIGUSR2 has requested, and when an agent
+// takes longer.
 #include <signal.h>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Where descriptors run out, or nobody reads the log, the upgrader serves on: that costs an upgrade
-// or log lines, not service.
+// Tests that the active agent stays in service if descriptors run out or nobody reads the log: only
+// an upgrade or log lines are lost.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -23,7 +23,7 @@ void limit_descriptors(pid_t pid, rlim_t count) {
   REQUIRE(prlimit(pid, RLIMIT_NOFILE, &limit, nullptr) == 0);
 }
 
-// The lowest limit that lets a process keep what it has open, and open so many more.
+// Returns the lowest limit at which a process can keep its descriptors and open `more` others.
 rlim_t limit_for(pid_t pid, int more) {
   const std::vector<int> open_now = descriptors_of(pid);
   int limit = 0;
@@ -35,7 +35,7 @@ rlim_t limit_for(pid_t pid, int more) {
   return static_cast<rlim_t>(std::max(limit, 3));
 }
 
-// A pipe of the least size, whose ends the upgrader gets no other copy of than its log.
+// A pipe of the smallest size. The upgrader inherits only its writing end, as its log.
 struct LogPipe {
   LogPipe() {
     REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
@@ -87,13 +87,14 @@ TEST_CASE("a sequential upgrade for which there are too few descriptors is falle
   active.expect("accepted");
   active.expect("stop");
   const pid_t upgrader = world.upgrader().pid();
-  // What the old agent gives back is enough for one agent, but not for a candidate and the way
-  // back.
+  // The old agent's descriptors are enough for one new agent, but perhaps not for both a candidate
+  // and a fallback.
   limit_descriptors(upgrader, limit_for(upgrader, 0));
   active.say_type("stopped");
   active.exit(0);
 
-  // Either it could be started, or there is a fallback: never nobody without the upgrader's exit.
+  // A candidate or a fallback must be started, or the upgrader must exit: it never runs on without
+  // an agent.
   world.wait_until([&] { return world.agents_started() == 2 || !world.upgrader().running(); },
                    "an agent, or the end");
   if (!world.upgrader().running()) world.expect_exit(125);

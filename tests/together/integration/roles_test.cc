@@ -1,4 +1,4 @@
-// Roles and generations: ROLES in agent-protocol(7).
+// Tests roles and generations: see ROLES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -94,7 +94,8 @@ TEST_CASE("an agent is active until it has been reaped, not only until it has sa
   old.close_output();
   old.close_input();
 
-  world.pass(300);  // longer than a held agent that closes its output is waited for
+  // Longer than the upgrader waits for the exit of a held agent that closes its output.
+  world.pass(300);
 
   next.expect_silence();
   old.exit(0);

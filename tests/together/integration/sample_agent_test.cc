@@ -1,5 +1,5 @@
-// The sample agent under the real upgrader and a running writer: whatever its versions do, each
-// line is copied once, and no two of them are ever active.
+// Tests the sample agent under the real upgrader, while a writer runs: whatever its versions do,
+// each line is copied once, and no two agents are ever active together.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -20,8 +20,9 @@ using demo::Stage;
 namespace {
 
 constexpr auto patience = 20s;
-// How long a version may take until it is ready. One that hangs takes all of it, six in the longest
-// test here; a good one has taken more than a second where it was sanitized and the machine busy.
+// The time that a version has until it is ready. A version that hangs uses all of it, as six do in
+// the longest test here; a good one has needed more than a second on a busy machine with
+// sanitizers.
 #ifdef __SANITIZE_ADDRESS__
 constexpr const char* start_timeout = "--start-timeout=10s";
 #else
@@ -42,7 +43,7 @@ Stage::Wanted event_of(const std::string& version, const std::string& beginning)
   };
 }
 
-// Fails the test where the event does not come.
+// Waits for an event. Fails the test if it does not come.
 SeenEvent expect(Stage& stage, const std::string& version, const std::string& beginning) {
   const auto event = stage.wait_for(event_of(version, beginning), patience);
   INFO("waited for " << version << " " << beginning << "\n" << stage.upgrader_log());
@@ -50,7 +51,7 @@ SeenEvent expect(Stage& stage, const std::string& version, const std::string& be
   return *event;
 }
 
-// Starts a version as first agent, and waits until it works.
+// Starts a version as the first agent, and waits until it works.
 SeenEvent begin(Stage& stage, const std::string& version, std::vector<std::string> options = {},
                 const std::vector<std::string>& agent_options = {"--commit=healthy"}) {
   stage.release(version);
@@ -67,7 +68,7 @@ void expect_proof(const Stage& stage) {
   CHECK(proof.holds());
 }
 
-// Lets the agent finish, and judges all that has happened.
+// Waits until everything has been copied, and judges all that has happened.
 void end_with_proof(Stage& stage) {
   stage.stop_writing();
   CHECK(stage.wait_until_copied(patience));
@@ -157,7 +158,7 @@ TEST_CASE("a release that has failed is tried again when its bytes have changed,
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  stage.release("5.0.0-crash_on_trial");  // the same bytes in another file
+  stage.release("5.0.0-crash_on_trial");  // the same bytes in a new file
   stage.release("4.0.0-hang_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
   expect(stage, "2.0.0", "release 4.0.0 is not tried again");
@@ -216,7 +217,8 @@ TEST_CASE("until it is committed a version writes the format that the one before
   CHECK(format() == "sample-agent position 1");
   CHECK(stage.current() == "agent-v1.0.0");
 
-  // What was tried and has no ending has failed, until it is wished for anew.
+  // An upgrade without a recorded ending counts as failed, so it is not tried until the version is
+  // requested anew.
   stage.start_upgrader({"--trial=0"}, {});
   stage.desire("2.0.0");
   expect(stage, "2.0.0", "committed");
@@ -245,7 +247,7 @@ TEST_CASE("an agent takes the work back when the candidate is lost while it stop
   Stage stage(settings());
   begin(stage, "1.0.1-slow_to_stop");
   stage.release("2.0.0");
-  // The two say so in any order.
+  // The two events come in any order.
   pid_t candidate = 0;
   bool told_to_stop = false;
   const auto both = [&](const SeenEvent& event) {

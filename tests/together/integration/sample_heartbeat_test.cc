@@ -1,4 +1,5 @@
-// The sample agent's heartbeats, seen from the upgrader's end of its pipes.
+// Tests the sample agent's heartbeats, by lines that the test reads and writes in the upgrader's
+// place.
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr auto patience = 20s;
 
-// A sample agent that is spoken to by hand.
+// A sample agent whose upgrader is played by the test.
 class Agent {
  public:
   Agent() {
@@ -59,7 +60,7 @@ class Agent {
     REQUIRE(write(to_, whole.data(), whole.size()) == static_cast<ssize_t>(whole.size()));
   }
 
-  // The next line that the agent writes.
+  // Returns the next line that the agent writes.
   std::string hear() {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (heard_.find('\n') == std::string::npos) {

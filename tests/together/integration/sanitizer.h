@@ -1,5 +1,6 @@
-// Whether the upgrader under test was built with AddressSanitizer, which takes memory and
-// descriptors of its own: what that makes meaningless is left out, and said to be.
+// Finds out whether the tested upgrader was built with AddressSanitizer, which uses memory and
+// descriptors of its own. Checks that this makes meaningless are left out, and the report names
+// them.
 #pragma once
 
 #include <cstdlib>
@@ -19,15 +20,15 @@ inline bool upgrader_is_sanitized() {
   return read_file(path).find("__asan_init") != std::string::npos;
 }
 
-// The same; if so, says in the report what is left out.
+// Returns the same; if true, says in the report what is left out.
 inline bool left_out_when_sanitized(const std::string& what) {
   if (!upgrader_is_sanitized()) return false;
   std::cout << "report: left out under AddressSanitizer: " << what << std::endl;
   return true;
 }
 
-// For an upgrader that is started without descriptors to spare, or traced: to look for leaks takes
-// some, and traces it, too.
+// Returns variables for an upgrader that is traced or has no spare descriptors: the search for
+// leaks needs descriptors, and traces the process, too.
 inline std::vector<std::string> environment_without_leak_check() {
   if (!left_out_when_sanitized("leaks of an upgrader that lacks descriptors or is traced"))
     return {};

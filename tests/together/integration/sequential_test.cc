@@ -1,4 +1,4 @@
-// The sequential upgrade: UPGRADES in agent-protocol(7).
+// Tests the sequential upgrade: see UPGRADES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/process_table.h"

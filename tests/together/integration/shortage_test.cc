@@ -1,4 +1,4 @@
-// An upgrader that is started where descriptors are short. See EXIT STATUS in upgrader(8).
+// Tests an upgrader that is started with too few descriptors. See EXIT STATUS in upgrader(8).
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -29,7 +29,7 @@ TEST_CASE("a shortage of descriptors at AGENT's start is not a fault of AGENT") 
     served = world.upgrader().running();
     if (served) break;
     const std::string ending = world.upgrader().ending();
-    // libuv aborts where it cannot have its first pipe.
+    // libuv aborts the process if it cannot make its first pipe.
     CHECK((ending == "exit status 125" || ending == "signal 6"));
   }
   CHECK(served);

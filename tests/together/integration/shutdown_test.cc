@@ -1,4 +1,5 @@
-// SIGTERM and SIGINT to the upgrader while no upgrade is under way: SIGNALS in upgrader(8).
+// Tests SIGTERM and SIGINT to the upgrader while no upgrade is under way: see SIGNALS in
+// upgrader(8).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -127,7 +128,8 @@ TEST_CASE("a ready that crosses the SIGTERM activates nobody") {
   world.signal(SIGTERM);
   world.thaw();
 
-  // Either came first: an agent that was activated is stopped, one that was not is killed.
+  // Either event may come first. If the agent was activated before the signal, it is told to stop;
+  // otherwise it is killed.
   world.wait_until([&] { return first.unread_lines() != 0 || first.gone(); }, "either");
   if (!first.gone() && first.next_line().find("\"activate\"") != std::string::npos) {
     first.stop_cleanly();

@@ -1,4 +1,4 @@
-// SIGTERM to the upgrader at every stage of an upgrade: SIGNALS in upgrader(8).
+// Tests SIGTERM to the upgrader at every stage of an upgrade: see SIGNALS in upgrader(8).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ TEST_CASE("during an upgrade, before the stop: the agent is told of its end, the
   CHECK(failed.text("id") == "u1");
   CHECK(failed.text("stage") == "shutdown");
   CHECK(old.expect("stop").text("reason") == "shutdown");
-  next.expect_gone();  // the old one has not even answered
+  next.expect_gone();  // the old agent has not even answered
   old.say_type("stopped");
   old.exit(0);
   world.expect_exit(0);

@@ -1,4 +1,4 @@
-// SIGQUIT, SIGHUP, SIGUSR1 and SIGUSR2 to the upgrader: SIGNALS in upgrader(8).
+// Tests SIGQUIT, SIGHUP, SIGUSR1 and SIGUSR2 to the upgrader: see SIGNALS in upgrader(8).
 #include <signal.h>
 #include <unistd.h>
 
@@ -78,10 +78,10 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   first.hello();
 
   world.signal(signal);
-  world.signal(SIGUSR2);  // is seen after it, and says so in the log
+  world.signal(SIGUSR2);  // is handled after the first signal, and shows in the log
   world.wait_for_log("busy");
 
-  first.expect_silence();  // neither it nor the upgrader has been ended by it
+  first.expect_silence();  // the first signal has ended neither the agent nor the upgrader
   first.ready();
   first.expect("activate");
 }
@@ -100,7 +100,7 @@ TEST_CASE(
 
   world.signal(SIGUSR2);
   Puppet next = world.candidate();
-  first.expect_silence();  // its `accepted` goes to the log only
+  first.expect_silence();  // the agent is not sent `accepted`, which only the log reports
   CHECK(world.log().find("sigusr2-1") != std::string::npos);
   next.ready();
   const Json stop = first.stop_cleanly();
@@ -146,7 +146,7 @@ TEST_CASE("such signals are counted, those that begin no upgrade included") {
   next.expect_gone();
   world.wait_for_log("sigusr2-1");
 
-  // The failure goes to the log only: this agent has not been told the id.
+  // The agent does not know the upgrade's id, so only the log reports the failure.
   first.expect_silence();
   world.signal(SIGUSR2);
   world.candidate().ready();

@@ -1,4 +1,5 @@
-// What one agent leaves to the next: `stopped` and `activate` in agent-protocol(7).
+// Tests the state that one agent leaves to the next: see `stopped` and `activate` in
+// agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/process_table.h"
@@ -10,7 +11,7 @@ using namespace integration;
 
 namespace {
 
-// The activation of the candidate after the old agent has left `state`, as the line itself.
+// Returns the line of the candidate's `activate`, after the old agent has left `state`.
 std::string line_after(const std::string& state) {
   World world;
   Puppet old = world.first();
@@ -46,7 +47,7 @@ TEST_CASE("a state goes to the next agent unread, byte for byte") {
   const std::string line = line_after(state);
 
   CHECK(Json::parse(line)->text("state") == state);
-  // Written in the shortest form, and only what must be is escaped.
+  // The text is written in the shortest form, with only the necessary escapes.
   CHECK(line.find("\"state\":" + json_quoted(state)) != std::string::npos);
 }
 
@@ -66,7 +67,7 @@ TEST_CASE("a state may be as large as the page says") {
     CHECK(Json::parse(line_after(state))->text("state") == state);
   }
   SECTION("65,000 bytes as it is written") {
-    // Six bytes a character as written, and two for the last ones.
+    // Each of these characters takes six bytes as written, and the last one two.
     const std::string state = std::string(10'833, '\x01') + "\n";
     REQUIRE(json_quoted(state).size() == 65'000 + 2);
     CHECK(Json::parse(line_after(state))->text("state") == state);

@@ -1,4 +1,4 @@
-// The trial: UPGRADES in agent-protocol(7), and the members `commit` and `trial_ms`.
+// Tests the trial: see UPGRADES in agent-protocol(7), and the members `commit` and `trial_ms`.
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -39,7 +39,7 @@ TEST_CASE("a trial of 0 commits at once") {
   next.expect("committed");
 
   next.exit(3);
-  world.expect_exit(3);  // it is not on trial any more
+  world.expect_exit(3);  // the agent is no longer on trial
 }
 
 TEST_CASE("healthy commits at once, whatever the commit rule") {

@@ -1,4 +1,5 @@
-// An old agent that does not confirm its stop, in both modes: FAILURES in agent-protocol(7).
+// Tests an old agent that does not confirm its stop, in both modes: see FAILURES in
+// agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"

@@ -1,4 +1,5 @@
-// The members of `upgrade`, their limits and their defaults: UPGRADES in agent-protocol(7).
+// Tests the members of `upgrade`, their limits and their defaults: see UPGRADES in
+// agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -9,7 +10,7 @@ using namespace integration;
 
 namespace {
 
-// It is refused as malformed, and nothing is started.
+// Checks that a request with these members is refused as malformed, and starts nothing.
 void expect_malformed(World& world, Puppet active, const std::string& members) {
   INFO(members);
   active.request_upgrade("u1", members);
@@ -23,7 +24,7 @@ void expect_malformed(World& world, Puppet active, const std::string& members) {
   CHECK(world.agents_started() == 1);
 }
 
-// It is accepted, and given up again.
+// Checks that a request with these members is accepted, and cancels the upgrade.
 void expect_accepted(World& world, Puppet active, const std::string& members) {
   INFO(members);
   Puppet next = world.begin_upgrade(active, members);

@@ -1,4 +1,4 @@
-// A fallback that stands by during the trial: Warm fallback in agent-protocol(7).
+// Tests a fallback that stands by during the trial: see Warm fallback in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -9,7 +9,8 @@ using namespace integration;
 
 namespace {
 
-// The new agent is on trial, the old one has gone, and the standby has connected.
+// An upgrade whose new agent is on trial, whose old agent has gone, and whose standby has
+// connected.
 struct Trial {
   Puppet next;
   Puppet standby;
@@ -131,7 +132,7 @@ TEST_CASE("an upgrade without a trial has no standby") {
 
   next.request_upgrade("u2", "");
 
-  // A standby would have had this generation.
+  // If there had been a standby, it would have had generation 3.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

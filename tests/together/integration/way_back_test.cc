@@ -1,4 +1,4 @@
-// A fallback runs the very file that it ran before: UPGRADES in agent-protocol(7).
+// Tests that a fallback runs the very file that ran before: see UPGRADES in agent-protocol(7).
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,15 +15,15 @@ using namespace integration;
 
 namespace {
 
-// The inode of the program that a process runs, deleted or not.
+// Returns the inode of the program that a process runs, even if the file has been deleted.
 ino_t program_of(const Puppet& agent) {
   struct stat status {};
   REQUIRE(stat(("/proc/" + std::to_string(agent.pid()) + "/exe").c_str(), &status) == 0);
   return status.st_ino;
 }
 
-// An upgrade to the puppet that fails on trial, and what is started then. `meanwhile` happens when
-// the old agent has gone.
+// Upgrades to a puppet that fails on trial, and returns the fallback. Calls `meanwhile` when the
+// old agent has gone.
 Puppet fall_back(World& world, Puppet old, const std::function<void()>& meanwhile) {
   Puppet next = world.hand_over(old);
   meanwhile();

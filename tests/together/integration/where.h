@@ -1,5 +1,5 @@
-// A place in a test, for the message of a failure there. (std::source_location is not to be had
-// from every compiler that this is built with.)
+// A place in a test, for the message of a failure there. Some of the compilers that build this lack
+// std::source_location.
 #pragma once
 
 namespace integration {

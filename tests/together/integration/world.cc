@@ -1,4 +1,5 @@
-// The fixture: starting, waiting, and what its end asserts. See world.h.
+// The fixture of the integration tests: starts upgraders, waits for conditions, and handles signals
+// and packets. See world.h.
 #include "tests/together/integration/world.h"
 
 #include <fcntl.h>
@@ -28,7 +29,7 @@ namespace {
 
 World* current_world = nullptr;
 
-// Tells the story of a test in which something has failed, while its world still stands.
+// Prints the story of a failed test, while its world still exists.
 class Storyteller : public Catch::TestEventListenerBase {
  public:
   using TestEventListenerBase::TestEventListenerBase;
@@ -58,7 +59,7 @@ std::vector<char*> pointers(Texts& texts) {
   return result;
 }
 
-// The test's own variables, but for those that an init system or an upgrader would have set.
+// Returns the test's own variables, without those that an init system or an upgrader would set.
 Texts environment_for(const std::string& directory, const Texts& added) {
   Texts left_out = {"AGENT_PROTOCOL", "NOTIFY_SOCKET", "LISTEN_",
                     "JOURNAL_STREAM", "PUPPET_DIR",    "WATCHDOG_"};
@@ -112,7 +113,7 @@ World::World(Later) {
   REQUIRE(mkdtemp(directory_.data()) != nullptr);
   directory_ = std::filesystem::canonical(directory_);
   directory_fd_ = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  // Whoever is left behind becomes ours, and is found at the end.
+  // Processes that are left behind become children of the test, which finds them at the end.
   REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   listen();
   current_world = this;
@@ -156,7 +157,8 @@ Upgrader& World::start(Start start) {
   argv.emplace_back("--");
   argv.push_back(start.agent.empty() ? puppet() : start.agent);
   argv.insert(argv.end(), start.args.begin(), start.args.end());
-  if (start.agent == "-") argv.resize(1 + start.options.size());  // the options are all there is
+  // The command line has options only.
+  if (start.agent == "-") argv.resize(1 + start.options.size());
 
   upgrader.pid_ = fork();
   REQUIRE(upgrader.pid_ >= 0);
@@ -201,7 +203,7 @@ void World::accept_one() {
   connections_.push_back(std::move(connection));
 }
 
-// Takes one packet, so that no puppet keeps the test from the others.
+// Reads one packet only, so that no puppet keeps the test from the others.
 void World::receive(Connection& connection) {
   static char packet[1 << 20];
   const ssize_t size = recv(connection.fd, packet, sizeof packet, 0);

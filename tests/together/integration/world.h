@@ -1,8 +1,8 @@
-// A directory of its own, the real upgrader in it, and the puppets that it starts: the fixture of
-// every integration test. All waiting is for a condition, with a deadline; nothing sleeps.
+// The fixture of every integration test: a directory of its own, the real upgrader in it, and the
+// puppets that the upgrader starts. Tests wait for conditions, with a deadline, and never sleep.
 //
-// What holds in every test is asserted at its end, from what the agents and the process table say:
-// never two agents active, no message that the page forbids, no zombie, nobody left behind.
+// Rules that hold in every test are checked at its end, from the puppets' files and the process
+// table: never two agents active, no forbidden message, no zombie, and no process left behind.
 #pragma once
 
 #include <sys/types.h>
@@ -23,16 +23,17 @@ namespace integration {
 using Texts = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
-// How long a condition is waited for before the test has failed.
+// The longest time that a test waits for a condition.
 inline constexpr auto patience = std::chrono::seconds(10);
 
-// How an upgrader is started.
+// The command line and surroundings of an upgrader.
 struct Start {
   Texts options{};
-  std::string agent{};                  // AGENT; the puppet if empty; none at all if "-"
-  Texts args{};                         // its arguments
-  Texts environment{};                  // added to the test's own; LISTEN_PID=self is made true
-  std::function<void()> before_exec{};  // in the process that becomes the upgrader
+  std::string agent{};  // AGENT; the puppet if empty, no AGENT at all if "-"
+  Texts args{};         // AGENT's arguments
+  // Added to the test's own; in LISTEN_PID=self, self becomes the pid.
+  Texts environment{};
+  std::function<void()> before_exec{};  // called in the child that becomes the upgrader
 };
 
 // One upgrader that has been started.
@@ -40,9 +41,9 @@ class Upgrader {
  public:
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] bool running();
-  // "exit status N", "signal N" or "still running".
+  // Returns "exit status N", "signal N" or "still running".
   [[nodiscard]] std::string ending() const;
-  // What it has written to its standard error.
+  // Returns the upgrader's standard error.
   [[nodiscard]] std::string log() const;
   [[nodiscard]] std::string log_path() const { return log_path_; }
 
@@ -57,7 +58,7 @@ class Upgrader {
 
 class World {
  public:
-  struct Later {};  // nothing is started yet
+  struct Later {};  // makes a world without starting an upgrader
 
   explicit World(Texts options = {});
   explicit World(Start start);
@@ -72,31 +73,36 @@ class World {
 
   // ---- files
   [[nodiscard]] std::string path(std::string_view name) const;
-  [[nodiscard]] static std::string program();         // the upgrader's executable
-  [[nodiscard]] static std::string puppet();          // the puppet's own
-  std::string install(std::string_view name);         // a copy of it in this directory
-  std::string install_script(std::string_view name);  // a script whose interpreter it is
+  [[nodiscard]] static std::string program();  // the path of the upgrader
+  [[nodiscard]] static std::string puppet();   // the path of the puppet
+  // Makes a copy of the puppet in this directory.
+  std::string install(std::string_view name);
+  // Makes a script whose interpreter is the puppet.
+  std::string install_script(std::string_view name);
   std::string write(std::string_view name, std::string_view content, mode_t mode = 0755);
   [[nodiscard]] std::string read(std::string_view name) const;
 
   // ---- agents, in the order in which they are started
-  Puppet agent(Where where = Where::current());  // the next: it has said nothing yet
-  // The next, led to `activate`.
+  // Returns the next agent, which has said nothing yet.
+  Puppet agent(Where where = Where::current());
+  // Returns the next agent, led to `activate`.
   Puppet first(std::string_view version = "1.0", Where where = Where::current());
-  // The next, of which it is asserted that it is a candidate, led to `welcome`.
+  // Returns the next agent, which must be a candidate, led to `welcome`.
   Puppet candidate(std::string_view version = "2.0", Where where = Where::current());
-  // Lets `active` ask for the upgrade u1 and hear `accepted`; gives the candidate, welcomed.
+  // Makes `active` request the upgrade u1, which must be accepted. Returns the candidate, led to
+  // `welcome`.
   Puppet begin_upgrade(Puppet active, std::string_view members = "",
                        Where where = Where::current());
-  // The same, on to the candidate's activation (parallel) with the old agent gone.
+  // Makes `active` hand over to a candidate in a parallel upgrade. Returns the candidate,
+  // activated; the old agent has gone.
   Puppet hand_over(Puppet active, std::string_view members = "", Where where = Where::current());
-  // The next, of which it is asserted that it is a fallback, led to `activate`.
+  // Returns the next agent, which must be a fallback, led to `activate`.
   Puppet fallback(Where where = Where::current());
-  [[nodiscard]] std::size_t agents_started();  // how many have introduced themselves
+  [[nodiscard]] std::size_t agents_started();  // how many agents have introduced themselves
 
   // ---- the upgrader that was started last
   void signal(int signal);
-  void freeze();  // it is stopped, so that what happens meanwhile is there all at once
+  void freeze();  // stops it, so that it later finds all that happened meanwhile at once
   void thaw();
   void expect_exit(int status, Where where = Where::current());
   void expect_killed(int signal, Where where = Where::current());
@@ -107,12 +113,13 @@ class World {
   // ---- the rest
   void wait_until(const std::function<bool()>& condition, std::string_view what,
                   Where where = Where::current());
-  void pass(int ms);        // waits until a point in time: for deadlines that must have passed
-  void expect_violation();  // for the canaries: the end asserts one, instead of none
-  void adopt(pid_t pid) { strangers_.push_back(pid); }  // ended with the test, not a leftover
+  void pass(int ms);        // waits until a point in time; for deadlines that must have passed
+  void expect_violation();  // for the canaries: the end of the test then demands a violation
+  // A process that ends with the test, and is not a leftover.
+  void adopt(pid_t pid) { strangers_.push_back(pid); }
   [[nodiscard]] std::string violations() const;
   void pump(int timeout_ms);
-  void note(std::string line);  // for the story that a failure tells
+  void note(std::string line);  // adds to the story that a failed test prints
   [[nodiscard]] std::string story();
   [[noreturn]] void fail(const std::string& what, Where where);
 

@@ -1,4 +1,5 @@
-// Agents in the order of their starting, led to where a test wants them. See world.h.
+// Finds agents in the order of their starts, and leads them to the state that a test wants. See
+// world.h.
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"

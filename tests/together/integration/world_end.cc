@@ -1,4 +1,4 @@
-// What the end of a world asserts, and how it gets rid of everybody. See world.h.
+// Checks the rules at the end of a world, and ends all of its processes. See world.h.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -32,8 +32,8 @@ void World::finish(bool judged) {
   if (judged && !violation_wanted_) CHECK(violations() == "");
 }
 
-// A test may end with its upgrader running: then it has as many children as there are agents, none
-// of them a zombie, and SIGQUIT ends them all.
+// Ends an upgrader that still runs at the end of a test. None of its children may be a zombie, and
+// SIGQUIT must end the upgrader and all its agents.
 void World::end_upgrader(Upgrader& upgrader, bool judged) {
   if (!upgrader.running()) return;
   const auto deadline = Clock::now() + patience;
@@ -55,8 +55,8 @@ void World::end_upgrader(Upgrader& upgrader, bool judged) {
   waitpid(upgrader.pid_, &upgrader.status_, 0);
 }
 
-// Whoever has come to us as a subreaper, living or unreaped, was left behind by an upgrader that
-// was to reap all first. One that was ended by a signal could not.
+// Checks that no process has been left behind: an upgrader must reap its children before it exits.
+// An upgrader that was ended by a signal could not, so nothing is checked then.
 void World::judge_leftovers() {
   for (const Upgrader& upgrader : upgraders_) {
     if (WIFSIGNALED(upgrader.status_)) return;
@@ -72,7 +72,7 @@ void World::end_leftovers() {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
-  // A stranger has come to us by now, or dies with whoever has it.
+  // These processes have been adopted by the test by now, or die with their parents.
   for (const pid_t pid : strangers_)
     kill(pid, SIGKILL);
 }

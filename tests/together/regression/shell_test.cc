@@ -1,4 +1,4 @@
-// Faults of the shell that were found once, each kept from coming back, on the real upgrader.
+// Tests that faults of the shell that were found once do not come back, with the real upgrader.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ using namespace integration;
 TEST_CASE("a log file at its limit costs log lines, not the agent") {
   constexpr off_t limit = 1 << 14;
   World world(Start{.before_exec = [] {
-    // The log is at the limit from the start; all else that is written is far from it.
+    // The log's file is at the limit from the start; all other files are far from it.
     REQUIRE(::ftruncate(STDERR_FILENO, limit) == 0);
     const rlimit bounded{.rlim_cur = limit, .rlim_max = limit};
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &bounded) == 0);
