@@ -7,11 +7,11 @@
 namespace agentify {
 namespace {
 
-// As a shell has them.
+// The exit statuses with which a shell reports these failures.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
-// So many heartbeats are sent in the time in which one is wanted.
+// The number of heartbeats that are sent in the time in which one is required.
 constexpr int heartbeats_in_watchdog = 3;
 
 }  // namespace
@@ -75,7 +75,7 @@ void Adapter::leave(int status) {
   order(Leave{status});
 }
 
-// ---- held
+// ---- events while agentify is held
 
 void Adapter::on(const CheckEnded& event) {
   if (stage_ != Stage::checking) return;
@@ -96,7 +96,7 @@ void Adapter::on(const Welcomed& event) {
   watchdog_ = event.watchdog;
 }
 
-// ---- the daemon comes
+// ---- the start of the daemon
 
 void Adapter::on(const Activated& event) {
   if (stage_ != Stage::held) return;
@@ -154,7 +154,7 @@ void Adapter::on(const DaemonStarted& event) {
   }
 }
 
-// ---- its heartbeats
+// ---- heartbeats to the upgrader
 
 void Adapter::beat_if_due() {
   if (!heartbeat_at_ || *heartbeat_at_ > now_) return;
@@ -164,7 +164,7 @@ void Adapter::beat_if_due() {
   if (!sick_) order(SayHeartbeat{});
 }
 
-// ---- what it says, and what passes through us
+// ---- messages and signals for the daemon's side
 
 void Adapter::on(const NotifyReceived& event) {
   const NotifyMessage& message = event.message;
@@ -190,13 +190,13 @@ void Adapter::on(const SignalTaken& event) {
 void Adapter::on(const Committed&) {
   on_trial_ = false;
   judge_at_.reset();
-  unfit_ = false;  // it came too late
+  unfit_ = false;  // the upgrade is committed, so the word came too late
   if (settling_ && must_say_healthy_) order(SayHealthy{});
   end_settling();
   follow();
 }
 
-// ---- the releases: whoever is on trial asks for no other, and whoever stops does not either
+// ---- releases: agentify requests none while it is on trial or stops
 
 void Adapter::follow() {
   const bool may = lives() || stage_ == Stage::starting;

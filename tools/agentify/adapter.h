@@ -1,17 +1,17 @@
-// agentify's decisions: when the daemon is checked, started, taken for ready, found sick, stopped
-// and done with, and which messages the upgrader is sent. A value: no input or output, no clock,
-// and processes are numbers. The loop carries the decisions out: see loop.h.
+// agentify's decisions as a state machine: when the daemon is checked, started, found ready or
+// sick, and stopped, and which messages the upgrader is sent. Does no input or output, and reads no
+// clock; processes are numbers. The loop performs the decisions: see loop.h.
 //
-//   stage     what is                                  ends with
+//   stage     the state                                ends with
 //   checking  held; the check runs                     its outcome: ready, or unfit
 //   held      held; ready has been said                activate
 //   starting  active; the keeper was told to start     DaemonStarted or DaemonRefused
 //   running   the daemon runs, and is not ready yet    its readiness
 //   serving   the daemon works; on trial `healthy` is  a stop, or its end
 //             said when it has lasted for some time
-//   stopping  it has been told to stop                 the end of its main process, or none begun
-//   sweeping  its main process has ended               FamilyGone: no process of it is left
-//   over      agentify ends
+//   stopping  the daemon was told to stop              the end of its main process, or none begun
+//   sweeping  the daemon's main process has ended      FamilyGone: no process of it is left
+//   over      agentify exits
 #pragma once
 
 #include <optional>
@@ -27,16 +27,17 @@
 
 namespace agentify {
 
-// By what a daemon is known to work.
+// The event that shows that a daemon works.
 enum class ReadyBy { start, word, time, probe };
 
-// The options, as far as they decide.
+// The options that matter for decisions.
 struct Terms {
   bool check = false;
   ReadyBy ready_by = ReadyBy::start;
   Duration ready_time{};        // with ReadyBy::time
   std::string ready_text = {};  // the option's value, for people
-  Duration settle{};            // so long must a daemon on trial be ready and well before `healthy`
+  // A daemon on trial must be ready and well for so long before `healthy` is said.
+  Duration settle{};
   bool vouch = true;
   bool health = false;
   Duration health_interval{};
@@ -50,12 +51,13 @@ struct Terms {
 
 [[nodiscard]] Terms terms_of(const Options& options);
 
-// Between two questions to a daemon that is not ready yet.
+// Time between two probes of a daemon that is not ready yet.
 inline constexpr Duration ready_interval{100};
-// With which agentify ends where it has failed itself.
+// agentify's exit status after a failure of its own.
 inline constexpr int exit_failed = 1;
 
-// So long before the end of its trial a daemon is judged: a tenth of it, and at most this.
+// A daemon on trial is judged before the end of the trial: earlier by a tenth of the trial, but at
+// most by this time.
 inline constexpr Duration trial_margin_max{2'000};
 
 class Adapter {
@@ -64,15 +66,15 @@ class Adapter {
 
   explicit Adapter(Terms terms) : terms_(std::move(terms)) {}
 
-  // The first actions; called once.
+  // Returns the first actions. Must be called once, before step().
   [[nodiscard]] Actions begin();
   [[nodiscard]] Actions step(const Event& event, Time now);
-  // When step() wants TimePassed.
+  // Returns when step() must be called with TimePassed.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
   [[nodiscard]] Stage stage() const { return stage_; }
-  // All that it knows, with times as they are from `now`: two that are described alike decide
-  // alike.
+  // Describes the whole state, with times relative to `now`: two adapters with the same description
+  // decide alike.
   [[nodiscard]] std::string describe(Time now) const;
   bool operator==(const Adapter&) const = default;
 
@@ -130,25 +132,25 @@ class Adapter {
 
   Terms terms_;
   Stage stage_ = Stage::checking;
-  Actions actions_;  // of the step that is being made; empty between steps
-  Time now_{};       // of that step; zero between steps
+  Actions actions_;  // of the present step; empty between steps
+  Time now_{};       // of the present step; zero between steps
 
   bool on_trial_ = false;
-  std::optional<Duration> trial_;  // how long it lasts
+  std::optional<Duration> trial_;  // the length of the trial
   bool commit_healthy_ = false;
-  std::optional<Time> judge_at_;    // when the daemon has to be ready and well
-  std::optional<Time> settled_at_;  // when it has been that for long enough
-  bool settling_ = false;           // it is ready, and `healthy` has to wait
-  bool unfit_ = false;              // that has been said
+  std::optional<Time> judge_at_;    // the time when the daemon must be ready and well
+  std::optional<Time> settled_at_;  // the time when it has been ready and well for long enough
+  bool settling_ = false;           // the daemon is ready, and `healthy` is said later
+  bool unfit_ = false;              // `unfit` has been said
   Time activated_at_{};
-  std::string not_ready_;          // why, as it was told last
+  std::string not_ready_;          // the latest reason why the daemon is not ready
   std::string not_well_;           // the last bad answer about its health
-  bool readiness_ = false;         // the upgrader waits for our healthy in every role
-  bool must_say_healthy_ = false;  // even without vouching: first agent or fallback
+  bool readiness_ = false;         // the upgrader waits for our `healthy` in every role
+  bool must_say_healthy_ = false;  // even without vouching, as a first agent or fallback
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
-  bool daemon_beats_ = false;  // it has said WATCHDOG=1: only its own word counts from then on
-  bool sick_ = false;          // nobody vouches for it
+  bool daemon_beats_ = false;  // it has said WATCHDOG=1: from then on only its own word counts
+  bool sick_ = false;          // the daemon failed a health check: no heartbeats are sent
 
   std::optional<Time> ready_at_;
   std::optional<Time> probe_at_;
@@ -157,11 +159,11 @@ class Adapter {
 
   bool follows_ = false;
 
-  bool stop_asked_ = false;             // by the upgrader, a signal, the end of input
-  std::optional<Duration> stop_limit_;  // as it was told, while the daemon has not been started yet
-  std::vector<StopMoment> moments_;     // signals that are still to be sent
-  bool gives_up_ = false;               // the end because it is sick
-  std::optional<DaemonEnding> ending_;  // of the main process
+  bool stop_asked_ = false;             // asked for by the upgrader, a signal, or the end of input
+  std::optional<Duration> stop_limit_;  // the stop's time, if the daemon had not been started then
+  std::vector<StopMoment> moments_;     // signals of the stop that are still to be sent
+  bool gives_up_ = false;               // the daemon is stopped because it is sick
+  std::optional<DaemonEnding> ending_;  // how the main process ended
   bool clean_ = false;
 };
 

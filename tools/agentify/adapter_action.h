@@ -12,7 +12,7 @@
 
 namespace agentify {
 
-// ---- to the upgrader
+// ---- actions for the upgrader
 
 struct SayReady {
   bool operator==(const SayReady&) const = default;
@@ -42,7 +42,7 @@ struct SayExtend {
   bool operator==(const SayExtend&) const = default;
 };
 
-// ---- to the check, the keeper and the daemon
+// ---- actions for the check, the keeper and the daemon
 
 struct RunCheck {
   bool operator==(const RunCheck&) const = default;
@@ -50,7 +50,7 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-struct CancelStart {  // answered by FamilyGone, unless the daemon has been started already
+struct CancelStart {  // FamilyGone answers, unless the daemon has been started already
   bool operator==(const CancelStart&) const = default;
 };
 struct SignalDaemon {
@@ -58,40 +58,40 @@ struct SignalDaemon {
 
   bool operator==(const SignalDaemon&) const = default;
 };
-struct AdoptMain {  // from now on this process of the daemon's is the main one
+struct AdoptMain {  // makes this process of the daemon its main process
   pid_t pid = 0;
 
   bool operator==(const AdoptMain&) const = default;
 };
-struct KillFamily {  // answered by FamilyGone
+struct KillFamily {  // FamilyGone answers
   bool operator==(const KillFamily&) const = default;
 };
-struct KillOrphans {  // the keeper has gone, and we do its work; answered by FamilyGone
+struct KillOrphans {  // after the keeper's death, agentify does its work; FamilyGone answers
   bool operator==(const KillOrphans&) const = default;
 };
-struct AskDaemon {  // answered by ProbeAnswered
+struct AskDaemon {  // ProbeAnswered answers
   Probe probe = Probe::readiness;
 
   bool operator==(const AskDaemon&) const = default;
 };
 
-// ---- to the releases that are followed
+// ---- actions for the releases that are followed
 
-struct Follow {  // ask for the one that is due, from now on
+struct Follow {  // from now on, request the release that is due
   bool operator==(const Follow&) const = default;
 };
-struct EndFollowing {  // ask for none any more
+struct EndFollowing {  // request no more releases
   bool operator==(const EndFollowing&) const = default;
 };
 
-// ---- of ourselves
+// ---- actions for agentify itself
 
 struct Log {
   std::string text;
 
   bool operator==(const Log&) const = default;
 };
-struct ReportFailure {  // of a daemon that is not on trial, in the log and the status
+struct ReportFailure {  // log a failure of a daemon that is not on trial, and show it as status
   std::string text;
 
   bool operator==(const ReportFailure&) const = default;
@@ -101,7 +101,7 @@ struct Leave {
 
   bool operator==(const Leave&) const = default;
 };
-struct LeaveLike {  // the same way as the daemon, a signal included
+struct LeaveLike {  // exit as the daemon did, or die of the same signal
   DaemonEnding ending;
 
   bool operator==(const LeaveLike&) const = default;

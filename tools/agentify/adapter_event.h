@@ -12,7 +12,7 @@
 
 namespace agentify {
 
-// How a process ended: as in wait(2), and `unknown` where nobody can say.
+// How a process ended, as in wait(2); `unknown` if the kernel does not say.
 struct DaemonEnding {
   enum class How { exited, signalled, unknown };
 
@@ -22,22 +22,22 @@ struct DaemonEnding {
   bool operator==(const DaemonEnding&) const = default;
 };
 
-// "exited with status 3", "was killed by SIGSEGV", "ended in an unknown way".
+// Returns "exited with status 3", "was killed by SIGSEGV" or "ended in an unknown way".
 [[nodiscard]] std::string in_words(const DaemonEnding& ending);
 
-// ---- of the conversation
+// ---- events of the conversation
 
 struct Welcomed {
-  bool candidate = false;  // on trial from its activate on
-  bool boot = false;       // a fallback at boot: on trial, too
-  bool readiness = false;  // the upgrader has the feature
+  bool candidate = false;  // on trial from its activation
+  bool boot = false;       // a fallback at boot, which is on trial, too
+  bool readiness = false;  // the upgrader has the feature readiness
   std::optional<Duration> watchdog = {};
 
   bool operator==(const Welcomed&) const = default;
 };
 struct Activated {
-  std::optional<Duration> trial = {};  // how long it lasts, where we are on trial
-  bool commit_healthy = false;         // `healthy` passes it; else to survive it does
+  std::optional<Duration> trial = {};  // the length of the trial, if agentify is on trial
+  bool commit_healthy = false;         // `healthy` passes the trial; otherwise surviving it does
 
   bool operator==(const Activated&) const = default;
 };
@@ -50,19 +50,19 @@ struct Committed {
   bool operator==(const Committed&) const = default;
 };
 
-// ---- of the check
+// ---- events of the check
 
 struct CheckEnded {
   bool good = false;
-  std::string words;  // what is wrong
+  std::string words;  // the fault that the check found
 
   bool operator==(const CheckEnded&) const = default;
 };
 
-// ---- of the keeper and the daemon
+// ---- events of the keeper and the daemon
 
 struct DaemonWaits {        // processes of an earlier daemon are still there
-  std::string holder = {};  // those that hold its lock, for people
+  std::string holder = {};  // the processes that hold the lock, for people
 
   bool operator==(const DaemonWaits&) const = default;
 };
@@ -71,20 +71,20 @@ struct DaemonStarted {
 
   bool operator==(const DaemonStarted&) const = default;
 };
-struct DaemonRefused {  // nothing has been started
+struct DaemonRefused {  // no process has been started
   int error = 0;        // an errno value
   std::string words;
 
   bool operator==(const DaemonRefused&) const = default;
 };
-struct DaemonEnded {  // its main process; the keeper now waits for an order
+struct DaemonEnded {  // its main process has ended; the keeper waits for an order
   DaemonEnding ending;
-  pid_t heir = 0;  // of the processes that it left the one that may carry on; or 0
+  pid_t heir = 0;  // a process that it left, which may become the main process; or 0
 
   bool operator==(const DaemonEnded&) const = default;
 };
 struct FamilyGone {  // no process is left, and the keeper starts none any more
-  int killed = 0;    // how many had to be
+  int killed = 0;    // how many processes had to be killed
 
   bool operator==(const FamilyGone&) const = default;
 };
@@ -92,7 +92,7 @@ struct KeeperLost {
   bool operator==(const KeeperLost&) const = default;
 };
 
-// ---- of readiness and health
+// ---- events about readiness and health
 
 struct ReadySaid {  // a newline has come on the daemon's descriptor
   bool operator==(const ReadySaid&) const = default;
@@ -101,7 +101,7 @@ enum class Probe { readiness, health };
 struct ProbeAnswered {
   Probe probe = Probe::readiness;
   bool good = false;
-  std::string words;  // what is wrong
+  std::string words;  // the fault that the probe found
 
   bool operator==(const ProbeAnswered&) const = default;
 };
@@ -111,7 +111,7 @@ struct NotifyReceived {
   bool operator==(const NotifyReceived&) const = default;
 };
 
-struct SignalTaken {  // to be passed on
+struct SignalTaken {  // a signal that is to be passed on
   int signal = 0;
 
   bool operator==(const SignalTaken&) const = default;

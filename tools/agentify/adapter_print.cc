@@ -1,4 +1,5 @@
-// The adapter in words, for tests that walk through its states; and an ending, for the log.
+// Prints the adapter in words, for tests that walk through its states, and a DaemonEnding for the
+// log.
 #include "tools/agentify/adapter.h"
 #include "tools/agentify/signals.h"
 

@@ -1,4 +1,5 @@
-// How the adapter decides on the daemon's end: a stop, the end of its main process, what is left.
+// The part of the adapter that decides about the daemon's end: a stop, the end of the main process,
+// and the processes that are then left.
 #include <algorithm>
 #include <utility>
 
@@ -57,7 +58,8 @@ void Adapter::on(const DaemonEnded& event) {
   order(KillFamily{});
 }
 
-// On trial the upgrader learns why it falls back; otherwise it is told before it sees our end.
+// Reports a failure of the daemon. On trial the upgrader is sent `unfit`, so that it knows why it
+// falls back; otherwise the failure is reported before agentify exits.
 void Adapter::report_failure(const std::string& text) {
   if (!on_trial_ || unfit_) return order(ReportFailure{text});
   log(text);
@@ -92,7 +94,8 @@ void Adapter::on(const FamilyGone& event) {
   leave_like_daemon();
 }
 
-// Nothing is there to be said by a keeper any more, and all that it held has been released.
+// Handles the keeper's death: the keeper can report nothing more, and the lock that it held is
+// free.
 void Adapter::on(const KeeperLost&) {
   if (!active()) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});
@@ -109,7 +112,7 @@ void Adapter::on(const KeeperLost&) {
   order(KillOrphans{});
 }
 
-// It needs more time: for its start, of which the upgrader is told, or for its stop.
+// Gives the daemon more time: for its start, which moves the upgrader's deadline, or for its stop.
 void Adapter::put_off(Duration time) {
   if (stage_ == Stage::running && readiness_) extend_start(time);
   if (stage_ != Stage::stopping || moments_.empty()) return;

@@ -1,4 +1,5 @@
-// How the adapter finds the daemon ready, well, sick or unfit, and when it vouches for it.
+// The part of the adapter that finds the daemon ready, well, sick or unfit, and sends `healthy` and
+// `unfit`.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +10,7 @@ namespace {
 
 constexpr int trial_margin_divisor = 10;
 
-// A daemon that settles is asked for its health so often at least.
+// The least number of health checks while a daemon settles.
 constexpr int answers_while_settling = 3;
 
 Duration trial_margin(Duration trial) {
@@ -37,14 +38,14 @@ void Adapter::say_unfit(std::string reason) {
   order(SayUnfit{std::move(reason)});
 }
 
-// The upgrader moves the end of the trial, too.
+// Extends the start. The upgrader then moves the end of the trial, too.
 void Adapter::extend_start(Duration time) {
   order(SayExtend{time});
   if (judge_at_) judge_at_ = std::max(*judge_at_, now_ + time - trial_margin(*trial_));
 }
 
-// In good time before the upgrader would commit a daemon that does not work, or roll it back
-// without knowing why.
+// Judges the daemon shortly before the trial ends: otherwise the upgrader would commit a daemon
+// that does not work, or roll it back without knowing why.
 void Adapter::judge_if_due() {
   if (!judge_at_ || *judge_at_ > now_) return;
   judge_at_.reset();
@@ -59,12 +60,13 @@ void Adapter::judge_if_due() {
   }
 }
 
-// At most half the trial, so that a daemon has as long to become ready.
+// Returns how long the daemon must last: at most half the trial, so that it has as long to become
+// ready.
 Duration Adapter::settle_time() const {
   return trial_ ? std::min(terms_.settle, *trial_ / 2) : terms_.settle;
 }
 
-// From now on, or from its first good answer on, the daemon has to last.
+// Begins the time that the daemon must last; with health checks it begins at the first good answer.
 void Adapter::settle() {
   settling_ = true;
   if (terms_.health) {
@@ -80,14 +82,14 @@ void Adapter::end_settling() {
   settled_at_.reset();
 }
 
-// An answer that is still awaited may be a bad one.
+// Says `healthy` when the time is over, and no answer is awaited that may be a bad one.
 void Adapter::settle_if_due() {
   if (!settled_at_ || *settled_at_ > now_ || probing_) return;
   end_settling();
   order(SayHealthy{});
 }
 
-// ---- it works
+// ---- the daemon works
 
 bool Adapter::may_say_healthy() const {
   if (unfit_) return false;
@@ -138,7 +140,7 @@ void Adapter::probe_if_due() {
   order(AskDaemon{*probing_});
 }
 
-// ---- its health
+// ---- health checks
 
 Duration Adapter::health_interval() const {
   if (!settling_) return terms_.health_interval;
@@ -156,7 +158,7 @@ void Adapter::note_health(const ProbeAnswered& answer) {
   }
   settled_at_.reset();
   not_well_ = answer.words;
-  if (failures_ >= terms_.health_failures) return;  // as it was already
+  if (failures_ >= terms_.health_failures) return;  // the daemon was sick already
   ++failures_;
   if (failures_ == terms_.health_failures) find_sick(answer.words);
 }

@@ -1,4 +1,5 @@
-# agentify: an adapter that makes an agent of any daemon. Its tests are in tests/together/agentify.
+# Builds agentify, an adapter that makes an agent of any daemon. Its tests are in
+# tests/together/agentify.
 
 tool_programs += $(BUILD)/agentify
 agentify_library := $(BUILD)/libagentify.a
@@ -8,8 +9,8 @@ agentify_objects := $(call unit,tools/agentify,$(filter-out tools/agentify/main.
   $(call unit,tools/agentify-doctor,$(wildcard tools/agentify/doctor/*.cc))
 $(agentify_library): $(agentify_objects); $(make_archive)
 
-# --follow is libagent-releases'; of that it links what reads and verifies, nothing that fetches.
-# `agentify run` judges the upgrader's options as the upgrader will, by its parser.
+# --follow uses libagent-releases, of which only the parts that read and verify are linked, and none
+# that fetches. `agentify run` checks the upgrader's options with the upgrader's own parser.
 agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(upgrader_library) \
   $(base_library) $(protocol_library)
 
@@ -18,14 +19,15 @@ $(BUILD)/agentify: $(BUILD)/objects/tools/agentify/main.o $(agentify_libraries)
 
 agentify_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/agentify/*_test.cc))
 $(BUILD)/objects/tests/together/agentify/%.o: CXXFLAGS += -O0
-$(BUILD)/objects/tests/together/agentify/explore_test.o: CXXFLAGS += -O1  # it walks every state
+# This test walks through every state, which is slow without optimisation.
+$(BUILD)/objects/tests/together/agentify/explore_test.o: CXXFLAGS += -O1
 $(agentify_units): $(BUILD)/tests/together/agentify/%: \
   $(BUILD)/objects/tests/together/agentify/%.o \
     $(BUILD)/objects/tests/catch_main.o $(agentify_libraries)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv -lsodium -lcurl
 
-# Beside a double of the upgrader, and under the real one; they take agentify from $(BUILD).
+# Tests with a double of the upgrader, and with the real upgrader; they take agentify from $(BUILD).
 agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \
   tests/together/agentify/probes.py tests/together/agentify/follow.py \
   tests/together/agentify/run.py \
@@ -34,7 +36,7 @@ agentify_plays := tests/together/agentify/life.py tests/together/agentify/readin
   tests/together/agentify/trial.py \
   tests/together/agentify/faults.py tests/together/agentify/kill.py
 agentify_witness := $(BUILD)/tests/together/agentify/witness
-# Not sanitized, as it is C; so it may be static also beside what is.
+# The witness is C, so it is not sanitized, and can be static even if everything else is sanitized.
 $(agentify_witness): $(BUILD)/objects/tests/together/agentify/witness.o
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS)) -static -o $@ $^
@@ -45,8 +47,8 @@ tool_packages += python3 minisign openssl strace
 sanitized_tests += $(agentify_units) $(filter-out %/faults.py %/kill.py,$(agentify_plays))
 sanitized_programs += $(BUILD)/agentify $(BUILD)/agent-releases $(agentify_witness)
 
-# Killed at so many points of an upgrade: agentify, its keeper, the daemon, the upgrader. Of six
-# points one finds nobody to kill.
+# kill-agentify kills agentify, its keeper, the daemon or the upgrader at POINTS points of an
+# upgrade. At one point in six there is no process to kill.
 .PHONY: kill-agentify fault-agentify check-daemons endurance-agentify
 POINTS ?= 2600
 kill-agentify:
@@ -54,16 +56,16 @@ kill-agentify:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify $(agentify_witness)
 	@BUILD=$(BUILD) tests/together/agentify/kill.py $(POINTS)
 
-# Every system call of agentify and its keeper fails, one a life.
+# fault-agentify makes every system call of agentify and its keeper fail, one in each run.
 fault-agentify:
 	@tests/need-packages $(build_packages) gcc python3 strace
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agentify $(agentify_witness)
 	@BUILD=$(BUILD) EVERY=1 tests/together/agentify/faults.py
 
-# Real daemons from Debian; the figures go into the page. A service that the distribution starts is
-# of no harm: each daemon has a port and a directory of its own.
+# The packages of the real daemons that the tests use; the results go into the page. A service that
+# the distribution starts does no harm, since each daemon of a test has its own port and directory.
 daemon_packages = $(build_packages) python3 nginx-light redis-server postgresql chrony util-linux
-# The doctor is asked about more of them.
+# The packages of further daemons that are only examined by `agentify doctor`.
 doctor_packages := haproxy memcached mosquitto dnsmasq-base lighttpd
 check_agents_tests += $(addprefix tests/together/agentify/,daemons.py crowd.py readme.py \
   doctor_daemons.py)
@@ -74,7 +76,8 @@ check-daemons:
 	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/together/agentify/daemons.py $(ONLY)
 	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/together/agentify/crowd.py
 
-# A thousand upgrades of nginx while somebody asks, a third of them bad.
+# endurance-agentify makes a thousand upgrades of nginx, a third of them bad, while a client sends
+# requests.
 endurance-agentify:
 	@tests/need-packages $(daemon_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify

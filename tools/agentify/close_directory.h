@@ -1,4 +1,4 @@
-// Closes a directory that is read, with whatever owns it.
+// A deleter that closes an open directory, for std::unique_ptr<DIR>.
 #pragma once
 
 #include <dirent.h>

@@ -17,15 +17,15 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// Read in one turn: a command that floods its output must not keep the rest from its turn.
+// The most reads in one turn: a command that floods its output must not delay everything else.
 constexpr int reads_in_turn = 16;
 
-// By these a shell says that it has run nothing.
+// The exit statuses with which a shell reports that it has run nothing.
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
-// "exit status 127: sh: 1: pg_isredy: not found": a command that failed says why, and the shell
-// whether it was run at all.
+// Returns why a command failed, such as "exit status 127: sh: 1: pg_isredy: not found": its last
+// line, and its exit status if the shell could not run it.
 std::string words_of_failure(const DaemonEnding& ending, const std::string& line) {
   const bool exited = ending.how == DaemonEnding::How::exited;
   const bool not_run = exited && (ending.value == not_found || ending.value == not_executable);

@@ -1,6 +1,6 @@
-// A command of an option, run by /bin/sh under a keeper of its own: nothing of it is left when it
-// ends, is given up, or agentify dies. It never gets the lock, and the sockets only as its setting
-// says.
+// A command of an option, run by /bin/sh under a keeper of its own: no process of it is left when
+// it ends, is given up, or agentify dies. It never inherits the lock, and init's sockets only if
+// its setting says so.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,11 @@
 
 namespace agentify {
 
-// A command's output is read to its end. Its last line is kept, cut to this length.
+// The most bytes that are kept of the last line of a command's output. The output is read to its
+// end.
 inline constexpr std::size_t last_line_bytes_max = 1024;
 
-// Keeps the last line that is not empty of what is added.
+// Keeps the last line that is not empty of the bytes that are added.
 class LastLine {
  public:
   void add(std::string_view bytes);
@@ -33,23 +34,23 @@ class LastLine {
 
 struct CommandOutcome {
   bool good = false;
-  std::string last_line = {};  // of what it printed
-  std::string words = {};      // what is wrong: its last line, or how it ended
+  std::string last_line = {};  // of its output
+  std::string words = {};      // the fault: its last line, or how it ended
 };
 
 class Command {
  public:
-  // Begins; false where there is no process to be had. With `shown` what it writes goes to standard
-  // error, too.
+  // Starts the command; returns false if no process can be made. With `shown`, its output also goes
+  // to standard error.
   [[nodiscard]] bool begin(const std::string& command, const Options& options, ChildSetting setting,
                            bool shown);
-  // To be polled for reading.
+  // These descriptors must be polled for reading; then look() must be called.
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
-  // Takes in what is there. The outcome when all of it has gone.
+  // Reads what has come. Returns the outcome when all processes of the command have ended.
   [[nodiscard]] std::optional<CommandOutcome> look();
   [[nodiscard]] std::string last_line() const { return line_.text(); }
-  // Kills it.
+  // Kills the command.
   void give_up() { keeper_.abandon(); }
 
  private:
@@ -62,7 +63,8 @@ class Command {
   std::optional<DaemonEnding> ending_;
 };
 
-// Runs it and waits for its end, at most so long: for what has to be known before the loop begins.
+// Runs a command and waits for its end, for at most `limit`: for facts that are needed before the
+// loop begins.
 [[nodiscard]] CommandOutcome run_command(const std::string& command, const Options& options,
                                          const std::vector<std::string>& environment,
                                          Duration limit);

@@ -22,12 +22,12 @@ ProbeOutcome not_connected(int error) {
   return {.words = "no connection: " + in_words(upgrader::SystemError{error})};
 }
 
-// So that no process that is started meanwhile inherits it.
+// Opens a close-on-exec socket, so that no process that is started meanwhile inherits it.
 curl_socket_t open_socket(void* /*self*/, curlsocktype /*purpose*/, curl_sockaddr* address) {
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// The head has said all: libcurl ends a transfer whose body nobody takes.
+// Refuses the body, so that libcurl ends the transfer: the head has told everything.
 std::size_t refuse_body(char* /*bytes*/, std::size_t /*one*/, std::size_t /*count*/,
                         void* /*self*/) {
   return 0;
@@ -164,7 +164,7 @@ void ConnectionProbe::look() {
 ProbeOutcome ConnectionProbe::outcome(CURLcode code) const {
   switch (code) {
     case CURLE_OK:
-    case CURLE_WRITE_ERROR:  // refuse_body(), or head_came()
+    case CURLE_WRITE_ERROR:  // from refuse_body() or head_came()
       return asks_ ? answer_outcome() : ProbeOutcome{.good = true};
     case CURLE_COULDNT_CONNECT: {
       long error = 0;
@@ -173,7 +173,7 @@ ProbeOutcome ConnectionProbe::outcome(CURLcode code) const {
     }
     case CURLE_GOT_NOTHING:
       return {.words = "the connection was closed without an answer"};
-    case CURLE_UNSUPPORTED_PROTOCOL:  // that would be HTTP/0.9
+    case CURLE_UNSUPPORTED_PROTOCOL:  // the answer could only be HTTP/0.9
     case CURLE_WEIRD_SERVER_REPLY:
       return {.words = "the answer is not one in HTTP"};
     default:

@@ -1,4 +1,4 @@
-// Asks a daemon at one address, by libcurl, without waiting: whether it takes a connection, or
+// Asks a daemon at one address, by libcurl, without waiting: whether it accepts a connection, or
 // answers in HTTP. The caller sets the time limit.
 #pragma once
 
@@ -21,49 +21,52 @@ namespace agentify {
 // An address of a host, or the path of a socket.
 struct Address {
   std::string text;          // "127.0.0.1", "::1", "/run/d/socket"
-  bool is_path = false;      // of a socket of this machine
-  bool is_loopback = false;  // only this machine has it
-  std::uint32_t scope = 0;   // of a link-local address: the number of its interface
+  bool is_path = false;      // the path of a socket
+  bool is_loopback = false;  // only this machine can have this address
+  std::uint32_t scope = 0;   // for a link-local address: the number of its interface
 
-  // As in a URL: an IPv6 address in brackets.
+  // Returns the address as in a URL: an IPv6 address in brackets.
   [[nodiscard]] std::string in_url() const {
     return text.find(':') == std::string::npos ? text : "[" + text + "]";
   }
 };
 
-// A name has seldom more than two, and each is given its part of the time for an answer.
+// The most addresses of a name that are tried. A name seldom has more than two, and each gets a
+// part of the time for an answer.
 inline constexpr std::size_t addresses_max = 16;
 
-// Every address of HOST, at most addresses_max. HOST may be a name: the lookup waits, so it is made
-// before the loop begins.
+// Returns the addresses of HOST, at most addresses_max. HOST may be a name: looking it up blocks,
+// so this must be called before the loop begins.
 [[nodiscard]] std::vector<Address> find_addresses(const std::string& host);
 
 struct ProbeOutcome {
   bool good = false;
-  std::string words = {};  // what is wrong
+  std::string words = {};  // the fault, if not good
 };
 
-// A longer head of an answer is refused. Of the body nothing is kept.
+// The most bytes of the head of an answer; a longer one is refused. The body is not kept.
 inline constexpr std::size_t http_head_bytes_max = 65'536;
 
-// The certificates that are trusted. By default: those of the authorities that the system trusts.
+// The certificates that are trusted. By default those of the authorities that the system trusts.
 struct Trust {
-  std::optional<std::string> ca_file = {};  // only those in this file, in PEM
-  bool none_needed = false;                 // any certificate will do
+  std::optional<std::string> ca_file = {};  // trust only those in this file, in PEM
+  bool none_needed = false;                 // accept any certificate
 };
 
 class ConnectionProbe {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Returns false if there is no memory. `told` hears of every outcome that begin() did not return.
+  // Returns false if there is no memory. `told` is called with every outcome that connect() or
+  // request() did not return.
   [[nodiscard]] bool prepare(uv_loop_t* loop, Trust trust, Told told);
-  // Connects to that port of the address, and closes the connection. Returns an outcome if nobody
-  // has to be waited for; then `told` is not called.
+  // Connects to a port of the address, and closes the connection. Returns the outcome if it is
+  // known at once; then `told` is not called.
   [[nodiscard]] std::optional<ProbeOutcome> connect(const Address& address, std::uint16_t port);
-  // Requests the URL at that address of its host. A redirection is an answer, and not followed.
+  // Requests the URL at one address of its host. A redirection counts as an answer, and is not
+  // followed. Returns the outcome if it is known at once, like connect().
   [[nodiscard]] std::optional<ProbeOutcome> request(const Address& address, const HttpUrl& url);
-  // Gives up what is under way; `told` is not called.
+  // Gives up the connection or request under way; `told` is not called.
   void end();
   void close();
 
@@ -87,7 +90,7 @@ class ConnectionProbe {
   Trust trust_;
   Told told_;
   upgrader::CurlLoop curl_;
-  List places_;  // where libcurl connects to, whatever the URL says
+  List places_;  // the place that libcurl connects to, whatever the URL says
   List headers_;
   std::unique_ptr<CURL, FreeEasy> easy_;
   bool asks_ = false;

@@ -1,5 +1,5 @@
-// At most one daemon, whatever dies when: a lock that a keeper holds from before its daemon is
-// started until no process of it is left.
+// A lock that makes sure that at most one daemon runs, whichever process dies when. A keeper holds
+// it from before its daemon is started until no process of the daemon is left.
 #pragma once
 
 #include <sys/types.h>
@@ -12,22 +12,24 @@ namespace agentify {
 
 class DaemonLock {
  public:
-  // Without a lock: any number of daemons may run.
+  // Makes an object without a lock: any number of daemons may run.
   DaemonLock() = default;
-  // The upgrader's lock with `.daemon` behind it, or a file of our own.
+  // Makes a lock at `path`: the path of the upgrader's lock with `.daemon` appended, or of a file
+  // of our own.
   [[nodiscard]] static DaemonLock by_file(std::string path);
 
-  // 0, EWOULDBLOCK where another holds it, or why it cannot be had. Never waits.
+  // Returns 0 if the lock is ours, EWOULDBLOCK if another process holds it, or another errno value.
+  // Never waits.
   [[nodiscard]] int try_take();
   void release() { held_.reset(); }
 
-  // A process that holds it, as far as /proc tells; or 0.
+  // Returns a process that holds the lock, as far as /proc shows it; or 0.
   [[nodiscard]] pid_t holder() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  std::string path_;  // empty: there is none
+  std::string path_;  // empty if there is no lock
   upgrader::OwnedFd held_;
 };
 

@@ -1,4 +1,4 @@
-// Times as agentify counts them, and durations as its command line has them: the upgrader's own.
+// The types of times and durations in agentify, which are the upgrader's own.
 #pragma once
 
 #include "base/duration.h"

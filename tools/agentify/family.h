@@ -1,5 +1,5 @@
-// Decides, on a list of processes, which of them descend from another one and so have to go, and
-// which one is the daemon's main process. The list is read in process_list.h.
+// Decides, on a list of processes, which of them descend from a certain process and must be killed,
+// and which one is the daemon's main process. process_list.h reads the list.
 #pragma once
 
 #include <sys/types.h>
@@ -14,20 +14,20 @@ namespace agentify {
 struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
-  std::uint64_t started = 0;  // in the kernel's ticks
-  bool ended = false;         // it only waits for its parent to reap it
+  std::uint64_t started = 0;  // in the kernel's clock ticks
+  bool ended = false;         // a zombie, which waits for its parent to reap it
 
   bool operator==(const Process&) const = default;
 };
 
-// Of what /proc/PID/stat says. The process's own name in it may hold anything.
+// Parses the text of /proc/PID/stat. The process's own name in it may contain any bytes.
 [[nodiscard]] std::optional<Process> parse_process(std::string_view stat);
 
-// All that descend from `ancestor`, without it, the nearest first.
+// Returns all descendants of `ancestor`, the nearest first.
 [[nodiscard]] std::vector<Process> descendants(const std::vector<Process>& all, pid_t ancestor);
 
-// The process that becomes the main process after the old one has ended with status 0: the oldest
-// living child of `keeper`, which gets all orphans. 0 if there is none.
+// Returns the process that becomes the main process after the old one has ended with status 0: the
+// oldest living child of `keeper`, which inherits all orphans. Returns 0 if there is none.
 [[nodiscard]] pid_t heir(const std::vector<Process>& all, pid_t keeper);
 
 }  // namespace agentify

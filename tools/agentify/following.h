@@ -1,6 +1,6 @@
-// A directory of releases that is followed (--follow): asks for the release that is due, and lets
-// the ledger there remember how it ended. The decisions and the files are libagent-releases'; this
-// only tells it who asks and which release runs.
+// Follows a directory of releases (--follow): requests the release that is due, and records in the
+// ledger there how it ended. libagent-releases makes the decisions and writes the files; this class
+// only passes on who asks and which release runs.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@
 
 namespace agentify {
 
-// Which release runs: the one of `releases` that `program`, a resolved path, lies in or is; where
-// it is none of them, what `version` says. Nothing where neither tells.
+// Returns which release runs: the one of `releases` that `program`, a resolved path, is or lies in;
+// otherwise the one that `version` names; otherwise nothing.
 [[nodiscard]] std::optional<agent_releases::Version> running_version(
     const std::vector<agent_releases::Release>& releases, const std::string& program,
     const std::string& version);
 
 class Following {
  public:
-  // `version` is the daemon's own, or empty. A string says why the directory cannot be followed.
+  // `version` is the daemon's own, or empty. Returns a text if the directory cannot be followed.
   [[nodiscard]] static std::variant<Following, std::string> open(const Options& options,
                                                                  const std::string& program,
                                                                  const std::string& version,
@@ -34,7 +34,7 @@ class Following {
   void begin() { follower_.begin(); }
   void dispatch() { follower_.dispatch(); }
 
-  // Told as the upgrader tells it: at once, or in the welcome of a fallback.
+  // Records a failed upgrade, which the upgrader reports at once, or in the welcome of a fallback.
   void upgrade_failed(const agent_protocol::Agent::Failure& failure);
 
  private:

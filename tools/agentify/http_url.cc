@@ -21,7 +21,8 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
   return port;
 }
 
-// Takes HOST off the front: all up to a colon, or what is in brackets.
+// Removes HOST from the front of `rest`, and returns it: the text up to a colon, or the text in
+// brackets.
 std::optional<std::string> take_host(std::string_view& rest) {
   if (rest.starts_with('[')) {
     const std::size_t end = rest.find(']');
@@ -49,7 +50,7 @@ std::string part_of(CURLU* url, CURLUPart part) {
 
 std::optional<HttpUrl> parse_http_url(std::string_view text) {
   HttpUrl url{.text = std::string(text), .host = {}, .tls = text.starts_with("https://")};
-  // libcurl would take a third slash as a slip of the pen.
+  // A third slash is refused, since libcurl would ignore it.
   const std::size_t scheme_bytes = url.tls ? 8 : 7;
   if ((!url.tls && !text.starts_with("http://")) || text.substr(scheme_bytes).starts_with('/')) {
     return std::nullopt;

@@ -1,4 +1,5 @@
-// Addresses in the options that name a probe: the URL of http and https, and HOST:PORT of tcp.
+// Parses the addresses in options that name a probe: the URL of http and https, and HOST:PORT of
+// tcp.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 namespace agentify {
 
 struct HttpUrl {
-  std::string text;  // the whole URL, as libcurl takes it
+  std::string text;  // the whole URL, for libcurl
   std::string host;  // without brackets
   std::uint16_t port = 80;
   bool tls = false;
@@ -17,11 +18,12 @@ struct HttpUrl {
   bool operator==(const HttpUrl&) const = default;
 };
 
-// `http://HOST[:PORT][/PATH]` or the same with `https`; HOST may be an IPv6 address in brackets.
-// Nothing for another text, and for a URL with a user or a password, which logs would show.
+// Parses `http://HOST[:PORT][/PATH]`, or the same with `https`; HOST may be an IPv6 address in
+// brackets. Returns nothing for any other text, and for a URL with a user or a password, which logs
+// would show.
 [[nodiscard]] std::optional<HttpUrl> parse_http_url(std::string_view text);
 
-// `PORT` or `HOST:PORT`, with HOST the loopback's where there is none.
+// An address in the form `PORT` or `HOST:PORT`; HOST is the loopback address by default.
 struct TcpAddress {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;

@@ -1,5 +1,5 @@
-// Standard error, which the daemon writes to as well: agentify's own log, one line an event, and
-// what the check prints. Never waits: what cannot be written at once is lost.
+// Writes to standard error, to which the daemon writes, too: agentify's own log, one line for each
+// event, and the output of the check. Never waits: bytes that cannot be written at once are lost.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,12 @@ namespace agentify {
 
 void log_line(std::string_view text);
 
-// As it is.
+// Writes the bytes as they are.
 void show(std::string_view bytes);
 
-// Ignores the signals of a log that cannot be written (a pipe without a reader, a file at its
-// limit, another's terminal), so that none of them ends agentify. To be called first of all; the
-// daemon gets the defaults back.
+// Ignores the signals that come if the log cannot be written (its pipe has no reader, its file has
+// reached a limit, its terminal belongs to another session), so that none of them ends agentify.
+// Must be called first; the daemon gets the defaults back.
 void survive_a_broken_log();
 
 }  // namespace agentify

@@ -25,10 +25,10 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// How often a log that takes nothing is tried again.
+// How often writing to a full log is tried again.
 constexpr int log_interval_ms = 100;
 
-// How often a lock that is held is asked for again.
+// How often a lock that another process holds is tried again.
 constexpr int lock_interval_ms = 5;
 
 constexpr int without_limit = -1;
@@ -63,7 +63,7 @@ class Keeper {
   OwnedFd socket_;
   OutputRelay relay_;
   OwnedFd signals_;
-  OwnedFd main_handle_;  // of a main process that is no child of ours
+  OwnedFd main_handle_;  // set if the main process is not our child
   Phase phase_ = Phase::idle;
   pid_t main_ = 0;
   bool told_that_it_waits_ = false;
@@ -76,7 +76,7 @@ void Keeper::run() {
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
   signals_.reset(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (!signals_) ::_exit(1);  // it would never see an end
+  if (!signals_) ::_exit(1);  // without it, the end of a child would not be noticed
   for (;;) {
     wait();
     take_orders();
@@ -88,7 +88,8 @@ void Keeper::run() {
   }
 }
 
-// agentify was killed before it could write the file of last words, so the keeper writes it.
+// Handles agentify's death. agentify was killed before it could write the file of last words, so
+// the keeper writes it.
 void Keeper::lose_agentify() {
   const bool has_daemon = phase_ == Phase::keeping || phase_ == Phase::asking;
   if (!has_daemon) leave();
@@ -160,7 +161,7 @@ void Keeper::obey(const Order& order) {
 }
 
 void Keeper::try_start() {
-  // If agentify has gone, no daemon is started.
+  // If agentify has exited, no daemon is started.
   pollfd end{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
   const int error = plan_.lock.try_take();
@@ -177,7 +178,8 @@ void Keeper::try_start() {
 
 void Keeper::start() {
   const StartedChild started = start_child(*plan_.program, plan_.child);
-  if (plan_.child.ready_pipe >= 0) ::close(plan_.child.ready_pipe);  // its end is the daemon's end
+  // Only the daemon keeps its end, so that the pipe is closed when the daemon ends.
+  if (plan_.child.ready_pipe >= 0) ::close(plan_.child.ready_pipe);
   if (started.pid < 0) {
     plan_.lock.release();
     phase_ = Phase::done;
@@ -188,7 +190,8 @@ void Keeper::start() {
   tell({.kind = News::Kind::started, .value = main_});
 }
 
-// A process that is not ours is not taken, and one that is no child of ours yet is watched.
+// Makes `pid` the main process, if it descends from the keeper. A process that is not our child is
+// watched by a descriptor.
 void Keeper::adopt(pid_t pid) {
   if (pid == main_ && phase_ == Phase::keeping) return;
   if (pid == ::getpid() || !descends_from(pid, ::getpid())) {
@@ -208,8 +211,8 @@ void Keeper::adopt(pid_t pid) {
 #endif
 }
 
-// By its number: as our child it keeps that until we reap it. Of another one we hold a descriptor,
-// unless the kernel is too old to have any.
+// Sends a signal to the main process. A child of ours keeps its number until we reap it, so the
+// number is safe; for any other process we use a descriptor, unless the kernel is too old for that.
 void Keeper::send_to_main(int signal) {
 #ifdef SYS_pidfd_send_signal
   if (main_handle_) {
@@ -239,11 +242,12 @@ void Keeper::reap() {
   if (main_handle_ && ::poll(&handle, 1, 0) > 0) main_ended(DaemonEnding{});
 }
 
-// Reaps nobody any more until agentify has said who is to be the main process now.
+// Reports the end of the main process. Nothing is reaped until agentify has said which process is
+// the main process now.
 void Keeper::main_ended(const DaemonEnding& ending) {
   main_handle_.reset();
   phase_ = Phase::asking;
-  if (relay_.source() >= 0) relay_.go_on();  // its last words are there before its end is told
+  if (relay_.source() >= 0) relay_.go_on();  // pass on its last words before its end
   tell({.kind = News::Kind::ended,
         .value = ending.value,
         .how = static_cast<int>(ending.how),
@@ -258,8 +262,8 @@ void Keeper::sweep() {
   tell({.kind = News::Kind::family_gone, .value = sweep_.killed()});
 }
 
-// agentify would wait for ever for news that could not be sent. So the keeper then acts as if
-// agentify had gone.
+// Sends news to agentify. If that fails, agentify would wait for ever, so the keeper acts as if
+// agentify had exited.
 void Keeper::tell(const News& news) {
   const ssize_t sent = ::send(socket_.get(), &news, sizeof news, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != sizeof news) orphaned_ = true;
@@ -269,7 +273,8 @@ void Keeper::tell(const News& news) {
 
 void become_keeper(KeeperPlan plan, OwnedFd socket) {
   ::prctl(PR_SET_NAME, plan.name);
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) ::_exit(1);  // what is left would go elsewhere
+  // Otherwise init would inherit the daemon's orphans.
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) ::_exit(1);
   if (plan.closes_input) {
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0 || ::dup2(null, 0) < 0) ::_exit(1);

@@ -1,7 +1,7 @@
-// The keeper: a process between agentify and a daemon, or a command. Processes that the daemon
+// The keeper is a process between agentify and a daemon, or a command. Processes that the daemon
 // leaves behind become the keeper's children, so that none of them is lost. When agentify dies, in
-// any way, the keeper kills all of them before it releases the daemon's lock. The keeper obeys
-// orders and reports news; this one killing is all that it decides itself.
+// any way, the keeper kills all of them before it releases the daemon's lock. In all else the
+// keeper obeys orders and reports news.
 #pragma once
 
 #include <sys/types.h>
@@ -21,35 +21,37 @@ struct Order {
   enum class Kind { start, cancel_start, signal, adopt, kill_family };
 
   Kind kind = Kind::start;
-  int value = 0;  // start: how often the daemon is to say WATCHDOG=1, in ms; a signal; a pid
+  int value = 0;  // start: the interval of WATCHDOG=1, in ms; otherwise a signal or a pid
 };
 
 struct News {
   enum class Kind { waits, started, refused, ended, family_gone };
 
   Kind kind = Kind::waits;
-  int value = 0;   // a pid (waits: who holds the lock, or 0); an errno value; an exit status or a
-                   // signal; how many were killed
-  int how = 0;     // ended: DaemonEnding::How
-  pid_t heir = 0;  // ended
-  bool by_lock = false;  // refused: it is the lock that cannot be had
+  int value = 0;         // depends on `kind`: a pid (waits: of the holder of the lock, or 0), an
+                         // errno value, an exit status or a signal, or how many were killed
+  int how = 0;           // ended: DaemonEnding::How
+  pid_t heir = 0;        // ended: see DaemonEnded
+  bool by_lock = false;  // refused: the lock is the reason
 };
 
-// The program that a keeper runs, and all that it needs for that.
+// The program that a keeper runs, with its setting.
 struct KeeperPlan {
   const upgrader::Program* program = nullptr;
   ChildSetting child;
-  bool tells_watchdog = false;  // WATCHDOG_USEC goes to the child, as `start` says
+  bool tells_watchdog = false;  // the child gets WATCHDOG_USEC, with the value in `start`
   DaemonLock lock;
-  int output = -1;              // where standard output and error go; -1: as agentify's
-  bool closes_input = true;     // standard input is /dev/null
-  const char* name = "keeper";  // as ps shows it
-  LastWords* words = nullptr;   // where the daemon's last output is kept, and then passed on
-  std::string words_file = {};  // what is kept is written there if agentify is killed; or ""
+  int output = -1;              // for standard output and error; -1 if they stay agentify's
+  bool closes_input = true;     // make standard input /dev/null
+  const char* name = "keeper";  // shown by ps
+  // Keeps the end of the daemon's output, which is then passed on.
+  LastWords* words = nullptr;
+  std::string words_file = {};  // if agentify is killed, `words` are written to this file; or ""
 };
 
-// Makes a process that has just been forked, with all signals blocked, the keeper; `socket` leads
-// to agentify. It exits when agentify has gone and nothing of the daemon is left.
+// Turns a process that has just been forked, with all signals blocked, into the keeper; `socket`
+// leads to agentify. The keeper exits when agentify has exited and no process of the daemon is
+// left.
 [[noreturn]] void become_keeper(KeeperPlan plan, upgrader::OwnedFd socket);
 
 }  // namespace agentify

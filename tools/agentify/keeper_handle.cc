@@ -14,7 +14,7 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// Keepers that have been let go of and may not have ended yet.
+// Keepers that have been abandoned and may not have ended yet.
 std::vector<pid_t>& abandoned() {
   static std::vector<pid_t> pids;
   return pids;
@@ -32,7 +32,7 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return false;
   OwnedFd ours(ends[0]);
   OwnedFd theirs(ends[1]);
-  // Blocked in the keeper for good: nothing that is meant for agentify ends it.
+  // The keeper blocks all signals for good, so that no signal meant for agentify ends it.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -47,8 +47,9 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   return true;
 }
 
-// A keeper that somebody has stopped would obey nothing. One that has not got an order is let go
-// of: each of us then sees the other's end.
+// Sends an order. First continues a keeper that was stopped by a signal, since it would obey
+// nothing. If an order cannot be sent, closes the connection, which ends the keeper and is seen by
+// agentify.
 void KeeperHandle::order(Order order) const {
   if (pid_ > 0) ::kill(pid_, SIGCONT);
   const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);

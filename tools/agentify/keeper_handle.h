@@ -1,4 +1,4 @@
-// agentify's end of a keeper.
+// agentify's end of the connection to a keeper.
 #pragma once
 
 #include <sys/types.h>
@@ -14,18 +14,20 @@ class KeeperHandle {
  public:
   KeeperHandle() = default;
 
-  // Forks it; false, with errno, where that cannot be. It waits for orders.
+  // Forks the keeper, which then waits for orders. Returns false, with errno, if that fails.
   [[nodiscard]] bool fork_keeper(KeeperPlan plan);
 
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void order(Order order) const;
-  // The next news. Returns nothing if there are none now, or if the keeper has died: see over().
+  // Returns the next news. Returns nothing if there are none now, or if the keeper has died: see
+  // over().
   [[nodiscard]] std::optional<News> take();
   [[nodiscard]] bool over() const { return over_; }
-  // Lets go of the keeper, which then kills what it keeps and exits, and waits until it has.
+  // Closes the connection, so that the keeper kills all its processes and exits, and waits until it
+  // has exited.
   void dismiss();
-  // The same without waiting: it is reaped some time after.
+  // Closes the connection like dismiss(), but does not wait: the keeper is reaped later.
   void abandon();
 
  private:

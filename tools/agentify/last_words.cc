@@ -20,7 +20,7 @@ constexpr mode_t last_words_mode = 0600;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "two processes share it");
 
 int write_file(const std::string& path, std::string_view text) {
-  ::unlink(path.c_str());  // left by one that was killed
+  ::unlink(path.c_str());  // left by a process that was killed
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const upgrader::OwnedFd file(::open(path.c_str(), flags, last_words_mode));
   if (!file) return errno;
@@ -31,7 +31,7 @@ int write_file(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-// The kernel's pages are zero, which is what both members begin with.
+// New pages from the kernel are zero, and both members begin as zero.
 LastWords* LastWords::share() {
   void* const place =
       ::mmap(nullptr, sizeof(LastWords), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

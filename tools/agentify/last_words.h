@@ -1,5 +1,5 @@
-// The last of a daemon's output, in memory that agentify and its keeper share: the keeper writes
-// it, and agentify reads it at any time, also after the keeper has been killed.
+// Holds the last bytes of a daemon's output in memory that agentify and its keeper share: the
+// keeper writes it, and agentify can read it at any time, even after the keeper has been killed.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,22 @@
 
 namespace agentify {
 
-// A person reads it, and a file of it may lie in memory for long.
+// The most bytes that are kept. People read them, and a file of them may be kept in memory for
+// long.
 inline constexpr std::size_t last_words_bytes_max = 2'048;
 
 class LastWords {
  public:
-  // Made before the keeper is forked; both have it then, as long as they live. Null, with errno,
-  // if there is no memory.
+  // Makes the shared memory. Must be called before the keeper is forked; both processes then have
+  // it for as long as they live. Returns null, with errno, if there is no memory.
   [[nodiscard]] static LastWords* share();
 
-  // By one process alone.
+  // Adds bytes. Only one process may do so.
   void add(std::string_view bytes);
-  // The last bytes that were added. While somebody adds, some of them may be older ones.
+  // Returns the last bytes that were added. If another process is adding some, a few of them may be
+  // older.
   [[nodiscard]] std::string text() const;
-  // The last line of them that is not empty, or "".
+  // Returns the last line that is not empty, or "".
   [[nodiscard]] std::string last_line() const;
 
  private:
@@ -32,8 +34,8 @@ class LastWords {
   std::atomic<char> bytes_[last_words_bytes_max];
 };
 
-// Puts the last words into the file, with mode 0600, in the place of an older one. Returns the
-// fault, for people; the older file is then as it was.
+// Writes the last words to the file, with mode 0600, and replaces an older one. Returns the fault,
+// for people; the older file is then unchanged.
 [[nodiscard]] std::optional<std::string> write_last_words(const LastWords& words,
                                                           const std::string& path);
 

@@ -25,7 +25,8 @@ namespace {
 
 using Found = std::variant<std::string, NoDirectory>;
 
-// More are not looked at: a start must not take long because others have filled a directory.
+// The most names that are read: a start must not take long because other users have filled a
+// directory.
 constexpr int names_max = 10'000;
 
 constexpr mode_t others = S_IRWXG | S_IRWXO;
@@ -40,7 +41,7 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
-// Only this user or root can make, rename or remove names in it.
+// Returns true if only this user or root can make, rename or remove names in the directory.
 bool is_private_base(const std::string& path) {
   struct stat status {};
   if (!path.starts_with('/') || ::stat(path.c_str(), &status) != 0) return false;
@@ -67,7 +68,7 @@ Found find_in_private(const std::string& base) {
 std::string variable(const char* name) {
   const char* const text = ::getenv(name);
   const std::string value = text == nullptr ? "" : text;
-  return value.substr(0, value.find(':'));  // systemd may name several
+  return value.substr(0, value.find(':'));  // systemd may list several directories
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The directory of the daemon's lock if the upgrader has none. Its user alone can open it, so that
-// nobody else can take the lock, or keep the file from being made.
+// Finds the directory for the daemon's lock if the upgrader has no lock. Only its user can open it,
+// so that no other user can take the lock, or keep the file from being made.
 #pragma once
 
 #include <string>
@@ -7,24 +7,25 @@
 
 namespace agentify {
 
-// Why there is none, for people.
+// The reason why there is no directory, for people.
 struct NoDirectory {
   std::string why;
 };
 
-// `agentify` in RUNTIME_DIRECTORY, in XDG_RUNTIME_DIR or in /run, whichever is the first that only
-// this user or root may write to; else one in /tmp. It is made if it does not exist. All agents of
-// one upgrader find the same one.
+// Finds or makes the directory `agentify` in RUNTIME_DIRECTORY, in XDG_RUNTIME_DIR or in /run: in
+// the first of these that only this user or root may write to. If there is none, uses a directory
+// in /tmp. All agents of one upgrader find the same directory.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_lock_directory();
 
-// In a directory where others may write, too: of those that are ours the first by name, whatever
-// others have made there.
+// Finds or makes the directory in `base`, in which other users may write, too. If several are ours,
+// the first by name counts, whatever other users have made there.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_in_shared(const std::string& base);
 
-// A file of this name is the lock of the upgrader's daemons; no other process ever has the name.
+// Returns the name of the lock's file for the daemons of one upgrader; no other running process has
+// this name.
 [[nodiscard]] std::string lock_file_name(int upgrader);
 
-// Removes the locks of upgraders that have gone, but for those that somebody still holds.
+// Removes the locks of upgraders that have exited, except those that a process still holds.
 void remove_stale_locks(const std::string& directory);
 
 }  // namespace agentify

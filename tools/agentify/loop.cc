@@ -18,7 +18,7 @@ namespace {
 
 using agent_protocol::Agent;
 
-// So many messages of the daemon in one turn of the loop.
+// The most messages of the daemon that are read in one turn of the loop.
 constexpr int notify_messages_in_turn = 32;
 
 std::string refusal_in_words(const News& news, const Options& options, const std::string& lock) {
@@ -45,7 +45,7 @@ Time Loop::now() const {
   return Time{static_cast<Time::rep>(uv_now(loop_))};
 }
 
-// The daemon's own messages are watched later, by listen_to_daemon().
+// Begins all watches. Those on the daemon's own messages are begun later, by listen_to_daemon().
 bool Loop::watch_all() {
   const auto passes_on = [this](int signal) {
     return [this, signal] { feed(SignalTaken{signal}); };
@@ -68,7 +68,7 @@ bool Loop::watch_all() {
       look_at_ready_pipe();
     }) && ready_watch_.look_for(0);
   }
-  // A terminal's interrupt reaches agentify only where there is no upgrader.
+  // A terminal's interrupt reaches agentify only if there is no upgrader.
   if (good && agent_.alone()) {
     good = interrupt_.begin(loop_, SIGINT, [this] { feed(StopAsked{}); });
   }
@@ -90,7 +90,8 @@ std::optional<std::string> Loop::prepare_probes() {
   return std::nullopt;
 }
 
-// Without an upgrader nobody could be asked for an upgrade.
+// Opens the directory of --follow. Without an upgrader there is none, since no upgrade could be
+// requested.
 std::optional<std::string> Loop::prepare_following() {
   const Options& options = *prepared_.options;
   if (!options.follow || agent_.alone()) return std::nullopt;
@@ -127,7 +128,7 @@ DaemonEnding Loop::run() {
   return *leaving_;
 }
 
-// One event at a time, to its end: what an action leads to at once comes behind it.
+// Handles one event at a time, completely. Events that its actions cause are handled after it.
 void Loop::feed(Event event) {
   events_.push_back(std::move(event));
   if (std::exchange(feeding_, true)) return;
@@ -150,7 +151,7 @@ void Loop::settle() {
   }
 }
 
-// ---- what has happened
+// ---- events from outside
 
 void Loop::look_at_agent() {
   while (!leaving_) {
@@ -211,8 +212,8 @@ void Loop::look_at_keeper() {
   feed(KeeperLost{});
 }
 
-// Not before its start is known: a daemon may speak before the keeper has told that it runs, and
-// what it says then waits in the kernel.
+// Begins to read the daemon's messages, but only after its start has been reported: a daemon may
+// write before that, and its messages then wait in the kernel.
 void Loop::listen_to_daemon() {
   if (prepared_.notify.descriptor() >= 0) notify_watch_.look_for(UV_READABLE);
   if (prepared_.ready_pipe) ready_watch_.look_for(UV_READABLE);
@@ -230,7 +231,8 @@ void Loop::look_at_notify() {
   }
 }
 
-// At most one line a second, with a count: anybody may write there, as often as he likes.
+// Logs that a stranger has written to the socket: at most one line a second, with a count, since
+// any process may write there as often as it likes.
 void Loop::note_stranger(pid_t stranger) {
   if (stranger_logged_ && now() - *stranger_logged_ < std::chrono::seconds{1}) {
     ++strangers_;

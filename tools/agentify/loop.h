@@ -1,4 +1,4 @@
-// The loop: libuv's callbacks into events, actions into calls.
+// The loop of agentify: turns libuv's callbacks into events, and actions into calls.
 #pragma once
 
 #include <uv.h>
@@ -21,19 +21,19 @@
 
 namespace agentify {
 
-// Of our hello: init waits for our healthy, in every role.
+// The feature in our `hello`: init then waits for our `healthy`, in every role.
 inline constexpr char readiness_feature[] = "readiness";
 
-// All that main() made before the conversation began.
+// The parts that main() has made before the conversation begins.
 struct Prepared {
   const Options* options = nullptr;
   const Surroundings* surroundings = nullptr;
   KeeperHandle keeper;
   NotifySocket notify;           // open with --ready=notify
   upgrader::OwnedFd ready_pipe;  // with --ready=fd:N
-  std::string lock;              // the daemon's, a path
-  std::string program;           // the daemon's, a resolved path
-  std::string version;           // the daemon's own; empty: not known
+  std::string lock;              // the path of the daemon's lock
+  std::string program;           // the daemon's resolved path
+  std::string version;           // the daemon's own version; empty if unknown
   LastWords* words = nullptr;    // with --last-words
 };
 
@@ -41,7 +41,7 @@ class Loop {
  public:
   Loop(uv_loop_t* loop, agent_protocol::Agent agent, Prepared prepared);
 
-  // Until agentify has to leave: how.
+  // Runs until agentify must exit, and returns how it must.
   [[nodiscard]] DaemonEnding run();
 
  private:
@@ -97,8 +97,9 @@ class Loop {
   bool feeding_ = false;
   std::optional<DaemonEnding> leaving_;
   Duration watchdog_{};
-  std::optional<Time> stranger_logged_;  // when one that wrote to NOTIFY_SOCKET was
-  std::size_t strangers_ = 0;            // since then
+  // The last time that a stranger on NOTIFY_SOCKET was logged.
+  std::optional<Time> stranger_logged_;
+  std::size_t strangers_ = 0;  // the number of strangers since then
 
   Watch agent_watch_;
   Watch keeper_watch_;
@@ -118,7 +119,7 @@ class Loop {
   Prober health_prober_;
   std::optional<Sweep> sweep_;
   std::optional<Following> following_;
-  std::optional<agent_protocol::Agent::Failure> past_failure_;  // of a fallback's welcome
+  std::optional<agent_protocol::Agent::Failure> past_failure_;  // from the welcome of a fallback
 };
 
 }  // namespace agentify

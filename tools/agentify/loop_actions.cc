@@ -1,4 +1,4 @@
-// Carries out the adapter's actions.
+// Performs the adapter's actions.
 #include <signal.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace agentify {
 
-// ---- to the upgrader. A message that may not be sent now is not needed now: that is no failure.
+// ---- actions for the upgrader. If the protocol does not allow a message now, it is not needed
+// now, and that is not a failure.
 
 void Loop::perform(const SayReady&) {
   static_cast<void>(agent_.ready());
@@ -42,7 +43,7 @@ void Loop::perform(const SayExtend& action) {
   agent_.extend(std::clamp(action.time, Duration{1}, duration_max));
 }
 
-// ---- to the check, the keeper and the daemon
+// ---- actions for the check, the keeper and the daemon
 
 void Loop::perform(const RunCheck&) {
   const Options& options = *prepared_.options;
@@ -97,7 +98,7 @@ void Loop::perform(const AskDaemon& action) {
   });
 }
 
-// ---- to the releases
+// ---- actions for the releases
 
 void Loop::perform(const Follow&) {
   if (!following_) return;
@@ -112,7 +113,7 @@ void Loop::perform(const EndFollowing&) {
   releases_watch_.end();
 }
 
-// ---- of ourselves
+// ---- actions for agentify itself
 
 void Loop::perform(const Log& action) {
   log_line(action.text);
@@ -124,7 +125,8 @@ void Loop::perform(const ReportFailure& action) {
   agent_.status(fit_for_status(text));
 }
 
-// The daemon has failed: its last line belongs to the reason, and its last words into the file.
+// Handles the last words of a daemon that has failed: writes them to the file, and returns the
+// reason with the last line appended.
 std::string Loop::with_last_words(const std::string& reason) const {
   if (prepared_.words == nullptr) return reason;
   const std::string line = prepared_.words->last_line();
@@ -145,14 +147,15 @@ void Loop::perform(const LeaveLike& action) {
   leave(action.ending);
 }
 
-// libuv runs the timers that are due before it polls, so a timer that decides to leave would be
-// followed by a poll without limit.
+// Stops the loop. libuv runs due timers before it polls, so without uv_stop() a timer that leads
+// here would be followed by a poll without limit.
 void Loop::leave(const DaemonEnding& ending) {
   leaving_ = ending;
   uv_stop(loop_);
 }
 
-// The keeper has gone before we have, and with it the daemon's lock.
+// Closes everything. The keeper must end before agentify does, and with it the daemon's lock is
+// released.
 void Loop::close_all() {
   ready_prober_.close();
   health_prober_.close();

@@ -32,7 +32,8 @@ constexpr int exit_usage = 2;
 constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 
-// The upgrader waits five seconds for a hello before it complains.
+// The limit for the command that prints the daemon's version. The upgrader waits five seconds for a
+// hello before it complains.
 constexpr Duration version_time_max = std::chrono::seconds{3};
 
 int print(const std::string& text) {
@@ -40,7 +41,8 @@ int print(const std::string& text) {
   return written && std::fflush(stdout) == 0 ? 0 : exit_failed;
 }
 
-// An upgrader is told, and writes it to the log; it would learn of an exit only.
+// Reports a refusal. The upgrader is sent the reason, and logs it; otherwise it would only see the
+// exit.
 int refuse(const std::string& why, int status) {
   auto agent = agent_protocol::Agent::open();
   if (!agent || agent->alone()) log_line(why);
@@ -48,7 +50,7 @@ int refuse(const std::string& why, int status) {
   return status;
 }
 
-// Under an upgrader standard output is not for people.
+// Prints the help. Under an upgrader, standard output must not be used for that.
 int help() {
   if (std::getenv("AGENT_PROTOCOL") == nullptr) return print(help_text());
   show(help_text());
@@ -70,7 +72,7 @@ std::optional<int> ready_descriptor_of(const Options& options) {
   return wanted == nullptr ? std::nullopt : std::optional<int>(wanted->number);
 }
 
-// Makes the socket or the pipe by which the daemon will say that it works, if --ready names one.
+// Makes the socket or the pipe by which the daemon reports that it works, if --ready names one.
 // Returns the fault, or nothing.
 std::optional<std::string> prepare_readiness(const Options& options, Prepared& prepared,
                                              KeeperPlan& plan, upgrader::OwnedFd& theirs) {
@@ -85,7 +87,7 @@ std::optional<std::string> prepare_readiness(const Options& options, Prepared& p
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return in_words(upgrader::SystemError{errno});
   prepared.ready_pipe.reset(ends[0]);
   theirs.reset(ends[1]);
-  ::fcntl(theirs.get(), F_SETFL, 0);  // the daemon's end waits, as a pipe does
+  ::fcntl(theirs.get(), F_SETFL, 0);  // the daemon's end blocks, as a pipe's end usually does
   plan.child.ready_descriptor = *number;
   plan.child.ready_pipe = theirs.get();
   return std::nullopt;
@@ -117,11 +119,11 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   return "cannot fork: " + in_words(upgrader::SystemError{errno});
 }
 
-// As the daemon ended: whoever waits for us sees what he would have seen of it.
+// Ends as the daemon ended, so that the waiting process sees the same.
 int end_like(const DaemonEnding& ending) {
   if (ending.how == DaemonEnding::How::exited) return ending.value;
   const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);  // the daemon's own is enough
+  ::setrlimit(RLIMIT_CORE, &none);  // the daemon's own core file is enough
   ::signal(ending.value, SIG_DFL);
   sigset_t all;
   ::sigemptyset(&all);
@@ -164,7 +166,7 @@ int run(const Options& options) {
   {
     Loop running(&loop, std::move(*agent), std::move(prepared));
     ending = running.run();
-    // Frees what was closed. The first call may do no more than take back the uv_stop().
+    // Frees the closed handles. The first call may do no more than take back the uv_stop().
     while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
     }
   }
@@ -184,7 +186,7 @@ int perform(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
-  // The upgrader puts `--` before the daemon: its name is never taken for a command.
+  // The upgrader puts `--` before the daemon, so the daemon's name is never taken for a command.
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "run") return agentify::perform_run({argv + 2, argv + argc});
   if (command == "doctor") return agentify::perform_doctor({argv + 2, argv + argc});

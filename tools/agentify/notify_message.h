@@ -1,5 +1,5 @@
-// Turns the bytes that a daemon writes to its NOTIFY_SOCKET, as sd_notify(3) defines them, into
-// facts. Which processes may write there is judged in notify_socket.h.
+// Parses the messages that a daemon writes to its NOTIFY_SOCKET, as sd_notify(3) defines them.
+// notify_socket.h decides which processes may write there.
 #pragma once
 
 #include <sys/types.h>
@@ -16,25 +16,27 @@ struct NotifyMessage {
   bool ready = false;                      // READY=1
   bool alive = false;                      // WATCHDOG=1
   bool failed = false;                     // WATCHDOG=trigger
-  std::optional<std::string> status = {};  // STATUS=, fit for a `status`
+  std::optional<std::string> status = {};  // STATUS=, shortened for the upgrader's `status`
   std::optional<Duration> extend = {};     // EXTEND_TIMEOUT_USEC=
   std::optional<pid_t> main_process = {};  // MAINPID=
 
   bool operator==(const NotifyMessage&) const = default;
 };
 
-// A longer datagram is cut, and its last line is then lost.
+// The most bytes of a datagram. A longer one is cut, and its last line is then lost.
 inline constexpr std::size_t notify_bytes_max = 8192;
-// The most that a `hello` has room for.
+// The longest version that a `hello` can have.
 inline constexpr std::size_t version_bytes_max = 128;
 
-// Lines that mean nothing here are passed over; of two that say the same the last one counts.
+// Parses a message. Unknown lines are ignored; if two lines set the same thing, the last one
+// counts.
 [[nodiscard]] NotifyMessage parse_notify_message(std::string_view text);
 
-// The text as a `status` may have it: UTF-8 of at most 256 bytes. Each byte that is not UTF-8
-// becomes '?', and a longer text is cut between two characters.
+// Returns the text in the form of a `status`: UTF-8 of at most 256 bytes. Each byte that is not
+// UTF-8 becomes '?', and a longer text is cut between two characters.
 [[nodiscard]] std::string fit_for_status(std::string_view text);
-// The same for a version, of at most 128 bytes, and for a `reason`, of at most 1,024 bytes.
+// Return the text in the form of a version, of at most 128 bytes, and of a `reason`, of at most
+// 1,024 bytes.
 [[nodiscard]] std::string fit_for_version(std::string_view text);
 [[nodiscard]] std::string fit_for_reason(std::string_view text);
 

@@ -4,7 +4,8 @@
 
 namespace agentify {
 
-// The sender is judged before its descriptors are closed: it may wait for just that, and end then.
+// Takes the next message. The sender is identified before its descriptors are closed: it may wait
+// for just that, and exit then.
 std::optional<NotifySocket::Received> NotifySocket::take(pid_t keeper) const {
   const auto datagram = listener_.receive(notify_bytes_max);
   if (!datagram) return std::nullopt;

@@ -14,17 +14,17 @@ namespace agentify {
 
 class NotifySocket {
  public:
-  // False, with errno, where it cannot be made.
+  // Makes the socket. Returns false, with errno, if that fails.
   [[nodiscard]] bool open() { return listener_.open(); }
   [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
-  // The value of NOTIFY_SOCKET.
+  // Returns the value of NOTIFY_SOCKET.
   [[nodiscard]] const std::string& name() const { return listener_.name(); }
 
   struct Received {
     NotifyMessage message;
-    pid_t stranger = 0;  // not 0: a process that has nothing to say here has said something
+    pid_t stranger = 0;  // not 0: the pid of a sender that does not descend from the keeper
   };
-  // The next message, or nothing.
+  // Returns the next message, or nothing.
   [[nodiscard]] std::optional<Received> take(pid_t keeper) const;
 
  private:

@@ -20,7 +20,7 @@ using Complaint = std::string;
 
 Complaint complain(const Argument& argument, std::string_view what) {
   std::string text = upgrader::complaint_about(argument, what);
-  // Two options in one word, as a shell's quotes make it of a whole command line.
+  // A value with " --" has probably been quoted by mistake, and is a whole command line.
   if (argument.value && argument.value->find(" --") != std::string_view::npos) {
     text += "; each option needs an --adapter of its own";
   }
@@ -174,7 +174,7 @@ Complaint set_option(const Argument& argument, Options& options) {
   return complain(argument, "no such option; --help names them all");
 }
 
-// Finds the faults that lie in the combination of options.
+// Finds the faults in the combination of options.
 Complaint judge_together(const Options& options, const char* const* argv, int end) {
   if (options.version && options.version_command) {
     return "--version-command: is of no use beside --version";

@@ -1,4 +1,4 @@
-// agentify's command line as plain data. The page agentify(1) explains the options.
+// Parses agentify's command line into plain data. The page agentify(1) explains the options.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace agentify {
 
 enum class HealthAction { silence, exit };
 
-// The value of --ca-file by which no certificate is looked at.
+// The value of --ca-file with which certificates are not checked.
 inline constexpr char any_certificate[] = "none";
 
 struct Options {
@@ -29,7 +29,7 @@ struct Options {
   Duration health_interval = std::chrono::seconds{10};
   int health_failures = 3;
   HealthAction health_action = HealthAction::silence;
-  std::optional<std::string> ca_file;  // whom probes by https trust, or any_certificate
+  std::optional<std::string> ca_file;  // the file that probes by https trust, or any_certificate
   StopPlan stop = default_stop_plan();
   std::optional<std::string> version;
   std::optional<std::string> version_command;
@@ -48,7 +48,8 @@ using upgrader::UsageError;
 using upgrader::VersionWanted;
 using CommandLine = upgrader::CommandLineOf<Options>;
 
-// Options end at the daemon or at `--`. An option that is given twice is a usage error.
+// Parses the command line. Options end at the daemon or at `--`. An option that is given twice is a
+// usage error.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 [[nodiscard]] std::string help_text();

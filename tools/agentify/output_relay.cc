@@ -16,18 +16,19 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// Read in one turn: a daemon that floods its output must not keep orders from the keeper.
+// The most reads in one turn: a daemon that floods its output must not keep orders from the keeper.
 constexpr int reads_in_relay_turn = 16;
 constexpr std::size_t relay_piece_bytes = 16'384;
-// A pipe takes so many bytes whole (PIPE_BUF): no other process writes in between.
+// The most bytes of one write. A pipe takes so many whole (PIPE_BUF), so no other process writes in
+// between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// At the end: how often, and how long each time, the log is waited for.
+// At the end: how often the keeper waits for the log, and how long each time.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 
-// The bytes that are written next: as many whole lines as are written at once, or a piece of a
-// longer line. Empty while the only line has no end yet.
+// Returns the bytes that are written next: as many whole lines as one write takes, or a piece of a
+// longer line. Returns nothing while the only line has no end yet.
 std::string_view next_piece(std::string_view waiting) {
   const std::string_view piece = waiting.substr(0, relay_write_bytes);
   const std::size_t end = piece.rfind('\n');
@@ -65,7 +66,7 @@ void OutputRelay::go_on() {
 
 void OutputRelay::finish() {
   if (!source_) return;
-  // The pipe may be refilled by a process that is being killed, so no longer than it is large.
+  // A process that is being killed may refill the pipe, so no more is read than the pipe can hold.
   for (std::size_t taken = 0; taken < waiting_bytes_max && take(); taken += relay_piece_bytes)
     pass_on();
   if (!waiting_.empty() && waiting_.back() != '\n') waiting_ += '\n';
@@ -81,7 +82,7 @@ bool OutputRelay::waits() const {
   return !next_piece(waiting_).empty();
 }
 
-// Returns false if the pipe was empty.
+// Reads from the pipe. Returns false if it was empty.
 bool OutputRelay::take() {
   char bytes[relay_piece_bytes];
   const ssize_t count = ::read(source_.get(), bytes, sizeof bytes);

@@ -1,6 +1,7 @@
-// The keeper's side of a daemon's standard output and error with --last-words: a pipe, of which the
-// last words are kept and all is passed on. The daemon never waits for whoever reads the log. Lines
-// are passed on whole, so that agentify's own lines, and other programs', stand between them.
+// The keeper's side of a daemon's standard output and error with --last-words: reads a pipe, keeps
+// the last bytes, and passes everything on to the log. The daemon never waits for the reader of the
+// log. Lines are passed on whole, so that they do not mix with lines of agentify and other
+// programs.
 #pragma once
 
 #include <sys/types.h>
@@ -14,23 +15,24 @@
 
 namespace agentify {
 
-// Kept for a log that takes nothing at the moment. More is lost, and the log is told how much.
+// The most bytes that are kept for a log that is full. More bytes are lost, and the log gets a line
+// with their number.
 inline constexpr std::size_t waiting_bytes_max = 262'144;
 
 class OutputRelay {
  public:
-  // Puts the pipe in the place of descriptors 1 and 2 of this process, which its children get;
-  // passes on to the old descriptor 2. False, with errno: all is as it was.
+  // Replaces descriptors 1 and 2 of this process, which its children inherit, by the pipe, and
+  // passes on to the old descriptor 2. Returns false, with errno, if nothing has changed.
   [[nodiscard]] bool begin(LastWords* words);
-  // Of descriptors from 3 on; -1 before begin().
+  // Return the descriptors of the pipe and the log, which are 3 or higher; -1 before begin().
   [[nodiscard]] int source() const { return source_.get(); }
   [[nodiscard]] int sink() const { return sink_.get(); }
 
-  // Takes what the daemon has written, a bounded number of bytes, and passes on what it can.
+  // Reads a bounded number of the daemon's bytes, and passes on as many as the log takes.
   void go_on();
-  // True if bytes wait for the log. A line that has no end yet waits for its end instead.
+  // Returns true if bytes wait for the log. A line that has no end yet waits for its end instead.
   [[nodiscard]] bool waits() const;
-  // Takes all that is in the pipe, ends the last line, and gives the log a second for all of it.
+  // Reads all bytes in the pipe, ends the last line, and gives the log a second to take everything.
   void finish();
 
  private:
@@ -43,7 +45,7 @@ class OutputRelay {
   mode_t sink_mode_ = 0;
   LastWords* words_ = nullptr;
   std::string waiting_;
-  std::size_t lost_ = 0;  // since the log took anything
+  std::size_t lost_ = 0;  // bytes lost since the log last took any
 };
 
 }  // namespace agentify

@@ -9,9 +9,9 @@
 namespace agentify {
 namespace {
 
-// Behind standard input, output and error.
+// The first number after standard input, output and error.
 constexpr int first_free_descriptor = 3;
-// Beyond, a daemon could not have it under the usual limit.
+// The highest number: under the usual limit a daemon could not have a higher one.
 constexpr int descriptor_max = 1023;
 
 constexpr std::string_view ready_forms =
@@ -20,7 +20,7 @@ constexpr std::string_view ready_forms =
 constexpr std::string_view probe_forms =
     "needs =tcp:[HOST:]PORT, unix:PATH, http:URL, https:URL, exec:COMMAND or file:PATH";
 
-// `KIND:REST`.
+// The two halves of `KIND:REST`.
 struct Split {
   std::string_view kind;
   std::string_view rest;
@@ -61,8 +61,8 @@ std::optional<std::variant<ProbeKind, std::string>> try_probe(const Split& asked
   }
   if (asked.kind == "unix") return unix_probe(asked.rest);
   if (asked.kind == "http" || asked.kind == "https") {
-    // As http:URL; `http://HOST/` alone is what everybody writes at first, and can mean nothing
-    // else.
+    // `http://HOST/` is accepted as `http:http://HOST/`: many users write it, and it can mean
+    // nothing else.
     std::string whole(asked.rest);
     if (asked.rest.starts_with("//")) whole = whole_of(asked);
     const std::optional<HttpUrl> url = parse_http_url(whole);

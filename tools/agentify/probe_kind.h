@@ -1,5 +1,5 @@
-// The kinds of --ready and --health, by which a daemon can be asked, as data. Probes are made in
-// prober.h.
+// The kinds of --ready and --health, as data: the ways to find out that a daemon works. prober.h
+// makes the probes.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@
 
 namespace agentify {
 
-// ---- what the daemon does by itself
+// ---- signs that the daemon gives by itself
 
-struct ByStart {  // it has been executed
+struct ByStart {  // the daemon has been executed
   bool operator==(const ByStart&) const = default;
 };
-struct ByNotify {  // it says READY=1 on its NOTIFY_SOCKET
+struct ByNotify {  // the daemon says READY=1 on its NOTIFY_SOCKET
   bool operator==(const ByNotify&) const = default;
 };
-struct ByDescriptor {  // it writes a newline to this descriptor
+struct ByDescriptor {  // the daemon writes a newline to this descriptor
   int number = 0;
   bool operator==(const ByDescriptor&) const = default;
 };
-struct ByTime {  // it has lived for so long
+struct ByTime {  // the daemon has lived for so long
   Duration time{};
   bool operator==(const ByTime&) const = default;
 };
 
-// ---- what is asked of it again and again
+// ---- probes, which are repeated
 
 struct TcpProbe {
   TcpAddress address;
@@ -54,7 +54,7 @@ struct FileProbe {
 using ProbeKind = std::variant<TcpProbe, UnixProbe, HttpProbe, CommandProbe, FileProbe>;
 using ReadyKind = std::variant<ByStart, ByNotify, ByDescriptor, ByTime, ProbeKind>;
 
-// Or what is wrong with it.
+// Parse the value of --ready or --health. Return a text if it is not valid.
 [[nodiscard]] std::variant<ReadyKind, std::string> parse_ready_kind(std::string_view text);
 [[nodiscard]] std::variant<ProbeKind, std::string> parse_probe_kind(std::string_view text);
 

@@ -1,4 +1,4 @@
-// Makes the probes of --ready and --health, one at a time, and says how each came out.
+// Makes the probes of --ready and --health, one at a time, and reports the outcome of each.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 
 namespace agentify {
 
-// A daemon that has not answered by then has failed this time.
+// The time limit of a probe: a daemon that has not answered by then has failed this time.
 inline constexpr Duration probe_time_max = std::chrono::seconds{5};
 
 class Prober {
@@ -28,15 +28,15 @@ class Prober {
   [[nodiscard]] std::optional<std::string> prepare(uv_loop_t* loop, const ProbeKind& kind,
                                                    const Options& options,
                                                    const std::vector<std::string>& environment);
-  // Notes the state of the file that a `file` probe has to find changed later. To be called before
+  // Notes the state of the file that a `file` probe must find changed later. Must be called before
   // the daemon is started.
   void remember_file();
-  // Asks one address of the host after the other until an answer is good. Calls `told` once, later
-  // or before it returns; `fresh`: a file must have been changed since remember_file().
+  // Asks the addresses of the host, one after the other, until an answer is good. Calls `told`
+  // once, before it returns or later. With `fresh`, a file must have changed since remember_file().
   void ask(bool fresh, Told told);
   // Gives up a probe that is under way; `told` is not called.
   void end();
-  // The same, and for good.
+  // Gives up a probe that is under way, and closes the prober for good.
   void close() {
     end();
     connection_.close();
@@ -58,9 +58,9 @@ class Prober {
   const Options* options_ = nullptr;
   const std::vector<std::string>* environment_ = nullptr;
   std::vector<Address> addresses_;
-  std::size_t next_ = 0;   // the address that is asked after this one
-  std::string wrong_;      // what the addresses before it have answered
-  std::uint64_t end_ = 0;  // when all of them have to have answered, as the loop counts
+  std::size_t next_ = 0;   // the index of the address that is asked next
+  std::string wrong_;      // the bad answers of the earlier addresses
+  std::uint64_t end_ = 0;  // the time limit for all answers, by the loop's clock
   std::optional<struct stat> file_;
 
   Told told_;

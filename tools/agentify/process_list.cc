@@ -18,10 +18,10 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// Longer than any line of /proc/PID/stat.
+// More bytes than any line of /proc/PID/stat has.
 constexpr std::size_t stat_bytes_max = 1024;
 
-// A line of parents that is longer has been changing while it was looked at.
+// The most parents that are followed: a longer chain has changed while it was read.
 constexpr int parents_max = 4096;
 
 std::optional<Process> look_at(pid_t pid) {
@@ -33,8 +33,8 @@ std::optional<Process> look_at(pid_t pid) {
   return parse_process({text, static_cast<std::size_t>(count)});
 }
 
-// By a descriptor of the very process, unless the kernel is too old to have any: then our own
-// children alone, whose numbers nobody else can get.
+// Kills this very process, by a descriptor. If the kernel is too old for that, kills only our own
+// children, whose numbers no other process can get.
 bool kill_this(const Process& process) {
 #ifdef SYS_pidfd_open
   const OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));

@@ -1,5 +1,5 @@
-// The processes that there are, from /proc, and what may be done to one without hitting another
-// that has come to have its number.
+// Lists the processes, from /proc, and kills one without hitting another process that has got its
+// number.
 #pragma once
 
 #include <sys/types.h>
@@ -11,23 +11,24 @@
 
 namespace agentify {
 
-// Empty where there is no /proc.
+// Returns an empty list if there is no /proc.
 [[nodiscard]] std::vector<Process> list_processes();
 
-// True if `process` descends from `ancestor`, or is it. Looks at the line of its parents alone.
+// Returns true if `process` is `ancestor` or descends from it. Reads only the chain of its parents.
 [[nodiscard]] bool descends_from(pid_t process, pid_t ancestor);
 
-// Kills all that descends from this process, which must be a subreaper, and reaps it.
+// Kills and reaps all processes that descend from this process, which must be a subreaper.
 class Sweep {
  public:
-  // `spared` is not counted as killed: the main process, whose end is told otherwise.
+  // `spared` is not counted as killed: it is the main process, whose end is reported separately.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
-  // Reaps who has ended and kills who is there. True when nobody is left; otherwise to be called
-  // again when a child ends, or a little later: somebody may have forked meanwhile.
+  // Reaps processes that have ended, and kills those that live. Returns true when none is left;
+  // otherwise the caller must call it again when a child ends, or a little later, since a process
+  // may have forked meanwhile.
   [[nodiscard]] bool round();
 
-  // How many were killed that still ran.
+  // Returns how many living processes were killed.
   [[nodiscard]] int killed() const { return static_cast<int>(killed_.size()); }
 
  private:
@@ -35,7 +36,7 @@ class Sweep {
   std::set<pid_t> killed_;
 };
 
-// Between two rounds, where no child ends.
+// The time between two rounds if no child ends.
 inline constexpr int sweep_interval_ms = 10;
 
 }  // namespace agentify

@@ -5,7 +5,8 @@
 namespace agentify {
 namespace {
 
-// The file, its directory, and those above it as far as a release may reach.
+// The most names of a path that are looked at: the file, its directory, and those above it as far
+// as a release may reach.
 constexpr std::size_t named_releases_max = 4;
 
 bool is_digit(char byte) {

@@ -1,4 +1,4 @@
-// Which release a program is, by its path, where nobody has said its version.
+// Finds the release of a program by its path, if nobody has given its version.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace agentify {
 
-// "1.2.3" of NAME-v1.2.3, or of a file in it; "v1" of /srv/d/v1/run, whatever that directory is
-// called; "15" of /usr/lib/d/15/bin/d. Empty where no name of the path looks like a version.
+// Returns "1.2.3" for NAME-v1.2.3, or a file in it; "v1" for /srv/d/v1/run, whatever that directory
+// is called; "15" for /usr/lib/d/15/bin/d. Returns an empty text if no name of the path looks like
+// a version.
 [[nodiscard]] std::string release_name(std::string_view path);
 
 }  // namespace agentify

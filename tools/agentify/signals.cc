@@ -8,7 +8,7 @@
 namespace agentify {
 namespace {
 
-// Above are the real-time signals, which have no names of their own.
+// The last signal with a name of its own; higher ones are real-time signals.
 constexpr int signal_max = 31;
 
 struct Named {

@@ -1,4 +1,4 @@
-// Signals by their names, as they are written on a command line and in the log.
+// The names of signals, for the command line and the log.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace agentify {
 
-// "QUIT", "SIGQUIT" or "3". Nothing for what names no signal from 1 to 31.
+// Reads "QUIT", "SIGQUIT" or "3". Returns nothing if the text does not name a signal from 1 to 31.
 [[nodiscard]] std::optional<int> parse_signal(std::string_view name);
 
-// "SIGQUIT".
+// Returns a name such as "SIGQUIT".
 [[nodiscard]] std::string signal_name(int number);
 
 }  // namespace agentify

@@ -23,10 +23,10 @@ using upgrader::Program;
 
 constexpr std::string_view listen_pid_name = "LISTEN_PID=";
 
-// A process id in decimal, with a NUL behind it.
+// Enough bytes for a process id in decimal and a NUL.
 constexpr std::size_t pid_text_bytes = 12;
 
-// argv and envp, made before there is a child.
+// argv and envp of a child, made before the child exists.
 class Vectors {
  public:
   Vectors(const Program& program, const ChildSetting& setting) : entries_(setting.environment) {
@@ -66,7 +66,7 @@ bool reset_signals() {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   for (int number = 1; number < _NSIG; ++number)
-    ::sigaction(number, &by_default, nullptr);  // not all can be set, and those need not be
+    ::sigaction(number, &by_default, nullptr);  // some signals cannot be set, and do not matter
   sigset_t none;
   ::sigemptyset(&none);
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
@@ -99,7 +99,7 @@ int execute(const Program& program, const Vectors& vectors, By by) {
                             const ChildSetting& setting, By by, int report, pid_t parent) {
   vectors.write_pid(::getpid());
   if (setting.death_signal != 0) ::prctl(PR_SET_PDEATHSIG, setting.death_signal);
-  if (::getppid() != parent) ::_exit(2);  // there is nobody to run for any more
+  if (::getppid() != parent) ::_exit(2);  // the parent has died: nobody would watch the program
   int error = 0;
   if (::setsid() >= 0 && reset_signals() && put_descriptors_in_place(setting)) {
     error = execute(program, vectors, by);
@@ -112,7 +112,7 @@ int execute(const Program& program, const Vectors& vectors, By by) {
 
 // ---- in the parent
 
-// The error that the child reports, or 0 once the program runs.
+// Returns the error that the child reports, or 0 once the program runs.
 int error_of(const OwnedFd& report) {
   int error = 0;
   for (;;) {
@@ -147,8 +147,8 @@ StartedChild start_by(By by, const Program& program, const ChildSetting& setting
 
 }  // namespace
 
-// By its path while that names the same file, since the kernel names the process after it; else by
-// the descriptor. A script has no other way than its path.
+// Starts the program by its path while that names the checked file, since the kernel names the
+// process after it; otherwise by the descriptor. A script can only be started by its path.
 StartedChild start_child(const Program& program, const ChildSetting& setting) {
   const int changed = program.path_changed();
   if (program.kind() == ExecutableKind::script) {
@@ -158,7 +158,7 @@ StartedChild start_child(const Program& program, const ChildSetting& setting) {
   if (changed != 0) return start_by(By::descriptor, program, setting);
   const StartedChild started = start_by(By::path, program, setting);
   if (started.pid < 0 || program.path_changed() == 0) return started;
-  // Exchanged while it was executed: nobody knows which of the two runs.
+  // The path was changed during the start, so it is unknown which of the two files runs.
   ::kill(started.pid, SIGKILL);
   reap(started.pid);
   return start_by(By::descriptor, program, setting);

@@ -1,5 +1,5 @@
-// Starts one program as the daemon, or as a command: in a session of its own, with clean signals,
-// and with the descriptors that are meant for it and no other.
+// Starts one program as the daemon, or as a command: in a session of its own, with default signals,
+// and with only the descriptors that are meant for it.
 #pragma once
 
 #include <sys/types.h>
@@ -15,20 +15,21 @@ namespace agentify {
 
 struct ChildSetting {
   std::vector<std::string> environment = {};   // NAME=value
-  std::optional<std::size_t> listen_pid = {};  // the entry in which the child puts its own pid
-  int passed = 0;                              // 3 to 2 + passed go to it at these numbers
-  int ready_descriptor = -1;                   // where `ready_pipe` is put, if there is one
+  std::optional<std::size_t> listen_pid = {};  // the entry in which the child writes its own pid
+  // Descriptors 3 to 2 + passed keep their numbers in the child.
+  int passed = 0;
+  int ready_descriptor = -1;  // the number that `ready_pipe` gets, if there is one
   int ready_pipe = -1;
-  int death_signal = 0;  // for when its parent dies; 0: none
+  int death_signal = 0;  // sent when its parent dies; 0 for none
 };
 
 struct StartedChild {
-  pid_t pid = -1;  // -1: it has been refused
-  int error = 0;   // why, as an errno value
+  pid_t pid = -1;  // -1 if the program has been refused
+  int error = 0;   // the reason, as an errno value
 };
 
-// Returns when the program runs or has been refused. All descriptors from 3 on must be
-// close-on-exec here. Descriptors 0, 1 and 2 are the child's, too.
+// Starts the program; returns when it runs or has been refused. All descriptors from 3 on must be
+// close-on-exec in this process. The child shares descriptors 0, 1 and 2.
 [[nodiscard]] StartedChild start_child(const upgrader::Program& program,
                                        const ChildSetting& setting);
 

@@ -1,5 +1,5 @@
-// How a daemon is stopped: which signals, for how long each, and when SIGKILL. Values only: who
-// sends the signals is keeper.h.
+// The plan for stopping a daemon: which signals, for how long each, and when SIGKILL. Values only:
+// keeper.h sends the signals.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace agentify {
 
 struct StopStep {
   int signal = 0;
-  std::optional<Duration> time = {};  // how long it may take; absent: as long as there is time
+  std::optional<Duration> time = {};  // how long this step may take; if absent, until the deadline
 
   bool operator==(const StopStep&) const = default;
 };
@@ -26,20 +26,21 @@ struct StopPlan {
   bool operator==(const StopPlan&) const = default;
 };
 
-// `SIGNAL[:D[,SIGNAL:D ...]]`; only the last step may leave out its time. Or what is wrong with it.
+// Parses `SIGNAL[:D[,SIGNAL:D ...]]`, in which only the last step may have no time. Returns a text
+// if the plan is not valid.
 [[nodiscard]] std::variant<StopPlan, std::string> parse_stop_plan(std::string_view text);
 
-// SIGTERM, for as long as there is time.
+// Returns the plan that sends SIGTERM and waits until the deadline.
 [[nodiscard]] StopPlan default_stop_plan();
 
-// The time of a stop for which nobody has set a deadline: the upgrader's own default.
+// The time of a stop without a deadline: the upgrader's own default.
 inline constexpr Duration stop_time_default = std::chrono::seconds{90};
 
-// Of the deadline so much is kept for the kill, the wait until everything has gone, and `stopped`:
-// a fifth, and at most a second.
+// Returns the part of the deadline that is kept for SIGKILL, the wait until all processes have
+// ended, and `stopped`: a fifth, and at most a second.
 [[nodiscard]] Duration stop_margin(Duration deadline);
 
-// A signal that falls due.
+// A signal, and the time at which it is due.
 struct StopMoment {
   Time at{};
   int signal = 0;
@@ -47,8 +48,8 @@ struct StopMoment {
   bool operator==(const StopMoment&) const = default;
 };
 
-// The plan in time, SIGKILL last: when its steps are over, or `deadline` less its margin, whichever
-// comes first. The first signal is due at once.
+// Returns the times of all signals of the plan. SIGKILL is last: when the steps are over, or at the
+// `deadline` less its margin, whichever comes first. The first signal is due at once.
 [[nodiscard]] std::vector<StopMoment> schedule(const StopPlan& plan, Time now,
                                                std::optional<Duration> deadline);
 

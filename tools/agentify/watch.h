@@ -1,4 +1,5 @@
-// Calls back when a descriptor is ready, or a time has come: thin owners of libuv's handles.
+// Calls a function when a descriptor is ready, or at a certain time: thin owners of libuv's
+// handles.
 #pragma once
 
 #include <uv.h>
@@ -14,7 +15,7 @@ namespace agentify {
 
 class Watch {
  public:
-  // False where libuv cannot.
+  // Begins the watch. Returns false if libuv fails.
   [[nodiscard]] bool begin(uv_loop_t* loop, int descriptor, int events,
                            std::function<void()> callback) {
     end();
@@ -31,7 +32,7 @@ class Watch {
              static_cast<Watch*>(handle->data)->callback_();
            }) == 0;
   }
-  // Before its descriptor is closed.
+  // Ends the watch. Must be called before the descriptor is closed.
   void end() { handle_.reset(); }
 
  private:

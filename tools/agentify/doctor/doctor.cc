@@ -51,8 +51,8 @@ constexpr std::string_view interpreters[] = {"sh",   "dash", "bash", "busybox", 
                                              "ruby", "java", "php",  "lua",     "env"};
 
 struct Patient {
-  std::string name;                // of the upgrader, by which its lock is found
-  std::vector<std::string> words;  // the daemon, by its path, and its arguments
+  std::string name;                // the upgrader's name, by which its lock is found
+  std::vector<std::string> words;  // the daemon's path and arguments
 };
 
 int say(const std::string& why, int status) {

@@ -11,12 +11,14 @@
 namespace agentify {
 namespace {
 
-// A daemon that was quick once may have more to do another time.
+// The suggested stop time is the measured one times this factor, within these limits: a stop that
+// was quick once may take longer another time.
 constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
-// The start of its process takes some 50 ms where nothing else runs.
+// A silent daemon is watched for the time that the start of its process took, times this factor.
+// That start takes some 50 ms on an idle machine.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 
@@ -33,7 +35,7 @@ constexpr KnownDaemon known_daemons[] = {
     {"mosquitto", "", "", "no -d"},
     {"apache2", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -t)", "WINCH:60s,TERM:10s", "-DFOREGROUND"}};
 
-// A probe that finds this socket: on all addresses it is asked on the loopback's.
+// Returns a probe for this socket. A socket on all addresses is probed on the loopback address.
 std::string probe_of(const Listener& listener) {
   const std::string port = std::to_string(listener.port);
   switch (listener.kind) {
@@ -50,7 +52,8 @@ std::string probe_of(const Listener& listener) {
   return "";
 }
 
-// The first that can be connected to; tcp before unix, since a path may change with a restart.
+// Returns the value of --ready: `notify`, or a probe of the first socket that can be connected to;
+// tcp before unix, since a path may change with a restart.
 std::string ready_of(const Findings& findings) {
   if (findings.notifies) return "notify";
   for (const auto kind : {Listener::Kind::tcp, Listener::Kind::tcp6, Listener::Kind::unix_stream}) {
@@ -86,7 +89,7 @@ std::string sentence_on_end(const SignalledEnd& end) {
          " to be killed.";
 }
 
-// agentify's last sentence on the daemon, or the last line that is not empty.
+// Returns agentify's last sentence on the daemon, or else the last line that is not empty.
 std::string failure_in(std::string_view log) {
   std::string_view last;
   std::string_view told;

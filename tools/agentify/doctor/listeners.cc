@@ -1,4 +1,5 @@
-// Reads the kernel's tables of sockets. Bytes that are not as expected cost one line of a table.
+// Reads the kernel's tables of sockets. If bytes are not as expected, only that line of a table is
+// lost.
 #include <arpa/inet.h>
 
 #include <array>
@@ -16,7 +17,7 @@ constexpr std::string_view tcp_listens = "0A";
 constexpr std::string_view udp_unconnected = "07";
 constexpr std::string_view unix_listens = "00010000";
 
-// The next word, which is taken away; empty at the end.
+// Removes the next word from the line and returns it; returns an empty word at the end.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   const std::string_view word = line.substr(0, line.find(' '));
@@ -30,7 +31,8 @@ bool take_number(std::string_view text, Number& number, int base) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// The kernel shows each word of an address as a number of the machine.
+// Reads an address. The kernel prints each 32-bit word of it as a number in the machine's byte
+// order.
 std::optional<std::string> address_in(std::string_view digits) {
   if (digits.size() != ipv4_digits && digits.size() != ipv6_digits) return std::nullopt;
   std::array<std::uint32_t, 4> words{};
@@ -45,7 +47,8 @@ std::optional<std::string> address_in(std::string_view digits) {
   return std::string(text);
 }
 
-// "  0: 0100007F:1F90 00000000:0000 0A 00000000:00000001 00:00000000 00000000  0  0 12345 ..."
+// Parses a line such as "  0: 0100007F:1F90 00000000:0000 0A 00000000:00000001 00:00000000 00000000
+// 0  0 12345 ..."
 std::optional<Listener> internet_listener(Listener::Kind kind, std::string_view line) {
   std::array<std::string_view, 10> words;
   for (std::string_view& word : words)
@@ -66,7 +69,7 @@ std::optional<Listener> internet_listener(Listener::Kind kind, std::string_view 
   return listener;
 }
 
-// "0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x"
+// Parses a line such as "0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x".
 std::optional<Listener> unix_listener(std::string_view line) {
   std::array<std::string_view, 7> words;
   for (std::string_view& word : words)

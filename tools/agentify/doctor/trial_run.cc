@@ -56,7 +56,7 @@ bool is_alive(const std::vector<Process>& all, pid_t pid) {
                      [pid](const Process& one) { return one.pid == pid && !one.ended; });
 }
 
-// The inodes of all sockets of a process.
+// Adds the inodes of all sockets of a process.
 void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
   constexpr std::string_view mark = "socket:[";
   std::error_code ignored;
@@ -73,7 +73,7 @@ void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
 
 [[noreturn]] void become_upgrader(const std::vector<std::string>& words, const std::string& log,
                                   int socket) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nothing outlives a doctor that is killed
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // if the doctor is killed, everything else ends, too
   const int null = ::open("/dev/null", O_RDWR);
   const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   ::dup2(null, STDIN_FILENO);
@@ -212,7 +212,8 @@ SignalledEnd TrialRun::end() {
   return made;
 }
 
-// SIGKILL is the keeper's sign to end all that the daemon has left.
+// Kills the upgrader by SIGQUIT, later by SIGKILL. The keeper then kills all processes that the
+// daemon has left.
 void TrialRun::kill_upgrader() {
   if (!lives()) return;
   ::kill(upgrader_, SIGQUIT);

@@ -1,4 +1,4 @@
-// One run of a daemon under a scratch upgrader, in a directory that goes with it.
+// Runs a daemon once under an upgrader of its own, in a temporary directory.
 #pragma once
 
 #include <sys/types.h>
@@ -19,24 +19,25 @@ class TrialRun {
   TrialRun() = default;
   TrialRun(const TrialRun&) = delete;
   TrialRun& operator=(const TrialRun&) = delete;
-  // Kills what still runs.
+  // Kills all processes that still run.
   ~TrialRun();
 
-  // Starts the daemon, with a listening socket as init passes it, if `socket` is one. Returns the
-  // fault, for people.
+  // Starts the daemon. If `socket` is not -1, the daemon gets it as a listening socket from init.
+  // Returns what went wrong, for people, or nothing.
   [[nodiscard]] std::optional<std::string> begin(const Places& places,
                                                  const std::vector<std::string>& daemon,
                                                  int socket = -1);
-  // False once the upgrader has ended.
+  // Returns false once the upgrader has ended.
   [[nodiscard]] bool lives();
-  // The daemon's processes; its main process is 0 before its start and after its end.
+  // Return the daemon's processes and its main process, which is 0 before its start and after its
+  // end.
   [[nodiscard]] std::vector<Process> family() const;
   [[nodiscard]] pid_t main_process() const;
-  // The sockets on which its processes listen.
+  // Returns the sockets on which the daemon's processes listen.
   [[nodiscard]] std::vector<Listener> listeners() const;
-  // All that the upgrader, agentify and the daemon have written.
+  // Returns everything that the upgrader, agentify and the daemon have written.
   [[nodiscard]] std::string log() const;
-  // Sends the signals one after the other until the main process has ended, SIGKILL at last, and
+  // Sends signals one after the other until the main process has ended, the last being SIGKILL, and
   // waits for the end of the upgrader.
   [[nodiscard]] SignalledEnd end();
 
@@ -48,12 +49,12 @@ class TrialRun {
   std::string directory_;
 };
 
-// All listening sockets of the machine, as far as this process may know of them.
+// Returns all listening sockets of the machine that this process may see.
 [[nodiscard]] std::vector<Listener> all_listeners();
 
-// Milliseconds of a clock that nobody sets.
+// Returns the milliseconds of a clock that nobody sets.
 [[nodiscard]] upgrader::Duration steady_now();
-// Waits so long, so that processes may go on.
+// Sleeps for `time`, so that other processes can run.
 void pause_for(upgrader::Duration time);
 
 }  // namespace agentify

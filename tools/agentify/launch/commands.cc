@@ -32,7 +32,7 @@ int complain(const std::string& why, int status) {
   return status;
 }
 
-// It complains itself.
+// Returns true if the upgrader accepts its options; if not, it prints the reason itself.
 bool upgrader_takes_options(const Launch& launch, const Places& places) {
   if (launch.upgrader.empty()) return true;
   const std::vector<std::string> words = judging_command(launch, places);
@@ -47,13 +47,14 @@ bool upgrader_takes_options(const Launch& launch, const Places& places) {
   const int error = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   int status = 0;
-  if (error != 0) return true;  // which is told when it is executed
+  if (error != 0) return true;  // executing it will fail, too, and report that
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Without --print it does not return where it succeeds.
+// Becomes the upgrader, or with --print shows its command line. Returns only with --print, or if
+// that fails.
 int start(const Launch& launch) {
   auto programs = find_programs();
   if (const auto* none = std::get_if<NoPlace>(&programs)) return complain(none->why, exit_refused);
@@ -78,7 +79,7 @@ int start(const Launch& launch) {
                   error == ENOENT ? exit_not_found : exit_not_executable);
 }
 
-// With the name that was given, or that the directory of releases knows.
+// Returns `launch` with the name that was given, or the one that the directory of releases keeps.
 std::variant<Launch, UsageError> named(Launch launch) {
   const std::string known = launch.releases ? name_of_releases(*launch.releases) : "";
   return with_name(std::move(launch), known);
@@ -88,7 +89,7 @@ int answer(const std::string& command, const UsageError& wrong) {
   return complain(command + ": " + wrong.reason, exit_usage);
 }
 
-// A service file needs a path that does not depend on who reads it.
+// Makes the daemon's path absolute, since a service file must not depend on who reads it.
 std::optional<UsageError> find_daemon_path(Launch& launch) {
   if (launch.releases) return std::nullopt;
   const std::string found = path_of_program(launch.daemon);

@@ -1,4 +1,5 @@
-// Performs `agentify run` and `agentify unit`: finds programs and directories, and acts.
+// Performs `agentify run` and `agentify unit`: finds the programs and directories, and executes or
+// prints.
 #pragma once
 
 #include <string>
@@ -6,9 +7,10 @@
 
 namespace agentify {
 
-// `words` are those behind the command. Both return an exit status.
+// For both, `words` are those after the command; both return an exit status.
 
-// Becomes the upgrader, so it returns only if it fails, or with --print or --help.
+// Executes the upgrader in this process, so it returns only if that fails, or with --print or
+// --help.
 [[nodiscard]] int perform_run(const std::vector<std::string>& words);
 // Prints a service file.
 [[nodiscard]] int perform_unit(const std::vector<std::string>& words);

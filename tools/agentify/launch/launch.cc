@@ -9,7 +9,7 @@
 namespace agentify {
 namespace {
 
-// A name becomes part of paths of sockets and files, which are limited, too.
+// The longest name: it is part of paths of sockets and files, whose length is limited.
 constexpr std::size_t name_bytes_max = 64;
 
 bool is_name_byte(char byte) {
@@ -22,7 +22,7 @@ bool can_name_directory(const std::string& name) {
          std::all_of(name.begin(), name.end(), is_name_byte);
 }
 
-// Of a path; a slash at its end is not looked at.
+// Returns the last name of a path; slashes at the end are ignored.
 std::string base_name(std::string path) {
   while (path.size() > 1 && path.back() == '/')
     path.pop_back();
@@ -69,7 +69,7 @@ bool needs_directory(const Launch& launch) {
 
 namespace {
 
-// Before the adapter's.
+// Returns the upgrader's words that come before the adapter and its options.
 std::vector<std::string> upgrader_options(const Launch& launch, const Places& places) {
   std::vector<std::string> words = {places.upgrader};
   const auto add_default = [&](std::string_view name, const std::string& value) {
@@ -94,7 +94,7 @@ std::vector<std::string> upgrader_options(const Launch& launch, const Places& pl
 
 std::vector<std::string> judging_command(const Launch& launch, const Places& places) {
   std::vector<std::string> words = upgrader_options(launch, places);
-  words.emplace_back("--help");  // looked at after the options before it
+  words.emplace_back("--help");  // read only if the options before it are valid
   return words;
 }
 

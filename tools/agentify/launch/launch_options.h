@@ -1,4 +1,4 @@
-// How the options that `run` and `unit` share are taken: one word at a time.
+// Parses the options that `agentify run` and `agentify unit` share, one word at a time.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,23 @@
 
 namespace agentify {
 
-// Sets one option in `launch`, or returns the fault in it. Options that are not those of `agentify
-// run` are kept for agentify itself.
+// Sets one option in `launch`, or returns the fault in it. Options that `agentify run` does not
+// know are kept for agentify itself.
 [[nodiscard]] std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch);
 
-// Takes DAEMON and its arguments, words[at] being the first that is no option, and judges all
-// options together. `command` is named in complaints.
+// Takes DAEMON and its arguments from words[at] on, and checks all options together. `command` is
+// named in complaints.
 [[nodiscard]] std::optional<UsageError> finish_launch(const std::vector<std::string>& words,
                                                       std::size_t at, const std::string& command,
                                                       Launch& launch);
 
-// Whether options end before this word.
+// Returns true if options end before this word.
 [[nodiscard]] bool ends_options(const std::string& word);
 
-// Whether one of these options, each with its value, has this name.
+// Returns true if one of these options, each with its value, has this name.
 [[nodiscard]] bool holds_option(const std::vector<std::string>& options, std::string_view name);
 
-// Whether an option of the same name stands among the first `end` words.
+// Returns true if an option of the same name as words[end] is among the words before it.
 [[nodiscard]] bool given_before(const std::vector<std::string>& words, std::size_t end);
 
 }  // namespace agentify

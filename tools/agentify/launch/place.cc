@@ -25,10 +25,10 @@ std::string because(const std::string& path, int error) {
   return path + ": " + in_words(upgrader::SystemError{error});
 }
 
-// Makes it unless it exists. Why it cannot serve the caller, or nothing.
+// Makes the directory unless it exists. Returns why the caller cannot use it, or nothing.
 std::optional<std::string> make_directory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0) {
-    if (::chmod(path.c_str(), mode) == 0) return std::nullopt;  // whatever the umask is
+    if (::chmod(path.c_str(), mode) == 0) return std::nullopt;  // independent of the umask
     return because(path, errno);
   }
   if (errno != EEXIST) return because(path, errno);
@@ -52,7 +52,7 @@ bool belongs_to_caller(const std::string& path) {
 
 std::variant<std::string, NoPlace> find_directory(const std::string& name, bool make) {
   std::string base = system_base;
-  // As the service file of a daemon with a user of its own makes it.
+  // A service file of a daemon with a user of its own makes this directory before the start.
   if (belongs_to_caller(base + "/" + name)) return base + "/" + name;
   if (::geteuid() != 0) {
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");

@@ -1,5 +1,5 @@
-// `agentify unit`: makes the service file of one daemon for one init system, as text. It reads and
-// writes nothing: unit_command.cc prints the file to standard output.
+// Makes the service file of one daemon for one init system, as text, for `agentify unit`. It reads
+// and writes nothing: unit_command.cc prints the file to standard output.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ enum class InitSystem { systemd, openrc, runit, s6, busybox, sysvinit, finit, pr
 struct Unit {
   Launch launch;
   InitSystem init = InitSystem::systemd;
-  std::string user;      // the user that all of it runs as; empty: root
-  std::string replaces;  // the distribution's own service; empty: it has the launch's name
+  std::string user;      // the user as whom everything runs; empty for root
+  std::string replaces;  // the distribution's own service; if empty, it has the launch's name
   std::string prepare;   // a command that root runs before each start, or ""
-  std::string agentify;  // the programs' paths
-  std::string ctl;       // upgraderctl's
+  std::string agentify;  // the path of agentify
+  std::string ctl;       // the path of upgraderctl
 
   [[nodiscard]] const std::string& name() const { return launch.name; }
-  // The name of the distribution's own service.
+  // Returns the name of the distribution's own service.
   [[nodiscard]] const std::string& replaced() const {
     return replaces.empty() ? launch.name : replaces;
   }
@@ -36,7 +36,7 @@ using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 // machine, such as the paths of the programs.
 [[nodiscard]] UnitLine parse_unit(const std::vector<std::string>& words);
 
-// The whole file, ending in a newline. The name and all members of Unit have to be known.
+// Returns the whole file, with a newline at its end. The name and all members of Unit must be set.
 [[nodiscard]] std::string unit_text(const Unit& unit);
 
 [[nodiscard]] std::string unit_help();

@@ -1,4 +1,4 @@
-// The files that init systems read themselves.
+// Makes the files that init systems read themselves.
 #include <algorithm>
 
 #include "tools/agentify/launch/unit_parts.h"
@@ -10,7 +10,8 @@ std::string limit_or(long seconds, const std::string& none) {
   return seconds == 0 ? none : std::to_string(seconds);
 }
 
-// A daemon that has fallen silent gets no heartbeats, which only a watchdog sees.
+// Returns true if the unit needs a watchdog: a daemon that fails its health checks gets no
+// heartbeats, and only a watchdog notices that.
 bool wants_watchdog(const Unit& unit) {
   bool health = false;
   for (const std::string& option : unit.launch.adapter) {

@@ -11,7 +11,7 @@ namespace agentify {
 namespace {
 
 constexpr std::size_t columns_max = 98;
-// How long a service may take longer than the upgrader's own limits.
+// The seconds that a service may take longer than the upgrader's own limits.
 constexpr long seconds_to_spare = 20;
 
 bool needs_no_quotes(const std::string& word, std::string_view more) {
@@ -45,7 +45,8 @@ long seconds(upgrader::Duration time) {
   return static_cast<long>(std::chrono::ceil<std::chrono::seconds>(time).count());
 }
 
-// An option of the upgrader, otherwise its default, which is on the page upgrader(8).
+// Returns the time of an option of the upgrader, or else its default, which is on the page
+// upgrader(8).
 upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Duration by_default) {
   for (const std::string& option : unit.launch.upgrader) {
     const upgrader::Argument argument = upgrader::take_apart(option);
@@ -55,8 +56,9 @@ upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Du
   return by_default;
 }
 
-// Under systemd the file is watched. Elsewhere apt asks whenever it has run dpkg: by the time of
-// the lock's file it knows whether the program has been replaced since the last upgrade.
+// Returns the commands that make the package manager request upgrades. Under systemd the program's
+// file is watched. Elsewhere apt runs a command after every dpkg run: by the time of the lock's
+// file, it sees whether the program has been replaced since the last upgrade.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string& daemon = unit.launch.daemon;
   const std::string upgrade = unit.ctl + " " + unit.name() + " upgrade";
@@ -70,7 +72,7 @@ std::vector<std::string> watching_commands(const Unit& unit) {
         "  >" + base + ".service", "systemctl enable --now " + unit.service() + "-replaced.path"};
   }
   const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
-  // apt's files have no quotes within quotes.
+  // apt's configuration cannot have quotes within quotes.
   return {"cat >/etc/apt/apt.conf.d/90" + unit.service() + " <<'HOOK'",
           "DPkg::Post-Invoke { \"find " + shell_word(daemon) + " -cnewer " + lock +
               " 2>/dev/null | grep -q . || exit 0; touch " + lock + "; " + upgrade + " || :\"; };",
@@ -113,7 +115,7 @@ std::vector<std::string> run_words(const Unit& unit, const std::vector<std::stri
   for (const std::string& option : launch.upgrader)
     words.push_back("--upgrader=" + option);
   words.insert(words.end(), launch.adapter.begin(), launch.adapter.end());
-  // The journal has them.
+  // The journal keeps the last words already.
   if (unit.init == InitSystem::systemd && !holds_option(launch.adapter, "--last-words")) {
     words.push_back("--last-words=none");
   }
@@ -130,7 +132,8 @@ std::string over_lines(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     const std::string shown = quoted(word);
     const bool begins = text.empty();
-    // `run` stays beside the program, and the daemon with its arguments beside `--`.
+    // `run` must be on the line of the program, and the daemon with its arguments on the line of
+    // `--`.
     if (!begins && (column + shown.size() + 1 > columns_max || word == "--")) {
       text += " \\\n  ";
       column = 2;

@@ -1,4 +1,4 @@
-// The scripts that become the upgrader, for init systems that start a program and no more.
+// Makes the scripts that execute the upgrader, for init systems that only start a program.
 #include "tools/agentify/launch/unit_parts.h"
 
 namespace agentify {
@@ -8,7 +8,8 @@ std::string directory_of(const Unit& unit) {
   return "/run/upgrader/" + unit.name();
 }
 
-// As root: the control directory, unless agentify run makes it as root itself.
+// Returns the commands that run as root before the start, among them one that makes the control
+// directory, unless `agentify run` makes it as root itself.
 std::string preparation(const Unit& unit) {
   std::string text;
   if (!unit.user.empty()) {
@@ -22,7 +23,8 @@ std::string preparation(const Unit& unit) {
   return text;
 }
 
-// `as_user` becomes the command that follows it, so that init's signals reach the upgrader.
+// Returns the command that executes the upgrader. `as_user` must execute the command that follows
+// it in its own process, so that init's signals reach the upgrader.
 std::string execution(const Unit& unit, const std::string& as_user,
                       const std::vector<std::string>& more = {}) {
   std::string text = "exec ";
@@ -104,7 +106,7 @@ std::string sysvinit_script(const Unit& unit) {
   return text + log_of(unit) + preparation(unit) + execution(unit, by_setpriv(unit));
 }
 
-// finit waits for a stop for a minute at most.
+// finit waits for a stop for at most a minute.
 std::string finit_script(const Unit& unit) {
   std::string text = "#!/bin/sh\n";
   text += comment("finit: " + unit.name() + " under the upgrader, printed by agentify unit. As " +
@@ -117,7 +119,8 @@ std::string finit_script(const Unit& unit) {
   return text + preparation(unit) + execution(unit, by_setpriv(unit), {"--stop-timeout=45s"});
 }
 
-// It stops nothing at the machine's end, and sends SIGKILL a second behind SIGTERM.
+// busybox init stops no service when the machine shuts down, and sends SIGKILL one second after
+// SIGTERM.
 std::string busybox_script(const Unit& unit) {
   const std::string script = script_of(unit);
   std::string text = "#!/bin/sh\n";
