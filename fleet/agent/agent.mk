@@ -1,16 +1,17 @@
-# fleet-agent: the agent of a machine. Speaks agent-protocol to the upgrader above it, and to the
-# store; fetches by libagent-releases.
+# fleet-agent, the agent of a machine. It speaks agent-protocol to the upgrader that runs it, and
+# talks to the store; it fetches releases by libagent-releases.
 build_packages += libssl-dev
 fleet_agent_parts := $(filter-out fleet/agent/main.cc fleet/agent/version.cc, \
   $(wildcard fleet/agent/*.cc))
 fleet_agent_library := $(BUILD)/libfleet-agent.a
 $(fleet_agent_library): $(call unit,fleet/agent,$(fleet_agent_parts)); $(make_archive)
 
-# What several of the fleet's programs share that has to do with files, certificates and releases.
+# Code for files, certificates and releases that several of the fleet's programs share.
 fleet_common_library := $(BUILD)/libfleet-common.a
 $(fleet_common_library): $(call unit,fleet/common,$(wildcard fleet/common/*.cc)); $(make_archive)
 
-# What the programs of the fleet are linked with; fleet-agent itself takes nothing of the orders.
+# The libraries that the fleet's programs are linked with; fleet-agent itself uses nothing of
+# fleet/orders.
 fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-orders.a libfleet-agent.a \
   libfleet-common.a libfleet-store.a libfleet-model.a libagent-releases.a) $(control_library) \
   $(base_library) $(protocol_library)
@@ -21,7 +22,7 @@ $(BUILD)/fleet-agent: $(call objects,fleet/agent/main.cc fleet/agent/version.cc)
     $(fleet_agent_libraries)
 	$(link_fleet_agent)
 
-# ---- its tests: versions of it, under real upgraders, beside real members of etcd
+# ---- the tests of fleet-agent: versions of it, under real upgraders, with real members of etcd
 
 fleet_agent_versions := 1.0.0 1.1.0 1.2.0
 fleet_agent_variants := $(patsubst %,$(BUILD)/tests/together/fleet/agents/%,$(fleet_agent_versions))
@@ -41,7 +42,7 @@ $(fleet_agent_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/ca
     $(fleet_doubles) $(fleet_agent_libraries)
 	$(link_fleet_agent)
 
-# tests/together/fleet/node and clocks, with real upgraders.
+# The tests tests/together/fleet/node and clocks, with real upgraders.
 fleet_wall_clock := $(BUILD)/tests/together/fleet/wall_clock.so
 $(fleet_wall_clock): $(BUILD)/objects/tests/together/fleet/wall_clock.o
 	@mkdir -p $(@D)

@@ -10,7 +10,7 @@
 namespace fleet {
 namespace {
 
-// A disk that is full, or gone, is tried again.
+// The time before the ledger is written again, after the disk was full or absent.
 constexpr std::chrono::milliseconds save_again{1'000};
 
 }  // namespace
@@ -47,7 +47,7 @@ void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::
   look();
 }
 
-// A version may ask for a reboot: the end of its upgrade is told together with that.
+// Takes an event. A version may ask for a reboot; the end of its upgrade then reports that, too.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
@@ -74,7 +74,8 @@ void Component::look() {
   look_at_command();
 }
 
-// The old version is told to stop when it is at the gate: a command that comes before waits.
+// Looks for a command. A command to stop the old version waits until the new version is at the
+// gate.
 
 void Component::look_at_command() {
   const std::string place = key(KeyKind::node_command);
@@ -92,7 +93,7 @@ void Component::look_at_command() {
   take(CommandSeen{*command, there->modified});
 }
 
-// ---- what NodeCommander asks for
+// ---- actions of NodeCommander
 
 void Component::perform(const Save& save) {
   save_until_done(save.ledger);
@@ -102,7 +103,7 @@ void Component::perform(const Save& save) {
     desired_ = progress.attempt;
     fetcher_.desire(progress.to);
   } else if (progress.phase != UpgradePhase::done && !is_under_way(progress.phase) && was_desired) {
-    desired_.clear();  // it was to be committed, and went back
+    desired_.clear();  // the version was to be committed, and went back
     if (!before_.empty()) fetcher_.desire(before_);
   }
 }
@@ -110,7 +111,7 @@ void Component::perform(const Save& save) {
 void Component::save_until_done(const NodeLedger& ledger) {
   const std::string why = file_.write(ledger);
   desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
-  // Later, since this is called from within a step.
+  // This runs later, since perform() is called from within a step.
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
                                if (is_saved) return take(Saved{});
@@ -123,11 +124,13 @@ void Component::perform(const Ask& ask) {
     if (!std::holds_alternative<Committed>(outcome))
       desk_.log(settings_.name + ": the command is not obeyed now: " + words(outcome));
     take(AskEnded{outcome});
-    if (std::holds_alternative<Refused>(outcome)) seen_ = {};  // looked at again with what changes
+    // looks at the command again at the next change
+    if (std::holds_alternative<Refused>(outcome)) seen_ = {};
   });
 }
 
-// Of an upgrade that was begun for a wish the machine says how far it is.
+// Writes a report. If the upgrade was begun for a wish, the WishMachine reports its progress, so
+// that is left out here.
 void Component::perform(const Report& report) {
   Transaction transaction = report.transaction;
   if (wish_reports_) {
@@ -149,7 +152,7 @@ void Component::perform(const DoPrepare& order) {
            }});
 }
 
-// The process before may have prepared the release: it is looked for on disk.
+// Begins an upgrade. An earlier process may have prepared the release, so it is looked for on disk.
 void Component::perform(const BeginUpgrade& begin) {
   wish_reports_ = false;
   before_ = running_;
@@ -169,8 +172,9 @@ void Component::perform(const BeginUpgrade& begin) {
   });
 }
 
-// A follower of the directory begins with the commit, and would go back to the version before if
-// that were desired still.
+// Commits an upgrade. First the directory of releases is told to desire the new version: a program
+// that follows the directory starts at the commit, and would go back to the version before if that
+// was still desired.
 void Component::perform(const SendCommit& commit) {
   desired_ = commit.upgrade;
   fetcher_.desire(commander_->ledger().upgrade.version,
@@ -178,7 +182,7 @@ void Component::perform(const SendCommit& commit) {
 }
 
 void Component::commit_now(const std::string& upgrade) {
-  if (!commander_->commits(upgrade)) return;  // it has ended, or is to go back
+  if (!commander_->commits(upgrade)) return;  // the upgrade has ended, or is to go back
   const std::string why = hands_.commit(upgrade);
   if (why.empty()) return;
   desk_.log(settings_.name + ": cannot commit: " + why);

@@ -25,23 +25,25 @@
 
 namespace fleet {
 
-// All components of a node share this.
+// The objects and facts that all components of a node share.
 struct NodeDesk {
   std::string node;
-  std::string instance;  // this process
+  std::string instance;  // the id of this process
   std::string boot_id;
   Store& store;
   Timers& timers;
-  Mirror& mirror;                     // of all that is below the node
-  KeptRecords& records;               // written while `active` is ours
+  Mirror& mirror;                     // of all records below the node's key
+  KeptRecords& records;               // written as long as the record `active` is ours
   Revision active = 0;                // of our record `active`; 0: we are idle
-  std::function<void()> reboot = {};  // the machine
-  std::string reboot_asked = {};      // the file that is there when somebody has asked for that
-  bool is_doubtful = false;           // nothing is begun while it is
-  std::map<std::string, std::string> troubles = {};  // of this machine, by component: why
-  std::function<void()> troubled = {};               // they have changed
+  std::function<void()> reboot = {};  // reboots the machine
+  std::string reboot_asked = {};      // a file, which exists when a program has asked for a reboot
+  bool is_doubtful = false;           // while true, nothing new is begun
+  // for each component, the trouble of this machine with it
+  std::map<std::string, std::string> troubles = {};
+  std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  void set_trouble(const std::string& component, const std::string& why);  // empty: it is over
+  // an empty `why` ends the trouble
+  void set_trouble(const std::string& component, const std::string& why);
 
   void log(const std::string& text) const;
   // Returns no value if the record is absent or damaged; a damaged one is logged.
@@ -61,8 +63,8 @@ class Component {
   struct Request {
     std::string id = {};
     std::string executable = {};
-    bool gate = false;  // wait there for `confirm`
-    Ms trial_ms = 0;    // not 0: commit by word alone, within so long
+    bool gate = false;  // the new version waits at the gate for `confirm`
+    Ms trial_ms = 0;    // if not 0, it is committed only by SendCommit, within this time
   };
   // The functions that send requests to this component's upgrader. Each returns why the request
   // could not be sent, or an empty text if it was sent.
@@ -75,7 +77,7 @@ class Component {
   struct Settings {
     std::string name = {};
     Fetcher::Settings releases = {};
-    std::string ledger = {};  // a file
+    std::string ledger = {};  // the path of the ledger's file
     // If this has no value, releases are not tested: a release is judged by its own start.
     std::optional<std::vector<std::string>> test_arguments = {};
   };
@@ -98,11 +100,11 @@ class Component {
   // and `failure` says why the last upgrade failed.
   void settle(const std::string& committed, const std::string& failure);
   [[nodiscard]] bool is_settled() const { return settled_; }
-  // The upgrader has reported something about an upgrade; anybody may have begun that upgrade.
+  // Takes the upgrader's report about an upgrade, which anybody may have begun.
   void gate_reached(const std::string& id);
   void upgrade_ended(const UpgradeEnded& ended);
 
-  // Leaves downloads to the next process, since this one ends.
+  // Lets the next process finish the downloads, since this process ends.
   void leave() { fetcher_.leave(); }
 
   void runs(const std::string& version) { running_ = version; }
@@ -111,7 +113,7 @@ class Component {
   [[nodiscard]] const NodeLedger* ledger() const {
     return commander_ ? &commander_->ledger() : nullptr;
   }
-  // The id of the upgrade that was requested last.
+  // Returns the id of the upgrade that was requested last.
   [[nodiscard]] const std::string& asked() const {
     return wish_reports_ ? machine_.upgrade().attempt : commander_->ledger().upgrade.id;
   }
@@ -161,13 +163,14 @@ class Component {
   std::optional<NodeCommander> commander_;
   WishMachine machine_;
   bool settled_ = false;
-  bool wish_reports_ = false;  // the last upgrade is a wish's: what is shown of it is the machine's
+  // the last upgrade is for a wish, so the WishMachine reports its progress
+  bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;
-  std::string asked_;    // the wish's upgrade that the upgrader was asked for last
-  std::string before_;   // the version from which a command's upgrade goes
-  std::string desired_;  // the upgrade whose version the releases' directory was told
-  std::pair<std::string, Revision> seen_;  // the command that was seen last
+  std::string asked_;    // the upgrade for a wish that the upgrader was asked for last
+  std::string before_;   // the version that ran before a command's upgrade
+  std::string desired_;  // the upgrade whose version is `desired` in the releases' directory
+  std::pair<std::string, Revision> seen_;  // the command that was seen last, and its revision
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;
 };

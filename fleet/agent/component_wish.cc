@@ -1,4 +1,4 @@
-// Component's part for the version that is wished, and the parts that wishes and commands share.
+// The part of Component for the wished version, and the functions that wishes and commands share.
 #include <utility>
 
 #include "fleet/agent/component.h"
@@ -27,7 +27,7 @@ void Component::settle(const std::string& committed, const std::string& failure)
   Upgrade before = machine_.upgrade();
   if (before.attempt.empty())
     before = desk_.find<Upgrade>(key(KeyKind::node_upgrade)).value_or(Upgrade());
-  // An upgrade that a command has begun is the commander's, which is told of its end.
+  // An upgrade that a command has begun belongs to NodeCommander, which hears of its end.
   const bool is_ours = is_attempt(before.attempt);
   feed(Settled{.version = running_,
                .recorded = is_ours ? before : Upgrade(),
@@ -87,7 +87,7 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 void Component::perform(const CancelUpgrade& cancel) {
   const std::string attempt = machine_.upgrade().attempt;
   if (asked_ != attempt)
-    return feed(AttemptEnded{cancel.reason});  // its upgrader knows nothing of it
+    return feed(AttemptEnded{cancel.reason});  // the upgrader does not know the upgrade
   const std::string why = hands_.go_back(attempt, cancel.reason);
   if (!why.empty()) feed(AttemptEnded{cancel.reason});
 }
@@ -100,8 +100,8 @@ void Component::perform(const ReportUpgrade& report) {
 
 // ---- what wishes and commands share
 
-// A store that does not answer may answer later: whoever wants it is told so, and may want it
-// again.
+// Prepares a release. A store that does not answer may answer later: the caller is told so, and may
+// try again.
 void Component::prepare(const Wanted& wanted) {
   const auto release = key_if(KeyKind::release, {settings_.name, wanted.version});
   if (!release) return wanted.then("\"" + wanted.version + "\" is no version");
@@ -112,7 +112,7 @@ void Component::prepare(const Wanted& wanted) {
 void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) {
   if (const auto* trouble = std::get_if<Trouble>(&reply)) {
     if (trouble->kind == Trouble::Kind::denied) return wanted.then(trouble->reason);
-    return prepare(wanted);  // it has been waited for as long as one question may take
+    return prepare(wanted);  // the store has been given all the time that one question may take
   }
   const Reading& reading = std::get<Reading>(reply);
   if (reading.found.empty()) return wanted.then("release " + wanted.version + " is not published");

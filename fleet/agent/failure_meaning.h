@@ -1,5 +1,5 @@
-// The meaning of a failure that the upgrader told an agent, for the command that began the upgrade.
-// Pure.
+// Tells what a failure that the upgrader has reported to an agent means for the command that began
+// the upgrade. Pure.
 #pragma once
 
 #include <agent-protocol/agent.h>
@@ -15,12 +15,14 @@ namespace fleet {
   return failure.stage + ": " + failure.reason;
 }
 
-// Its trial was over without a word: neither is it the version's own failure.
+// Returns whether the trial ended because the version did not say `healthy`, which is not the
+// version's own failure.
 [[nodiscard]] inline bool is_expired(const agent_protocol::Agent::Failure& failure) {
   return failure.stage == "trial" && failure.reason.starts_with("did not say healthy");
 }
 
-// It went back because that was ordered, or because nobody confirmed; or it failed.
+// Returns how the upgrade ended: it went back because of an order or a missing confirmation, or it
+// failed.
 [[nodiscard]] inline UpgradeEnding ending_of(const agent_protocol::Agent::Failure& failure,
                                              const NodeLedger& ledger) {
   const bool was_ordered =
@@ -31,7 +33,7 @@ namespace fleet {
                                                                     : UpgradeEnding::failed;
 }
 
-// The upgrade that was begun last has not ended, as far as was written down.
+// Returns whether the last upgrade has not ended, according to the ledger.
 [[nodiscard]] inline bool is_under_way(const NodeLedger& ledger) {
   const UpgradePhase phase = ledger.progress.phase;
   const bool has_ended = ledger.progress.attempt == ledger.upgrade.id &&

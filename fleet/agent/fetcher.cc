@@ -25,8 +25,8 @@ const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   return nullptr;
 }
 
-// The release that was fetched must be the one that was published: the URL may have come to serve
-// something else.
+// Returns why the fetched release is not the published one: the URL may serve something else by
+// now.
 std::string why_not_published(const agent_releases::Release& added,
                               const ReleaseManifest& published) {
   std::ifstream file(added.path + std::string(agent_releases::manifest_ending));
@@ -35,15 +35,15 @@ std::string why_not_published(const agent_releases::Release& added,
   return "the manifest at " + published.url + " is not the one that was published";
 }
 
-// A self-test that takes longer has failed.
+// The longest time for a self-test; one that takes longer has failed.
 constexpr int self_test_ms_max = 10'000;
 
 Fetcher::Result refused(const std::string& why) {
   return {.error = why};
 }
 
-// Why the order may not be obeyed on a machine that runs what it runs. Versions that are not
-// releases' cannot be compared.
+// Returns why the order is refused because of the version that runs, or an empty text. A version
+// that is not a release's cannot be compared.
 std::string why_too_old(const Fetcher::Order& order, const agent_releases::Version& version) {
   const auto running = agent_releases::Version::parse(order.running);
   if (!running || order.older_is_wanted || !(version < *running)) return "";
@@ -55,7 +55,8 @@ bool is_from_a_server(const std::string& url) {
   return url.starts_with("https://") || url.starts_with("http://");
 }
 
-// A URL comes from the store, which is not trusted with the files of this machine.
+// Returns why the URL is refused, or an empty text. URLs come from the store, which is not trusted
+// with the files of this machine.
 std::string why_not_allowed(const Fetcher::Settings& settings, const std::string& url) {
   if (is_from_a_server(url)) return "";
   const std::string scheme = "file://";
@@ -69,8 +70,8 @@ std::string why_not_allowed(const Fetcher::Settings& settings, const std::string
   return "neither http nor https, nor a file below what --allow-file names: " + url;
 }
 
-// A program that follows the directory must not run ahead: the directory desires the version that
-// runs, if that is one of its own.
+// Makes the directory desire the version that runs, if the directory has that version. A program
+// that follows the directory then does not run ahead.
 void desire_now(const Place& place, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);
   auto releases = agent_releases::Releases::open(place);
@@ -91,7 +92,7 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Place& place,
   if (auto why = why_not_allowed(settings, manifest->url); !why.empty()) return refused(why);
   auto releases = agent_releases::Releases::open(place);
   if (!releases) return refused(releases.reason());
-  // A follower takes the newest release of a directory that has no `desired`.
+  // If a directory has no `desired`, a program that follows it takes the newest release.
   if (const auto running = agent_releases::Version::parse(order.running)) {
     if (const auto held = releases.value().hold(*running); !held) return refused(held.reason());
   }

@@ -16,16 +16,17 @@
 namespace fleet {
 namespace {
 
-// Of what a hook writes only so much of the end is kept: the record shows no more than the last
+// The number of bytes that are kept from the end of a hook's output: the record shows only the last
 // line of it.
 constexpr std::size_t kept_bytes = 4'096;
 constexpr int status_not_run = 126;
 
-// A hook that writes without end must not keep the loop from its timers and its lease.
+// The limit for reads in one turn of the loop: a hook that writes without end must not keep the
+// loop from its timers and its lease.
 constexpr int reads_a_turn_max = 16;
 
-// Hooks do to the machine what they like, as whoever fleet-agent runs as: nobody else may be able
-// to write them.
+// Returns why the hook is refused, or an empty text. Hooks run with all rights of fleet-agent, so
+// only trusted users may be able to write them.
 std::string why_not_trusted(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path + ": " + std::strerror(errno);
@@ -55,7 +56,7 @@ HookRun::~HookRun() {
   if (pid_ > 0) kill_all();
 }
 
-// It leads a session of its own, so that what it has started is killed with it.
+// Kills the hook and the processes that it has started: it leads a session of its own.
 void HookRun::kill_all() const {
   ::kill(-pid_, SIGKILL);
 }
@@ -82,7 +83,7 @@ std::string HookRun::start() {
   }
   auto& started = std::get<upgrader::Started>(began);
   pid_ = started.pid;
-  output_ = std::move(started.output);  // its standard input is closed: it is asked nothing
+  output_ = std::move(started.output);  // its standard input is closed: it gets no input
   return "";
 }
 
@@ -100,7 +101,7 @@ void HookRun::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_signal_start(child_.get(), reaped, SIGCHLD) == 0);
   UPGRADER_CHECK(uv_poll_start(readable_.get(), UV_READABLE, heard) == 0);
-  // It may have ended before the signal was listened to.
+  // The hook may have ended before this process listened for the signal.
   look();
 }
 
@@ -126,12 +127,12 @@ void HookRun::look() {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";
   }
-  // From the loop: it may have been looked at from within the constructor.
+  // This runs from the loop, since look() may be called from within the constructor.
   later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
 }
 
 void HookRun::end(const Result& result) {
-  const auto ended = ended_;  // who is told may destroy this
+  const auto ended = ended_;  // the function may destroy this object
   ended(result);
 }
 

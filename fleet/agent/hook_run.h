@@ -1,5 +1,5 @@
-// One run of a hook: a program of this machine, started, listened to, killed when it takes too
-// long.
+// One run of a hook, which is a program of this machine: starts it, reads its output, and kills it
+// if it takes too long.
 #pragma once
 
 #include <uv.h>
@@ -19,18 +19,18 @@ class HookRun {
  public:
   struct Settings {
     std::string path = {};
-    std::string directory = {};  // of the hooks; empty: the command line names the program itself
+    std::string directory = {};  // the hooks' directory; empty if `path` is the program itself
     std::vector<std::string> arguments = {};
-    std::vector<std::string> environment = {};  // NAME=value, beside ours
+    std::vector<std::string> environment = {};  // NAME=value, in addition to this process's own
     std::chrono::milliseconds longest{0};
   };
   struct Result {
-    int status = 0;           // as shells have it: 126 where it cannot be run, 128 and its signal
-    std::string output = {};  // the last line that it wrote
+    int status = 0;           // as in shells: 126 if it cannot be run, 128 plus its signal
+    std::string output = {};  // the last line of its output
   };
 
-  // `ended` is called once, later, unless this is destroyed before; then the hook is killed. Its
-  // standard error is ours.
+  // `ended` is called once, later, unless this object is destroyed before; its destruction kills
+  // the hook. The hook writes its standard error to that of this process.
   HookRun(uv_loop_t& loop, Timers& timers, Settings settings,
           std::function<void(const Result&)> ended);
   HookRun(const HookRun&) = delete;
@@ -38,10 +38,10 @@ class HookRun {
   ~HookRun();
 
  private:
-  // Why it has not been started; empty: it has.
+  // Returns why the hook has not been started, or an empty text if it has.
   [[nodiscard]] std::string start();
   void watch(uv_loop_t& loop);
-  // No more than a turn's share of what it has written.
+  // Reads what the hook has written, but at most a fixed amount in one turn of the loop.
   void read();
   void look();
   void end(const Result& result);
@@ -50,12 +50,13 @@ class HookRun {
   Settings settings_;
   Timers& timers_;
   std::function<void(const Result&)> ended_;
-  pid_t pid_ = -1;  // -1: none that has not been reaped
+  pid_t pid_ = -1;  // -1 if no process has to be reaped
   upgrader::OwnedFd output_;
   upgrader::UvHandle<uv_poll_t> readable_;
   upgrader::UvHandle<uv_signal_t> child_;
-  std::unique_ptr<Timer> later_;  // its end where it was not started, or the longest that it takes
-  std::string text_;              // the end of what it wrote
+  // the end of a hook that was not started, or the limit for its time
+  std::unique_ptr<Timer> later_;
+  std::string text_;  // the end of the hook's output
   bool too_long_ = false;
 };
 

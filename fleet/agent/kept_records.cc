@@ -36,7 +36,8 @@ bool KeptRecords::stand() const {
   return !writing_ && mirror_.revision() >= written_ && missing().puts.empty();
 }
 
-// A mirror that goes back follows a store that was restored, whose revisions are others.
+// Looks for records that differ. If the mirror's revision has become smaller, its store was
+// restored, and `written_` no longer applies.
 void KeptRecords::look() {
   if (mirror_.revision() < std::exchange(seen_, mirror_.revision())) written_ = 0;
   if (writing_ || retry_ != nullptr) return;
@@ -51,8 +52,8 @@ void KeptRecords::look() {
   });
 }
 
-// A record that was not written, or may have been, is looked at again a little later: the mirror
-// has followed by then.
+// Takes the outcome of a write. If the record was not written, or may not have been, it is looked
+// at again a little later, when the mirror has followed.
 void KeptRecords::take(const Outcome& outcome) {
   writing_ = false;
   if (const auto* done = std::get_if<Committed>(&outcome)) {

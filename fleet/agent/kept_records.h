@@ -1,6 +1,7 @@
-// Records that stand in the store as they are wanted: written, read back by a mirror, and written
-// again until they do, whatever becomes of an answer. All that differ are written at once, and only
-// while what they depend on is so.
+// Keeps records in the store at the values that are wanted: writes them, reads them back by a
+// mirror, and writes them again until the values agree, even if answers are lost. All records that
+// differ are written in one transaction, and only as long as the records that it compares are
+// unchanged.
 #pragma once
 
 #include <functional>
@@ -25,26 +26,26 @@ class KeptRecords {
   };
 
   struct Observer {
-    // All have come to stand as they are wanted.
+    // Called when all records have the wanted values.
     std::function<void()> stand = [] {};
-    // Called for a record that cannot be written at all.
+    // Called if a record cannot be written at all.
     std::function<void(const std::string& reason)> denied;
   };
 
-  // `mirror` follows all of the keys.
+  // `mirror` must follow all of the keys.
   KeptRecords(Store& store, Timers& timers, const Mirror& mirror, std::uint64_t seed,
               Observer observer);
   KeptRecords(const KeptRecords&) = delete;
   KeptRecords& operator=(const KeptRecords&) = delete;
 
-  // With everything that is written from now on.
+  // Adds these compares to all later writes.
   void compare(std::vector<Compare> compares) { compares_ = std::move(compares); }
   void want(const std::string& key, const std::string& value, LeaseId lease = 0);
   void forget(const std::string& key) { wanted_.erase(key); }
 
-  // The mirror has changed.
+  // Writes the records that differ. Called when the mirror has changed.
   void look();
-  // All stand as they are wanted.
+  // Returns whether all records have the wanted values.
   [[nodiscard]] bool stand() const;
 
  private:
@@ -60,8 +61,8 @@ class KeptRecords {
   std::vector<Compare> compares_;
   std::map<std::string, Wanted> wanted_;
   bool writing_ = false;
-  Revision written_ = 0;  // the mirror has to come so far before it says anything
-  Revision seen_ = 0;     // how far it had come when it was looked at last
+  Revision written_ = 0;  // the revision that the mirror has to reach after our last write
+  Revision seen_ = 0;     // the mirror's revision at the last look
   std::unique_ptr<Timer> retry_;
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };

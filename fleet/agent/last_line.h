@@ -1,4 +1,4 @@
-// The last line of what a program wrote, for a record. Pure.
+// Finds the last line of a program's output, for a record. Pure.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace fleet {
 
-// A line is cut to so many bytes, since a record holds other things beside it.
+// The limit for the line, since the record holds other members, too.
 inline constexpr std::size_t last_line_bytes_max = 512;
 
-// Without what is no text: bytes beyond ASCII and control characters become `?`.
+// Returns the last line as printable ASCII: all other bytes become `?`.
 [[nodiscard]] inline std::string last_line(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
     text.remove_suffix(1);

@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// The last line: without it the rest may have been cut off.
+// The last line of the file: without it, the rest may have been cut off.
 constexpr const char* end_mark = "end";
 
 template <class Record>
@@ -35,7 +35,7 @@ std::optional<std::string> take_line(const std::string& name, const std::string&
   if (name == "reboot") ledger.reboot_wanted = text == "wanted";
   if (name == "late") ledger.late = text;
   if (name == "committed") ledger.committed = text;
-  return std::nullopt;  // a line that a younger fleet-agent has written is left alone
+  return std::nullopt;  // a newer fleet-agent has written this line, which is ignored
 }
 
 }  // namespace

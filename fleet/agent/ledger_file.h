@@ -1,4 +1,4 @@
-// A component's ledger on disk: written whole and synced, or not at all.
+// The file of a component's ledger on disk: it is written completely and synced, or not at all.
 #pragma once
 
 #include <string>
@@ -9,19 +9,21 @@
 
 namespace fleet {
 
-// One line a part: its name, a blank, its text or its record in JSON.
+// Returns the ledger as text. Each part is one line: its name, a blank, and its text or its record
+// in JSON.
 [[nodiscard]] std::string ledger_text(const NodeLedger& ledger);
-// Refused where it is damaged: what was begun is not known then, and nothing may be.
+// Returns a Refusal if the text is damaged: then nobody knows which command was begun, and no other
+// may begin.
 [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_from(const std::string& text);
 
 class LedgerFile {
  public:
-  // Its directory exists.
+  // The directory of the file must exist.
   explicit LedgerFile(std::string path) : path_(std::move(path)) {}
 
-  // An empty one where there is none yet.
+  // Returns an empty ledger if there is no file yet.
   [[nodiscard]] agent_protocol::Result<NodeLedger> read() const;
-  // Why it is not on disk; empty: it is.
+  // Returns why the ledger is not on disk, or an empty text if it is.
   [[nodiscard]] std::string write(const NodeLedger& ledger) const;
 
  private:

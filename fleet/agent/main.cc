@@ -1,4 +1,4 @@
-// fleet-agent: arguments, then one of three tasks.
+// The main program of fleet-agent: reads the arguments, then does one of three tasks.
 #include <agent-protocol/agent.h>
 #include <curl/curl.h>
 #include <uv.h>

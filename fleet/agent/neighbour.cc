@@ -9,10 +9,12 @@
 namespace fleet {
 namespace {
 
-// For a system that does not tell of changes, and a directory that is not there yet.
+// The time between two looks at the control directory, for a system that does not report changes,
+// and for a directory that does not exist yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
-// Going back by a request, or since nobody vouched for it in time, is not the version's failure.
+// Returns the end of an upgrade. If it went back by a request, or because nobody confirmed it in
+// time, the version has not failed.
 UpgradeEnded ended(const upgraderctl::Ending& ending) {
   const bool is_expired =
       ending.stage == "trial" && ending.reason.starts_with("did not say healthy");
@@ -91,11 +93,11 @@ void Neighbour::watch(uv_loop_t& loop) {
   const auto changed = [](uv_fs_event_t* handle, const char*, int, int) {
     static_cast<Neighbour*>(handle->data)->look_at_status();
   };
-  // Without it the timer finds what has changed.
+  // If this fails, the timer finds the changes.
   static_cast<void>(uv_fs_event_start(event_.get(), changed, control_.path().c_str(), 0));
 }
 
-// Each request is answered under a name of its own, in whichever life of ours it was sent.
+// Returns a new name for a request. It differs from the names of all earlier processes, too.
 std::string Neighbour::next_name() {
   return desk_.instance.substr(0, 36) + "." + std::to_string(++requests_);
 }
@@ -122,7 +124,8 @@ void Neighbour::look_at_status() {
   take_status(*file.status);
 }
 
-// An upgrade of a life that is over has ended with it, and may have been told there.
+// Ends what belonged to an upgrader process that is gone. An upgrade that it had under way has
+// ended with it, and that process may have reported the end.
 void Neighbour::end_with_life() {
   request_.clear();
   told_.clear();
@@ -144,7 +147,7 @@ void Neighbour::take_status(const upgraderctl::Status& status) {
   look_at_refusal(status);
 }
 
-// Takes up the upgrade that the process before has begun, as its upgrader tells it.
+// Takes up an upgrade that an earlier process of fleet-agent has begun, from its upgrader's status.
 void Neighbour::begin(const upgraderctl::Status& status) {
   auto ledger = component_.ledger_on_disk();
   if (!ledger) {
@@ -157,8 +160,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     restarted.under_way = id;
     asked_ = id;
     was_activated_ = status.upgrade->activated.has_value();
-    // How long ago, the wall clock would have to say: it counts from now, which is late, never
-    // early.
+    // Only the wall clock could tell how long ago. The trial counts from now, so it ends late and
+    // never early.
     if (was_activated_) restarted.activated_ago = 0;
   } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
     const UpgradeEnded told = ended(*ending);
@@ -172,8 +175,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// A wish's upgrade that is under way is asked for again by its name, and found; of one that has
-// ended the ending is told.
+// Settles the component. If a wish's upgrade is still under way, it is requested again under its
+// own name, and found; if it has ended, its end is reported.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
   if (ending == nullptr) return component_.settle("", "");
@@ -182,7 +185,7 @@ void Neighbour::settle(const upgraderctl::Status& status) {
   component_.settle(is_good ? told.command : "", is_good ? "" : told.why);
 }
 
-// Looks for the answer to the request to upgrade: a refusal is the upgrade's end.
+// Looks for the answer to the request to upgrade. A refusal ends the upgrade.
 void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   if (request_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, request_);
@@ -193,7 +196,8 @@ void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   component_.upgrade_ended({.command = id, .why = "request: " + answer->reason});
 }
 
-// A refusal to commit or to go back: while the old version stops nothing can be cancelled.
+// Looks for a refusal to commit or to go back: while the old version stops, the upgrader refuses to
+// cancel.
 void Neighbour::look_at_refusal(const upgraderctl::Status& status) {
   if (told_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, told_);

@@ -1,5 +1,5 @@
-// Another component of this machine: its upgrader is asked, and seen, by its control directory
-// alone, which may come, go and begin a new life at any time.
+// Another component of this machine. Its upgrader is reached only by its control directory, which
+// may appear, disappear, and belong to a new upgrader process at any time.
 #pragma once
 
 #include <uv.h>
@@ -19,21 +19,21 @@ class Neighbour {
  public:
   struct Settings {
     Component::Settings component = {};
-    std::string control = {};  // the control directory
+    std::string control = {};  // the path of its control directory
   };
 
-  // `changed` is called whenever its version is another one.
+  // `changed` is called when another version of the component runs than before.
   Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings, std::function<void()> changed);
 
-  // The mirror has changed, and this node acts.
+  // Looks for work in the mirror, which has changed. Only for an active node.
   void look() { component_.look(); }
   void take(const NodeEvent& event) { component_.take(event); }
   void leave() { component_.leave(); }
-  // Reads its upgrader's status, while this node acts.
+  // Reads the upgrader's status. Only for an active node.
   void look_at_status();
 
   [[nodiscard]] const std::string& name() const { return component_.name(); }
-  // The version that runs; empty if none does, or it cannot be known.
+  // Returns the version that runs, or an empty text if none runs or it is not known.
   [[nodiscard]] const std::string& version() const { return version_; }
 
  private:
@@ -58,10 +58,10 @@ class Neighbour {
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::string version_;
-  std::string life_;     // of the upgrader that was seen last
-  std::string request_;  // to upgrade: what the answer will stand under
-  std::string told_;     // the same, to commit it or to go back
-  std::string asked_;    // the upgrade that was asked for and has not ended
+  std::string life_;     // of the upgrader process that was seen last
+  std::string request_;  // the name of the request to upgrade, under which its answer comes
+  std::string told_;     // the same for the request to commit or to go back
+  std::string asked_;    // the upgrade that was requested and has not ended
   bool unreadable_ = false;
   bool was_ready_ = false;
   bool was_activated_ = false;

@@ -17,10 +17,11 @@
 namespace fleet {
 namespace {
 
-// Of fleet-agent's own understanding of commands: what --min-protocol asks for.
+// The version of the commands that fleet-agent understands. --min-protocol demands at least a
+// certain one.
 constexpr std::int64_t protocol = 1;
 
-// A command to reboot that has not ended by then is killed.
+// A command to reboot that has not ended after this time is killed.
 constexpr std::chrono::minutes reboot_time{5};
 
 std::uint64_t seed_of(const std::string& instance) {
@@ -120,7 +121,7 @@ void NodeAgent::make_neighbours() {
   }
 }
 
-// The order is answered after the boot.
+// Reboots the machine. The command is answered after the boot.
 void NodeAgent::reboot() {
   reboot_ = std::make_unique<HookRun>(
       loop_, timers_, HookRun::Settings{.path = options_.reboot_command, .longest = reboot_time},
@@ -140,7 +141,7 @@ void NodeAgent::look() {
   presence_.look();
   become_ready();
   if (!activated_ || desk_.is_doubtful) return;
-  if (mirror_.revision() < desk_.active) return;  // it has not yet followed what we have written
+  if (mirror_.revision() < desk_.active) return;  // the mirror has not yet seen our own write
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
   if (!is_ours) return take_active();
@@ -174,7 +175,7 @@ void NodeAgent::take_active() {
   const KeyValue* there = mirror_.find(place);
   const auto before = desk_.find<Active>(place);
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
-  // An answer was lost, and it had been written.
+  // The record is ours already: it was written, and only the answer was lost.
   if (before && before->instance == instance_) return begin_to_act(there->modified);
   const Active mine{
       .instance = instance_, .boot_id = boot_, .generation = before ? before->generation + 1 : 1};
@@ -198,11 +199,11 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // A rollout's new version says so when it is confirmed, and not before.
+  // The new version of a rollout says `healthy` only when it is confirmed.
   const bool is_of_rollout = is_on_trial() && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();
   for (const auto& neighbour : neighbours_) {
-    neighbour->look_at_status();  // the first record of versions has theirs, too
+    neighbour->look_at_status();  // so that the first record of versions has their versions, too
   }
   keep_facts();
   begin_own();
@@ -234,7 +235,8 @@ void NodeAgent::tell_all(const NodeEvent& event) {
   }
 }
 
-// The upgrader has told this instance how the upgrade ended that was begun before it.
+// Begins this program's own component. The upgrader has told this instance how an upgrade ended
+// that an earlier instance began.
 void NodeAgent::begin_own() {
   if (!unreadable_.empty()) return;
   if (own_.has_begun()) return own_.take(ActiveIs{desk_.active});

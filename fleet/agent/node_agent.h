@@ -1,9 +1,9 @@
-// fleet-agent at work: stands between the upgrader, the store and the directory of its releases,
-// and brings each of the machine's components where it is wished.
+// fleet-agent at work: connects the upgrader, the store and the directory of its releases, and
+// brings each of the machine's components to its wished version.
 //
-// Held, it writes its own leased record `instance/UUID` and nothing else. Activated, it takes
-// `active` by the revision that it has read, and only then says `healthy` and acts: a version that
-// cannot reach the store does not stay.
+// While it is held, it writes its own leased record `instance/UUID` and nothing else. When it is
+// activated, it writes the record `active`, and compares the revision that it has read. Only then
+// does it say `healthy` and act: a version that cannot reach the store does not stay.
 #pragma once
 
 #include <uv.h>
@@ -39,13 +39,13 @@ class NodeAgent {
   NodeAgent(const NodeAgent&) = delete;
   NodeAgent& operator=(const NodeAgent&) = delete;
 
-  // Until it has been told to stop and has stopped. The exit status.
+  // Runs until it has been told to stop and has stopped. Returns the exit status.
   int run();
 
  private:
   using Agent = agent_protocol::Agent;
 
-  // ---- the upgrader
+  // ---- messages of the upgrader
   void hear_upgrader();
   void take(const Agent::Welcome& welcome);
   void take(const Agent::Activate& activate);
@@ -74,7 +74,7 @@ class NodeAgent {
   void begin_own();
   void tell_all(const NodeEvent& event);
 
-  // ---- this program itself, as a component
+  // ---- this program itself as a component
   [[nodiscard]] Component::Settings own_settings() const;
   [[nodiscard]] Component::Hands own_hands();
   [[nodiscard]] std::string ask(const Component::Request& request);
@@ -94,7 +94,7 @@ class NodeAgent {
   std::string instance_;
   std::string boot_;
   std::string machine_ =
-      machine_id(options_.machine_id);  // what its machine id says of it; empty: it has none
+      machine_id(options_.machine_id);  // a hash of the machine id; empty if there is none
   std::string since_;
   Agent agent_;
   upgrader::UvHandle<uv_poll_t> poll_;
@@ -103,9 +103,9 @@ class NodeAgent {
   EtcdStore store_;
   Mirror mirror_;
   LeaseKeeper lease_;
-  KeptRecords presence_;  // our own leased record
-  KeptRecords records_;   // facts and versions, while `active` is ours
-  Mirror halt_;           // of `stop`
+  KeptRecords presence_;  // keeps our own leased record
+  KeptRecords records_;   // keeps facts and versions, while `active` is ours
+  Mirror halt_;           // of the record `stop`
   Mirror epoch_;
   KnownStore known_;  // as it is on disk, or newer
   KnownStore kept_;   // as it is on disk
@@ -114,28 +114,29 @@ class NodeAgent {
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
   PlanDesk plans_;
   Renewal renewal_;
-  std::unique_ptr<HookRun> reboot_;  // under way
+  std::unique_ptr<HookRun> reboot_;  // the command to reboot that runs
 
   Agent::Role role_ = Agent::Role::first;
-  std::optional<Agent::Failure> failure_;  // that of the upgrade that led here
-  NodeLedger ledger_;                      // as the process before left it
-  std::string unreadable_;                 // why it cannot be read: nothing is begun
+  std::optional<Agent::Failure> failure_;  // of the upgrade that led to this instance
+  NodeLedger ledger_;                      // as an earlier process left it
+  std::string unreadable_;                 // why the ledger cannot be read; then nothing is begun
   Timers::Milliseconds activated_at_{0};
   bool welcomed_ = false;
   bool said_ready_ = false;
   bool activated_ = false;
   bool asking_for_active_ = false;
   std::int64_t generation_ = 0;
-  std::string committed_;        // the upgrade to this version
-  std::string degraded_;         // what is doubtful, as everybody is told
-  std::string doubt_;            // why nothing is done
-  std::unique_ptr<Timer> past_;  // for so long an instance from before this boot may stand
+  std::string committed_;  // the upgrade to this version that was committed
+  std::string degraded_;   // the doubt that this node shows to everybody
+  std::string doubt_;      // why this node does nothing
+  // until then an instance from before this boot may still have its lease
+  std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
-  Revision seen_revision_ = 0;  // of the mirror
+  Revision seen_revision_ = 0;  // the revision of the mirror
   std::int64_t seen_epoch_ = known_.epoch;
   bool stopping_ = false;
   std::unique_ptr<Timer> retry_;
-  std::unique_ptr<Timer> keep_;  // what is known of the store, later
+  std::unique_ptr<Timer> keep_;  // writes later what is known of the store
   std::unique_ptr<Timer> end_;
 };
 

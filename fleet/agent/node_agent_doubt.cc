@@ -1,5 +1,5 @@
-// Why NodeAgent does nothing for now: another machine of its name, a store that is not the one it
-// knows; and what it says of itself.
+// The reasons for which NodeAgent does nothing for now, such as another machine with its name or a
+// store that was restored; and the doubts that it shows.
 #include <utility>
 
 #include "fleet/agent/node_agent.h"
@@ -9,10 +9,10 @@
 namespace fleet {
 namespace {
 
-// Between two writes of what is known of the store.
+// The time between two writes of the facts by which the store is recognised.
 constexpr std::chrono::seconds keep_interval{10};
 
-// One that cannot be read is another than any that is known, and nobody has accepted it.
+// Returns the record, or an epoch that nobody has accepted if the record cannot be read.
 Epoch read_epoch(const KeyValue* record) {
   if (record == nullptr) return {};
   const auto read = read_record<Epoch>(record->value);
@@ -21,9 +21,10 @@ Epoch read_epoch(const KeyValue* record) {
 
 }  // namespace
 
-// An instance on another boot is another machine's, or this one's from before it was reset: that
-// one's lease ends by itself. A machine that was copied has the same machine id, and its instance
-// does not go away.
+// Looks for another machine with this node's name. An instance with another boot id belongs to
+// another machine, or to this machine before it was reset; in the latter case the lease of that
+// instance ends by itself. A copied machine has the same machine id, and its instance does not go
+// away.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;
@@ -49,7 +50,8 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// `degraded` is what everybody is told; nothing is done for whatever reason there is.
+// Sets the doubts: everybody is told `degraded`, and this node does nothing as long as `why` is not
+// empty.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
   if (std::exchange(doubt_, why) == why) return;
@@ -58,7 +60,8 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
   tell_all(EpochDiffers{desk_.is_doubtful});
 }
 
-// The times seen are kept now and then: on disk they may be behind, and are never ahead.
+// Returns why the store is doubtful, or an empty text. The revisions seen are written to disk only
+// now and then, so the file may be behind, but is never ahead.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
@@ -79,8 +82,8 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// A store that was restored counts on from an older revision: what was written to the one before,
-// and at which revision, says nothing about it.
+// Forgets everything that was written to the store before it was restored: the restored store
+// counts on from an older revision, so earlier revisions say nothing about it.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);
@@ -88,8 +91,8 @@ void NodeAgent::look_for_restored_store() {
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
 }
 
-// A trouble of this machine, a full disk for example, is told like a doubt, and stops nothing: what
-// is in trouble is tried again.
+// Returns the doubt or trouble that everybody is told. A trouble of this machine, such as a full
+// disk, stops nothing, since its cause is tried again.
 std::string NodeAgent::degraded() const {
   if (!degraded_.empty()) return degraded_;
   for (const auto& [component, why] : desk_.troubles) {

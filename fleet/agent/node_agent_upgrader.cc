@@ -10,7 +10,8 @@
 namespace fleet {
 namespace {
 
-// To give the lease back before the end, so that nobody waits for it to run out.
+// The longest time for giving the lease back at the end, so that nobody has to wait until it runs
+// out.
 constexpr std::chrono::milliseconds farewell_max{500};
 
 }  // namespace
@@ -21,7 +22,7 @@ void NodeAgent::hear_upgrader() {
   }
 }
 
-// A first one, or a fallback, is wanted whether the store can be reached or not.
+// The first agent and a fallback have to run even if the store cannot be reached.
 void NodeAgent::take(const Agent::Welcome& welcome) {
   welcomed_ = true;
   role_ = welcome.role;
@@ -30,8 +31,8 @@ void NodeAgent::take(const Agent::Welcome& welcome) {
   become_ready();
 }
 
-// A candidate is ready when its own record stands in the store: who sees it may rely on that it
-// has got there.
+// Says `ready` when it is time. A candidate is ready when its own record is in the store, so that
+// everybody who sees the record knows that it has come so far.
 void NodeAgent::become_ready() {
   if (!welcomed_ || said_ready_) return;
   const bool is_seen = lease_.lease() != 0 && presence_.stand();
@@ -41,7 +42,8 @@ void NodeAgent::become_ready() {
   keep_instance();
 }
 
-// The instance before wrote down the orders that it had begun to obey before it ended.
+// Begins to act. The earlier instance has written down the commands that it had begun before it
+// ended.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   const auto ledger = own_.ledger_on_disk();
@@ -57,7 +59,7 @@ void NodeAgent::take(const Agent::Activate& /*activate*/) {
 
 void NodeAgent::take(const Agent::Stop& /*stop*/) {
   if (std::exchange(stopping_, true)) return;
-  desk_.active = 0;  // nothing begins any more
+  desk_.active = 0;  // nothing begins from now on
   own_.leave();
   for (const auto& neighbour : neighbours_)
     neighbour->leave();
@@ -66,7 +68,8 @@ void NodeAgent::take(const Agent::Stop& /*stop*/) {
   end_ = timers_.after(farewell_max, [this] { stop_now(); });
 }
 
-// A release that is being fetched is left: it is complete, or not there.
+// Stops at once. A download that is under way is dropped: its release is there completely or not at
+// all.
 void NodeAgent::stop_now() {
   const bool said = agent_.stopped();
   ::_exit(said ? 0 : 1);
@@ -103,13 +106,13 @@ void NodeAgent::take(const Agent::Committed& committed) {
 void NodeAgent::take(const Agent::Error& error) {
   desk_.log("the upgrader: " + error.reason);
   if (!own_.has_begun()) return;
-  // While the old version stops nothing can be cancelled.
+  // While the old version stops, the upgrader refuses to cancel.
   if (error.about == "cancel") own_.take(NotTold{own_.ledger()->upgrade.id});
   if (error.about != "upgrade") return;
   own_.upgrade_ended({.command = own_.asked(), .why = "the upgrader: " + error.reason});
 }
 
-// ---- what is asked of it
+// ---- requests to the upgrader
 
 Component::Hands NodeAgent::own_hands() {
   return {
@@ -137,7 +140,8 @@ std::string NodeAgent::ask(const Component::Request& request) {
   return agent_.request_upgrade(upgrade) ? "" : "cannot ask: " + agent_.error();
 }
 
-// On trial it is this version that goes; before, the one beside it is not started any further.
+// Makes the upgrade go back. On trial, this version is the new one and gives up; before, the
+// upgrader stops starting the version beside it.
 std::string NodeAgent::go_back(const std::string& id, const std::string& reason) {
   const bool told = is_on_trial() ? agent_.unfit(reason) : agent_.cancel(id, reason);
   return told ? "" : agent_.error();

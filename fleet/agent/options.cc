@@ -32,7 +32,7 @@ CLI::Validator absolute_form() {
   return {judge, "", "directory"};
 }
 
-// NAME=CONTROL:RELEASES
+// Parses NAME=CONTROL:RELEASES.
 std::optional<AgentOptions::Component> component_from(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::size_t colon = equals == text.npos ? text.npos : text.find(':', equals);
@@ -53,7 +53,7 @@ CLI::Validator component_form() {
   return {judge, "", "component"};
 }
 
-// How this machine reboots, and what tells it from others.
+// Adds the options that tell how this machine reboots and how it differs from others.
 void add_machine_options(CLI::App& app, AgentOptions& options) {
   app.add_option("--reboot-command", options.reboot_command,
                  "reboots the machine; without it no reboot is ordered")

@@ -1,4 +1,4 @@
-// fleet-agent's command line as plain data. The page fleet-agent(8) says what the options mean.
+// fleet-agent's command line as plain data. fleet-agent(8) describes the options.
 #pragma once
 
 #include <string>
@@ -10,22 +10,23 @@
 namespace fleet {
 
 struct AgentOptions {
-  // Another upgrader of this machine.
+  // A component that another upgrader on this machine runs.
   struct Component {
     std::string name;
     std::string control;   // its control directory
     std::string releases;  // the directory of its releases
   };
 
-  std::string node;  // its name
+  std::string node;  // the node's name
   StoreOptions store;
   std::string releases;                    // the directory of this program's releases
-  std::string keys;                        // of public keys
-  std::vector<std::string> allowed_files;  // directories whose files are taken as releases, too
-  std::string state;                       // a directory of its own, which outlives it
+  std::string keys;                        // a directory with public keys
+  std::vector<std::string> allowed_files;  // directories whose files may be releases, too
+  std::string state;  // a directory of fleet-agent's own that outlives each process
   std::string hooks = "/etc/upgrader/hooks.d";
-  std::string reboot_command;  // empty: this machine is not rebooted by orders
-  std::string reboot_asked = "/run/reboot-required";        // a file: an upgrade has asked for it
+  std::string reboot_command;  // empty if commands cannot reboot this machine
+  // a file, which exists when an upgrade has asked for a reboot
+  std::string reboot_asked = "/run/reboot-required";
   std::string boot_id = "/proc/sys/kernel/random/boot_id";  // a file
   std::string machine_id = "/etc/machine-id";               // a file
   std::vector<std::string> labels;                          // NAME=VALUE
@@ -35,7 +36,7 @@ struct AgentOptions {
   bool self_test = false;
 };
 
-struct AgentText {  // to show, and to exit with
+struct AgentText {  // the text to show before the program exits
   std::string text;
   int status = 0;
 };

@@ -5,7 +5,7 @@
 namespace fleet {
 namespace {
 
-// A transaction whose answer was lost is decided anew.
+// The time after which a transaction whose answer was lost is decided anew.
 constexpr std::chrono::milliseconds write_again{1'000};
 
 }  // namespace
@@ -19,8 +19,9 @@ PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings)
               .keeps = [this](const std::string& key) { return is_wanted(key); }},
              settings_.seed) {}
 
-// The plans, and that this node takes part. A plan over many nodes is written node by node: the
-// others' places are let go as they come, so that a change costs nothing by their number.
+// Returns whether this node follows the key: plans, and that this node takes part in one. The
+// records of other members are dropped as they come, so that a change costs the same however many
+// members a plan has.
 bool PlanDesk::is_wanted(const std::string& text) const {
   const auto key = parse_key(text);
   if (!key) return false;
@@ -34,7 +35,7 @@ void PlanDesk::look() {
     const auto key = parse_key(text);
     if (key && key->kind == KeyKind::plan) look_at(key->names.front(), record);
   }
-  // One that was erased while a hook of it runs is forgotten when that has ended.
+  // A plan that was erased while one of its hooks runs is forgotten when the hook has ended.
   std::erase_if(running_, [this](const auto& one) {
     return !one.second.part.is_busy() && plans_.find(key_of(KeyKind::plan, {one.first})) == nullptr;
   });

@@ -1,5 +1,5 @@
-// This node's part in all plans: shows each PlanPart what stands in the store, runs the hooks that
-// it asks for, and writes. Decides nothing.
+// This node's part in all plans: shows each PlanPart the records in the store, runs the hooks that
+// the PlanPart asks for, and writes its records. Decides nothing.
 #pragma once
 
 #include <uv.h>
@@ -18,18 +18,18 @@ namespace fleet {
 class PlanDesk {
  public:
   struct Settings {
-    std::string hooks = {};           // the directory of the node's own
-    std::string reboot_command = {};  // a program; empty: there is none
-    std::string version = {};         // of this fleet-agent
+    std::string hooks = {};           // the directory of the node's hooks
+    std::string reboot_command = {};  // a program; empty if there is none
+    std::string version = {};         // the version of this fleet-agent
     std::uint64_t seed = 0;
   };
 
   PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings);
 
-  // To be called when the node's records have changed, or whether this instance acts.
+  // Looks for work. Called when the node's records have changed, or whether this instance acts.
   void look();
-  // This process ends: no hook goes on behind its back, beside one that the next process begins. A
-  // command to reboot goes on, since the machine's going down is the reason for the end.
+  // Kills all hooks, since this process ends: none may run on beside a hook of the next process. A
+  // command to reboot runs on, since it is the reason for the end.
   void kill_hooks();
 
  private:
@@ -38,7 +38,7 @@ class PlanDesk {
 
     PlanPart part;
     std::unique_ptr<HookRun> hook = {};
-    bool reboots = false;  // that hook is the command to reboot
+    bool reboots = false;  // the running hook is the command to reboot
     std::unique_ptr<Timer> again = {};
   };
 

@@ -8,10 +8,10 @@
 namespace fleet {
 namespace {
 
-// Between two looks at the certificate and the time; also behind a request that was refused.
+// The time between two looks at certificate and time, and after a request that was refused.
 constexpr std::chrono::hours look_interval{1};
 
-// The certificate is no secret.
+// The mode of the certificate's file: a certificate is not secret.
 constexpr unsigned int certificate_mode = 0644;
 
 }  // namespace
@@ -36,7 +36,7 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
-  // While the store is not heard, nothing says that the clock is right.
+  // Only a store that answers shows that the clock is right.
   if (desk_.mirror.follows()) tell(clock_.look());
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
@@ -58,7 +58,8 @@ void Renewal::ask(const std::string& key_text) {
       write_record(CertificateRequest{.pem = request, .certificate = content_of_file(files_.own)}));
 }
 
-// An answer that this process has not asked for may be one of before: it counts if it is better.
+// Takes an answer. If this process has not asked for it, it may be an old one: it counts if its
+// certificate is better.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);
@@ -66,7 +67,7 @@ void Renewal::take(const NodeCertificate& answer) {
   if (is_ours) desk_.log("the certificate is not renewed: " + answer.error);
 }
 
-// The next connection is made with it.
+// Puts a new certificate into its file. The next connection uses it.
 void Renewal::put_in_place(const std::string& pem) {
   const auto before = validity_of(content_of_file(files_.own));
   const auto fresh = validity_of(pem);

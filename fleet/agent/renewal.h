@@ -1,6 +1,6 @@
-// Keeps the machine's certificate good: asks for the next one when two thirds of its life are over,
-// by a request below the node's own records, and puts in place what came of that. The key stays the
-// machine's, and the same. And keeps the time by which certificates are judged.
+// Keeps the machine's certificate valid: when two thirds of its life are over, writes a request for
+// the next one below the node's key, and puts the new certificate into its file. The key never
+// leaves the machine, and stays the same. Also keeps the time by which certificates are judged.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Renewal {
  public:
   Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock);
 
-  // The mirror has changed, and this node acts.
+  // Looks for work in the mirror, which has changed. Only for an active node.
   void look();
 
  private:
@@ -31,7 +31,7 @@ class Renewal {
   Certificates files_;
   CertificateClock& clock_;
   bool asked_ = false;
-  Revision answered_ = 0;  // the last answer that was looked at
+  Revision answered_ = 0;  // the revision of the last answer that was looked at
   std::unique_ptr<Timer> later_;
 };
 

@@ -1,4 +1,4 @@
-// Which version of fleet-agent this is. Tests build others.
+// The version of this fleet-agent. Tests build it with other versions.
 #pragma once
 
 namespace fleet {

@@ -70,7 +70,7 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// The text that one of OpenSSL's functions writes to a stream.
+// Returns the text that one of OpenSSL's functions writes to a stream.
 template <class Write>
 std::string written(const Write& write) {
   const Bio bio(BIO_new(BIO_s_mem()));
@@ -116,7 +116,7 @@ std::string why_no_signer(X509* certificate, EVP_PKEY* key) {
   return "";
 }
 
-// One that stands there already stays as it is.
+// Adds a serial number to the list. If it is in the list already, its entry stays as it is.
 bool add_revoked(X509_CRL* list, const std::string& serial, ASN1_TIME* now) {
   BIGNUM* raw = nullptr;
   if (BN_hex2bn(&raw, serial.c_str()) == 0) return false;
@@ -131,7 +131,7 @@ bool add_revoked(X509_CRL* list, const std::string& serial, ASN1_TIME* now) {
       X509_REVOKED_set_revocationDate(revoked.get(), now) != 1 ||
       X509_CRL_add0_revoked(list, revoked.get()) != 1)
     return false;
-  (void)revoked.release();  // it is the list's
+  (void)revoked.release();  // the list owns it now
   return true;
 }
 

@@ -1,6 +1,6 @@
-// Certificates and requests, as texts in PEM: who signs gives the name, since that is what the
-// store knows somebody by, and takes nothing but the key from a request. Keys stay where they were
-// made.
+// Makes and reads certificates and requests, as texts in PEM. The signer decides the name in a
+// certificate, by which the store knows its owner, and takes only the public key from a request.
+// Private keys stay where they were made.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fleet {
 
-// An authority, by its certificate and its key.
+// An authority, by its certificate and its key in PEM.
 struct Signer {
   std::string certificate = {};
   std::string key = {};
@@ -23,47 +23,50 @@ struct Signing {
   std::string request = {};
   Signer signer = {};
   std::string name = {};     // KIND:WHO
-  bool only_renews = false;  // refuse a request that is for another name
+  bool only_renews = false;  // refuses a request for another name
   int days = 0;
 };
 
 struct Signed {
-  std::string certificate = {};  // empty: there is none
+  std::string certificate = {};  // empty if there is none
   IssuedCertificate issued = {};
   std::string error = {};
 };
 
-// Dated back a day, for machines whose clocks are behind.
+// Signs a request. The certificate is dated back a day, for machines whose clocks are behind.
 [[nodiscard]] Signed sign(const Signing& signing);
 
-// That a request was made with the key of a certificate which the authority has given to the name.
+// A proof that a request was made with the key of a certificate that the authority has given to
+// this name.
 struct KeyProof {
   std::string serial = {};  // of that certificate
-  std::string error = {};   // why it is no proof; empty: it is one
+  std::string error = {};   // why this is not a proof; empty if it is one
 };
 [[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
                                     const std::string& authority, const std::string& name);
 
-// A request for the name, signed with that key; empty: the key is none.
+// Returns a request for the name, signed with this key, or an empty text if the key cannot be read.
 [[nodiscard]] std::string request_for(const std::string& name, const std::string& key);
 
-// KIND:WHO, whom a certificate names. No value if it is no certificate.
+// Returns KIND:WHO, the name in a certificate, or no value if the text is not a certificate.
 [[nodiscard]] std::optional<std::string> name_in(const std::string& certificate);
 
-// No value if it is no certificate.
+// Returns no value if the text is not a certificate.
 [[nodiscard]] std::optional<Validity> validity_of(const std::string& certificate);
 
-// Whether the first of these authorities has signed the certificate, whatever the time.
+// Returns whether the first of these authorities has signed the certificate, whether or not the
+// certificate is still valid.
 [[nodiscard]] bool is_signed_by(const std::string& certificate, const std::string& authority);
 
-// Why somebody with this key cannot use the certificate under that name; empty: he can.
+// Returns why the certificate cannot be used with this key and under this name, or an empty text if
+// it can.
 [[nodiscard]] std::string why_not_usable(const std::string& certificate, const std::string& name,
                                          const std::string& key);
 
-// The list of what is revoked, with these serial numbers more, good for so many days. `before` may
-// be empty: then it is a new one.
+// Returns the revocation list with these serial numbers added, valid for so many days. If `before`
+// is empty, makes a new list.
 struct RevocationList {
-  std::string list = {};  // empty: there is none
+  std::string list = {};  // empty if there is none
   std::string error = {};
 };
 [[nodiscard]] RevocationList with_revoked(const std::string& before,

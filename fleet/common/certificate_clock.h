@@ -1,5 +1,5 @@
-// The time by which this machine judges certificates, with a file in which the last that was made
-// durable stands.
+// The time by which this machine judges certificates, and the file that keeps the last durable
+// time.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ class CertificateClock {
   CertificateClock(std::string file, Certificates certificates);
 
   [[nodiscard]] CertificateTime time() const;
-  // For a connection that is about to be made.
+  // Returns the time for a connection that is about to be made.
   [[nodiscard]] JudgingTime judge() const;
 
-  // The store is reached: makes the time durable where that is due. Why it is not; empty: all is
-  // well.
+  // Makes the time durable if it is due. Called when the store has been reached. Returns what
+  // failed, or an empty text if all is well.
   std::string look() { return keep(false); }
-  // A certificate has been stored.
+  // Makes the time durable at once. Called when a certificate has been stored.
   std::string certificate_stored() { return keep(true); }
 
  private:

@@ -1,7 +1,7 @@
-// By which time a machine judges certificates: the later of its clock and the last time that was
-// made durable. So a clock that has lost the time lets nothing in that has ended meanwhile, and
-// does not keep the machine away from a store that it has reached before. Pure: who reads clocks
-// and files is CertificateClock.
+// The time by which a machine judges certificates: the later of its clock and the last time that
+// was made durable. So a clock that is behind does not let in a certificate that has ended, and
+// does not keep the machine away from a store that it has reached before. Pure: CertificateClock
+// reads clock and file.
 #pragma once
 
 #include <optional>
@@ -13,25 +13,26 @@ namespace fleet {
 
 struct CertificateTime {
   UnixSeconds clock = 0;    // what this machine's clock shows
-  UnixSeconds durable = 0;  // the last time that was made durable; 0: none was yet
+  UnixSeconds durable = 0;  // the last time that was made durable; 0 if none was yet
 };
 
 [[nodiscard]] UnixSeconds judging_time(const CertificateTime& time);
-// Which time that is, for people.
+// Returns in words for people which of the two times that is.
 [[nodiscard]] std::string judging_words(const CertificateTime& time);
 
-// Why the store is not asked at all: the machine's own certificate begins later, so that the clock
-// is wrong for certain. An empty text: it may be asked.
+// Returns why the store is not asked at all, or an empty text if it may be asked: if the machine's
+// own certificate begins later, the clock is certainly wrong.
 [[nodiscard]] std::string why_too_early(const CertificateTime& time, const Validity& own);
 
-// The time to be made durable now that the store has been reached; no value if none is. Once an
-// hour, or, when a certificate has just been stored, at once. A clock that the machine's own
-// certificate does not agree with is not believed: what is durable never goes back.
+// Returns the time to make durable now that the store has been reached, or no value if none is due.
+// One is due every hour, and at once when a certificate has been stored. A clock that contradicts
+// the machine's own certificate is not believed, and the durable time never goes back.
 [[nodiscard]] std::optional<UnixSeconds> durable_from(const CertificateTime& time,
                                                       const std::optional<Validity>& own,
                                                       bool at_once);
 
-// As a file has it: one line, seconds since 1970. Any other text reads as 0.
+// Returns the time as a file has it: one line, seconds since 1970. durable_of() reads any other
+// text as 0.
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
 

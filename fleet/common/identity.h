@@ -1,5 +1,5 @@
-// The names of this process and its machine: for the records, and never for a decision but that two
-// machines do not share a name.
+// Names this process and its machine, for records. Only one decision depends on these names: two
+// machines must not share a node's name.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace fleet {
 
-// Another for each process.
+// Returns a new id for each process.
 [[nodiscard]] std::string new_instance_id();
-// Another after each boot, as the first line of that file has it.
+// Returns the first line of the file, which has a new id after each boot.
 [[nodiscard]] std::string boot_id(const std::string& file);
-// Tells this machine from others, and does not show the machine id, which is nobody else's
-// business. An empty text if there is none.
+// Returns a text that tells this machine from others without revealing its machine id, or an empty
+// text if it has none.
 [[nodiscard]] std::string machine_id(const std::string& file);
-// os, arch, kernel, host.
+// Returns os, arch, kernel and host.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
-// A time, seconds since 1970, as people read it, RFC 3339 in UTC.
+// Returns a time, given in seconds since 1970, for people: RFC 3339 in UTC.
 [[nodiscard]] std::string time_text_of(std::int64_t seconds);
-// The present time.
+// Returns the present time for people.
 [[nodiscard]] std::string time_text();
-// The same, so many seconds ago.
+// Returns the time so many seconds ago for people.
 [[nodiscard]] std::string time_text_before(std::int64_t seconds);
 
 }  // namespace fleet

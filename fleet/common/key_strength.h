@@ -1,5 +1,5 @@
-// Which public keys an authority puts into certificates: those that are strong, and that etcd, curl
-// and GnuTLS all take.
+// Decides which public keys an authority puts into certificates: those that are strong, and that
+// etcd, curl and GnuTLS all accept.
 #pragma once
 
 #include <openssl/evp.h>
@@ -10,8 +10,8 @@ namespace fleet {
 
 inline constexpr int rsa_bits_min = 2'048;
 
-// Why the key is not signed, in words; empty: it may be. RSA of at least 2048 bits, the curves
-// P-256, P-384 and P-521, Ed25519 and Ed448 may be.
+// Returns why the key is not signed, in words, or an empty text if it may be. Accepted are RSA of
+// at least 2048 bits, the curves P-256, P-384 and P-521, Ed25519 and Ed448.
 [[nodiscard]] std::string why_weak_key(const EVP_PKEY* key);
 
 }  // namespace fleet

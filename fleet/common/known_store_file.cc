@@ -13,7 +13,8 @@ KnownStore read_known_store(const std::string& path) {
   return {};
 }
 
-// Not synced: a revision that is lost with a power cut was seen, and nothing more.
+// Writes the file without a sync: if a loss of power loses the last revision, only that revision is
+// forgotten.
 std::string write_known_store(const std::string& path, const KnownStore& known) {
   return replace_file(path,
                       std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");

@@ -1,4 +1,4 @@
-// A node's knowledge of its store, on disk: one line, its epoch and its highest revision.
+// The file of a node's knowledge about its store: one line with the epoch and the highest revision.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace fleet {
 
-// None was kept, or it cannot be read: it knows nothing.
+// Returns no knowledge if there is no file, or it cannot be read.
 [[nodiscard]] KnownStore read_known_store(const std::string& path);
-// Whole, or as it was before. Why not; empty: it is on disk.
+// Writes the whole file, or leaves it as it was. Returns why it failed, or an empty text if the
+// file is written.
 [[nodiscard]] std::string write_known_store(const std::string& path, const KnownStore& known);
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// One line of a program's log on standard error. Parts of its text come from others:
+// Writes one line of a program's log to standard error. Parts of its text come from others:
 // records, answers, the output of hooks. So nothing in it may begin another line, or be a command
 // to a terminal.
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace fleet {
 
-// A longer line is cut, as the upgrader's is.
+// The limit for a line; a longer one is cut, as in the upgrader's log.
 inline constexpr std::size_t log_columns_max = 4'000;
 
-// The text as the log has it: escaped, and cut.
+// Returns the text as the log shows it: escaped, and cut.
 [[nodiscard]] std::string log_text(std::string_view text);
 
-// `PROGRAM: TEXT`
+// Writes `PROGRAM: TEXT`.
 void log_line(std::string_view program, std::string_view text);
 
 }  // namespace fleet

@@ -1,5 +1,5 @@
-// The digest that `desired` names beside a version, so that nobody can put another release in its
-// place.
+// Makes the digest that a wish (`desired`) names beside a version, so that nobody can put another
+// release in its place.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace fleet {
 
-// SHA-256 over every manifest of a release, and its signature, in their order.
+// Returns the SHA-256 of all manifests of a release and their signatures, in their order.
 [[nodiscard]] std::string release_digest(const Release& release);
 
 }  // namespace fleet

@@ -9,7 +9,7 @@
 namespace fleet {
 namespace {
 
-// The name that nodes want in the manifests of a component.
+// Returns the program's name that nodes expect in the manifests of a component.
 std::string_view name_for(std::string_view component) {
   return component == "agent" ? "fleet-agent" : component;
 }
@@ -53,7 +53,7 @@ agent_protocol::Result<Release> ReleaseDraft::release(std::string_view component
     }
   }
   release.digest = release_digest(release);
-  // A published release is never changed: it must be a record that everybody can read.
+  // A published release is never changed, so its record must be readable for everybody.
   const auto read = read_record<Release>(write_record(release));
   if (!read) return agent_protocol::Refusal{"its record " + read.reason()};
   return release;

@@ -1,5 +1,5 @@
-// A release that is put together of its manifests, one for each architecture: the same checks for
-// whoever publishes, by fleetctl, by HTTP or from a source. Pure.
+// Puts a release together from its manifests, one for each architecture. The checks are the same
+// whether fleetctl, HTTP or a source publishes. Pure.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace fleet {
 
 class ReleaseDraft {
  public:
-  // One more manifest, which is found at `url`. Returns an empty text if it is taken, otherwise the
-  // reason why not.
+  // Adds a manifest, whose address is `url`. Returns why it is refused, or an empty text if it is
+  // added.
   [[nodiscard]] std::string add(const std::string& manifest, const std::string& signature,
                                 const std::string& url);
 
   [[nodiscard]] const std::string& version() const { return version_; }
-  // With the digest that covers all of it. Refused where there is no manifest, where two are for
-  // the same machines, or where they are not those of the component.
+  // Returns the release with the digest of all its manifests. Returns a Refusal if there is no
+  // manifest, if two are for the same machines, or if they belong to another component.
   [[nodiscard]] agent_protocol::Result<Release> release(std::string_view component) const;
 
  private:

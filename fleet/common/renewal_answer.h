@@ -1,4 +1,5 @@
-// The answer to a node that asks for its next certificate, by whoever has the authority's key.
+// Makes the answer to a node that asks for its next certificate. Used by each program that has the
+// authority's key.
 #pragma once
 
 #include "fleet/common/certificate.h"

@@ -1,4 +1,4 @@
-// The options about the store that all programs of the fleet have.
+// The options about the store, which all programs of the fleet have.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct StoreOptions {
   Certificates certificates = {};
 };
 
-// `whose` certificate it is that the program shows.
+// Adds the options. `whose` says in the help whose certificate the program shows to the store.
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose);
 
 }  // namespace fleet

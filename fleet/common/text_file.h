@@ -1,14 +1,14 @@
-// Small files that are read whole, and replaced whole.
+// Small files that are read and replaced as a whole.
 #pragma once
 
 #include <string>
 
 namespace fleet {
 
-// Empty where it cannot be read.
+// Returns an empty text if the file cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
-// The file has its new content or its old one, whatever happens to the machine meanwhile; once this
-// returns without trouble, the new one stands on the disk. Why not; empty: it is replaced.
+// Replaces the file's content. At any crash the file has the old content or the new one; after a
+// success the new one is durable. Returns why it failed, or an empty text if the file is replaced.
 [[nodiscard]] std::string replace_file(const std::string& path, const std::string& content,
                                        unsigned int mode = 0666);
 

@@ -10,7 +10,8 @@ namespace {
 
 const std::string directory = "/usr/share/zoneinfo/";
 
-// Letters, digits, `+-_/`, and no way out of the directory.
+// Returns whether the name has only letters, digits and `+-_/`, and does not lead out of the
+// directory.
 bool is_name(const std::string& name) {
   const auto is_good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||

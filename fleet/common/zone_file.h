@@ -1,4 +1,4 @@
-// Time zones as this machine has them: tzdata's files, and which of them is its own.
+// Reads this machine's time zones: tzdata's files, and which of them is the machine's own.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace fleet {
 
-// Refused where tzdata has no such zone, or cannot be read.
+// Returns a Refusal if tzdata has no such zone, or its file cannot be read.
 [[nodiscard]] Result<TimeZone> zone_of(const std::string& name);
 
-// `Europe/Berlin`; empty: it cannot be known.
+// Returns a name such as `Europe/Berlin`, or an empty text if it cannot be known.
 [[nodiscard]] std::string zone_of_this_machine();
 
 }  // namespace fleet

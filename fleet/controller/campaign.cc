@@ -10,7 +10,7 @@
 namespace fleet {
 namespace {
 
-// A rollout that is `created` is not written to its end yet.
+// A rollout that is `created` is not under way: not all of its records are written yet.
 bool is_under_way(RolloutState state) {
   return state == RolloutState::rolling || state == RolloutState::paused ||
          state == RolloutState::aborting;
@@ -85,7 +85,7 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
-  // A rest that has long been over says nothing about the next driver of the same.
+  // A rest that ended long ago says nothing about the next driver of the same run.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

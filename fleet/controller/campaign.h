@@ -1,4 +1,5 @@
-// A controller campaigns for all that is to be driven and is not. Pure.
+// Decides which rollouts, plans and desired versions a controller tries to drive: all that have no
+// driver. Pure.
 #pragma once
 
 #include <map>
@@ -12,30 +13,31 @@
 
 namespace fleet {
 
-// A rollout, a plan, or the cell's desired versions.
+// A rollout, a plan, or the cell's desired versions, which a driver can drive.
 struct Drivable {
   enum class Kind { rollout, plan, desired };
 
   Kind kind = Kind::rollout;
-  std::string id = {};                       // as its driver's key has it
-  std::vector<std::string> components = {};  // of `desired`
+  std::string id = {};                       // its name in its driver's key
+  std::vector<std::string> components = {};  // for `desired`, the components
 
   bool operator==(const Drivable&) const = default;
 };
 
-// All that is to be driven by somebody, kept up to date record by record: rollouts and plans that
-// have ended stay in the store, and must not be read again at each change of another.
+// All rollouts, plans and desired versions that need a driver, kept up to date record by record.
+// Rollouts and plans that have ended stay in the store, and must not be read again at each change
+// of another one.
 class Drivables {
  public:
-  // Of the records below `rollout/`, `plan/` and `desired/`; others are left alone, and so is a
-  // rollout or a plan that cannot be read.
+  // Takes in a record below `rollout/`, `plan/` or `desired/`. Ignores all others, and a rollout or
+  // a plan that cannot be read.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
   [[nodiscard]] std::vector<Drivable> list() const;
 
  private:
-  // By name.
+  // These hold names.
   std::set<std::string> rollouts_;
   std::set<std::string> plans_;
   std::set<std::string> components_;
@@ -45,19 +47,21 @@ class Campaign {
  public:
   using Records = std::map<std::string, KeyValue, std::less<>>;
 
-  // Between the end of a driver and the next try to drive the same. A driver that ends soon after
-  // it began will most likely do so again.
+  // The time between the end of a driver and the next try to drive the same run: the first one and
+  // the longest. A driver that ends soon after it began will most likely do so again.
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
 
-  // Of these, what nobody drives, as the records below `driver/` have it, and what does not rest.
+  // Returns those of `drivable` that nobody drives, by the records below `driver/`, and that do not
+  // rest.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // When a rest of one of these ends; none: none rests.
+  // Returns when the next rest of one of these ends, or no value if none rests.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 
-  // A driver of ours has ended. `drove`: it had the key, and was not one of several that wanted it.
+  // Notes that a driver of this controller has ended. `drove` says that it had the key, and was not
+  // only one of several controllers that wanted it.
   void ended(const std::string& id, bool drove, Ms began, Ms now);
 
  private:

@@ -19,7 +19,7 @@
 namespace fleet {
 namespace {
 
-// How long the store has to take back the keys of a controller that ends.
+// The time that the store has to take back the keys of a controller that ends.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 }  // namespace
@@ -73,7 +73,7 @@ void Controller::take_changes(const Changes& changes) {
   look_soon();
 }
 
-// From the loop: whoever calls may be a driving that is to be forgotten.
+// Runs from the loop, since the caller may be a driving that look() destroys.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -106,7 +106,8 @@ void Controller::forget_ended() {
   });
 }
 
-// The driver of the desired versions has its components from its beginning.
+// Ends the driver of the desired versions if the components have changed: it gets them only at its
+// beginning.
 void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   for (const Drivable& one : drivable) {
     const auto at = driven_.find(one.id);
@@ -158,7 +159,8 @@ void Controller::leave_all() {
   look_soon();
 }
 
-// The store has taken our keys back; that of the history is the front's.
+// Returns whether the store has taken our keys back. The key of the history does not count, since
+// Front gives it back.
 bool Controller::has_left() const {
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),
                       [this](const auto& one) {

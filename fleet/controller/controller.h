@@ -1,5 +1,5 @@
-// fleet-controller at work: follows what is to be driven and who drives it, and begins a driver for
-// whatever has none. Which of several controllers gets it, the store decides.
+// fleet-controller at work: follows the rollouts, plans and desired versions and their drivers, and
+// begins a driver for each that has none. The store decides which of several controllers gets it.
 #pragma once
 
 #include <uv.h>
@@ -27,7 +27,8 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Until it has been told to stop, and has left what it drove to the others. The exit status.
+  // Runs until it has been told to stop and has left its rollouts and plans to other controllers.
+  // Returns the exit status.
   int run();
 
  private:

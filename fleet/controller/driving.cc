@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-// All of these begin in the same way: one reading is at one revision, and one watch tells its
-// changes in their order.
+// Returns the longest common beginning of these keys. With it, one reading is at one revision, and
+// one watch tells all changes in their order.
 std::string common_beginning(const std::vector<std::string>& keys) {
   std::string common = keys.front();
   for (const std::string& key : keys) {
@@ -100,7 +100,7 @@ void Driving::end() {
   settings_.ended();
 }
 
-// ---- what is read
+// ---- reading the store
 
 void Driving::take_changes(const Changes& changes) {
   if (std::exchange(reading_, false)) {
@@ -110,7 +110,7 @@ void Driving::take_changes(const Changes& changes) {
     return tell(ReadingEnded{std::move(reading)});
   }
   for (std::size_t i = 0; i < changes.changes.size(); ++i) {
-    if (over_ || reading_) return;  // what was read then holds these
+    if (over_ || reading_) return;  // the reading has these already
     const Change& change = changes.changes[i];
     const bool more = i + 1 < changes.changes.size();
     if (change.erased) {
@@ -121,7 +121,8 @@ void Driving::take_changes(const Changes& changes) {
   }
 }
 
-// Once it has been read, the mirror itself reads anew, and tells what was missed.
+// Takes a trouble of the mirror. Only the first reading fails by it; after that the mirror reads
+// anew by itself, and tells what was missed.
 void Driving::take_trouble() {
   if (!std::exchange(reading_, false)) return;
   mirror_ = nullptr;

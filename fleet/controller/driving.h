@@ -1,5 +1,5 @@
-// One driver on the store: takes a lease for its key, does what it asks for, and tells it what came
-// of that. Decides nothing.
+// Runs one driver on the store: takes a lease for its key, carries out its actions, and tells it
+// the outcomes. Decides nothing.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 
 namespace fleet {
 
-// A driver, whatever it drives.
+// A driver of any kind: of a rollout, a plan, desired versions or a duty.
 class AnyDriver {
  public:
   AnyDriver() = default;
@@ -55,9 +55,10 @@ class Driving {
     std::uint64_t seed = 0;
     std::function<std::unique_ptr<AnyDriver>(LeaseId)> make;
     std::function<void(bool loud, const std::string& text)> log;
-    // The time of the wall clock; no value if it is not asked for.
+    // Returns the time of the wall clock, or no value if the driver does not need it.
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
-    // From within the driving, which must not be destroyed by that.
+    // Called when the driving ends, from one of its own functions, so the callee must not destroy
+    // it.
     std::function<void()> ended;
   };
 
@@ -70,7 +71,7 @@ class Driving {
   void leave();
 
   [[nodiscard]] bool is_over() const { return over_; }
-  // It has had the key.
+  // Returns whether it has had the key.
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] Ms began() const { return began_; }
 
@@ -91,12 +92,13 @@ class Driving {
   Ms began_;
   bool over_ = false;
   bool drove_ = false;
-  bool reading_ = false;  // the mirror's first changes are what was to be read
+  bool reading_ = false;  // the mirror's first changes are the reading that was asked for
   std::vector<std::string> wanted_;
-  std::unique_ptr<AnyDriver> driver_;  // none: there is no lease yet
+  std::unique_ptr<AnyDriver> driver_;  // null as long as there is no lease
   std::unique_ptr<Mirror> mirror_;
   std::unique_ptr<Timer> alarm_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
+  // answers may come after this object has ended
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   LeaseKeeper keeper_;
 };
 

@@ -1,6 +1,6 @@
-// The side of a controller that people see: what it serves, the history, who is told, and new
-// releases. It has a thread, a loop and a way to the store of its own, so that nothing that is slow
-// or large here keeps a driver waiting.
+// The part of a controller that people see: the web server, the history, notices to people, and new
+// releases. It has its own thread, loop and connection to the store, so that slow or large work
+// here never delays a driver.
 #pragma once
 
 #include <uv.h>
@@ -28,10 +28,10 @@ namespace fleet {
 struct FrontSettings {
   std::string controller = {};
   std::vector<std::string> endpoints = {};
-  Certificates certificates = {};  // for the store
+  Certificates certificates = {};  // for the connection to the store
   std::chrono::seconds lease{15};
-  Signer signer = {};  // files, of the authority
-  int days = 0;        // how long what it signs is good
+  Signer signer = {};  // the files of the authority
+  int days = 0;        // how long the certificates that it signs are valid
   Snapshots::Settings snapshots = {};
   std::optional<WebsiteSettings> website = {};
 };
@@ -43,7 +43,7 @@ class Front {
   Front& operator=(const Front&) = delete;
   ~Front();
 
-  // Why it cannot begin; empty: it can, and the thread runs from start() on.
+  // Returns why it cannot begin, or an empty text if it can; the thread then runs from start() on.
   [[nodiscard]] std::string error() const;
   [[nodiscard]] std::uint16_t port() const;
   void start();
@@ -69,7 +69,7 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // The revision that says that the history is written here; 0: it is not.
+  // Returns the fence with which this controller writes the history, or 0 if another one does.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();
@@ -93,7 +93,8 @@ class Front {
   std::unique_ptr<Timer> renewed_;
   std::unique_ptr<Timer> left_;
   Campaign campaign_;
-  std::map<std::string, std::unique_ptr<Driving>> duties_;  // what is driven here
+  // the duties that this controller drives
+  std::map<std::string, std::unique_ptr<Driving>> duties_;
   Notices notices_;
   RenewalRequests renewals_;
   ReleaseWatcher watcher_;
@@ -102,7 +103,8 @@ class Front {
   std::unique_ptr<Snapshots> snapshots_;
   bool renewing_ = false;
   bool leaving_ = false;
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
+  // answers may come after this object has ended
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// A line of the controller's own.
+// Writes a line of the controller to its log.
 #pragma once
 
 #include <string>

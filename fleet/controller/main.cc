@@ -1,4 +1,4 @@
-// fleet-controller: arguments, then its work.
+// The main program of fleet-controller: reads the arguments, then does its work.
 #include <curl/curl.h>
 #include <unistd.h>
 #include <uv.h>

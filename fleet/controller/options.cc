@@ -38,8 +38,8 @@ void add_keeping(CLI::App& app, ControllerOptions& options) {
       ->check(CLI::Range(1, 100'000));
 }
 
-// Everybody who can reach the port may look; so without certificates only programs on this machine
-// can.
+// Refuses wrong options for HTTP. Everybody who can reach the port may look, so without
+// certificates only programs on this machine may reach it.
 void judge_http(const ControllerOptions& options) {
   const bool has_all = !options.http_certificate.empty() && !options.http_key.empty() &&
                        !options.http_authority.empty();

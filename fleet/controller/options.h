@@ -10,23 +10,23 @@
 namespace fleet {
 
 struct ControllerOptions {
-  std::string name;  // as its drivers' records have it
+  std::string name;  // the controller's name in its drivers' records
   StoreOptions store;
   int lease_s = 15;
   int observe_s = 30;
-  std::string signer;  // of renewed certificates; empty: none are signed here
+  std::string signer;  // for renewed certificates; if empty, this controller signs none
   std::string signer_key;
   int days = 90;
-  std::string snapshots;  // a directory; empty: none are taken here
+  std::string snapshots;  // a directory; if empty, this controller takes none
   int snapshots_kept = 48;
-  std::string http;  // address; empty: nothing is served
+  std::string http;  // an address; if empty, this controller serves nothing
   std::string http_certificate;
   std::string http_key;
   std::string http_authority;
   std::string http_revocations;
 };
 
-struct ControllerText {  // to show, and to exit with
+struct ControllerText {  // the text to show before the program exits
   std::string text;
   int status = 0;
 };

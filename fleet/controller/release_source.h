@@ -1,4 +1,4 @@
-// Asks a source of releases, and fetches what belongs to one: a manifest after the other, each with
+// Asks a source of releases, and fetches the manifests of a release one after the other, each with
 // its signature. Decides nothing: see fleet/model/release_watcher.h.
 #pragma once
 
@@ -17,7 +17,7 @@ class ReleaseSource {
  public:
   using Then = std::function<void(const agent_protocol::Result<Release>&)>;
 
-  // Outlives what it asks.
+  // `outside` must live longer than this object.
   explicit ReleaseSource(Outside& outside) : outside_(outside) {}
 
   void fetch(const std::string& component, std::vector<std::string> urls,
@@ -26,7 +26,7 @@ class ReleaseSource {
  private:
   struct Fetch {
     std::string component;
-    std::vector<std::string> urls;  // that are still to be asked
+    std::vector<std::string> urls;  // the URLs that have still to be asked
     std::string version;
     ReleaseDraft draft;
     Then then;

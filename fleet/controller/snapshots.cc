@@ -56,7 +56,8 @@ void Snapshots::begin() {
                  .ended = [this](const std::optional<Trouble>& trouble) { end(trouble); }});
 }
 
-// A disk that is full is found out here, and told when the snapshot has ended.
+// Writes a part of the snapshot. A full disk is noticed here, and reported when the snapshot has
+// ended.
 void Snapshots::take(const std::string& bytes) {
   if (!error_.empty()) return;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -75,7 +76,7 @@ void Snapshots::take(const std::string& bytes) {
 }
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
-  const auto ended = std::move(under_way_);  // it is still in use below us
+  const auto ended = std::move(under_way_);  // the caller still uses it
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();
   file_ = upgrader::OwnedFd();
@@ -88,13 +89,14 @@ void Snapshots::end(const std::optional<Trouble>& trouble) {
   try_later(why);
 }
 
-// Nothing was asked of the store, or nothing more is.
+// Tries again later, when the snapshot has failed and nothing is asked of the store.
 void Snapshots::try_later(const std::string& why) {
   log("no snapshot is taken: " + why);
   later_ = timers_.after(std::chrono::seconds(snapshot_retry_s), [this] { begin(); });
 }
 
-// Why not; empty: it is there, and stays through a loss of power.
+// Puts the complete file into its place, where it survives a loss of power. Returns why it is not
+// there, or an empty text if it is.
 std::string Snapshots::put_in_place() {
   unsigned char sum[crypto_hash_sha256_BYTES];
   crypto_hash_sha256_final(&sum_, sum);
@@ -106,7 +108,7 @@ std::string Snapshots::put_in_place() {
   const bool is_there =
       ::fsync(file_.get()) == 0 && std::rename(path(fresh_name).c_str(), place.c_str()) == 0;
   if (!is_there) return place + ": " + std::strerror(errno);
-  // Without this a loss of power may leave the file without its new name.
+  // Without this fsync, the file may lose its new name at a loss of power.
   const upgrader::OwnedFd directory(
       ::open(settings_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory || ::fsync(directory.get()) != 0) return place + ": " + std::strerror(errno);

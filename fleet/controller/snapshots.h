@@ -1,6 +1,6 @@
-// Takes a snapshot of the store every hour, and keeps the last so many: files of one directory,
-// each whole, as `etcdctl snapshot restore` takes them. When and which:
-// fleet/model/snapshot_files.h.
+// Takes a snapshot of the store every hour, and keeps the last `kept`: files in one directory, each
+// complete, which `etcdctl snapshot restore` accepts. fleet/model/snapshot_files.h decides when to
+// take one and which to keep.
 #pragma once
 
 #include <sodium.h>
@@ -19,14 +19,14 @@ namespace fleet {
 class Snapshots {
  public:
   struct Settings {
-    std::string directory = {};  // empty: none are taken
+    std::string directory = {};  // if empty, no snapshots are taken
     int kept = 48;
   };
 
-  // The line outlives it.
+  // `line` must live longer than this object.
   Snapshots(Timers& timers, EtcdLine& line, Settings settings);
 
-  // When the last was taken, in seconds since 1970; 0: there is none.
+  // Returns when the last snapshot was taken, in seconds since 1970, or 0 if there is none.
   [[nodiscard]] UnixSeconds taken() const { return taken_; }
 
  private:
@@ -46,8 +46,8 @@ class Snapshots {
   Settings settings_;
   UnixSeconds taken_ = 0;
   upgrader::OwnedFd file_;
-  std::string last_;   // the bytes that are not summed yet: at its end, the sum itself
-  std::string error_;  // why the file is no good
+  std::string last_;   // the last bytes, which are not yet in the sum; at the end, the sum itself
+  std::string error_;  // why the file is useless
   crypto_hash_sha256_state sum_{};
   std::unique_ptr<EtcdSnapshot> under_way_;
   std::unique_ptr<Timer> later_;

@@ -1,8 +1,8 @@
-// Whether a request is let in: decided before anything of what it asks is looked at.
+// Decides whether a request is let in, before anything else of the request is looked at.
 //
-// Without certificates the server listens on a loopback address alone, and whoever is on the
-// machine may look, and change nothing; the name that the browser was told is checked, so that no
-// page of somebody else's can have a browser on this machine ask for it. With them, the role in the
+// Without certificates the server listens only on a loopback address, and everybody on the machine
+// may look, and change nothing. The name in the Host header is checked, so that a foreign page
+// cannot make a browser on this machine ask for the cell. With certificates, the role in the
 // certificate's name decides: `operator:anna`.
 #pragma once
 
@@ -17,30 +17,31 @@ namespace fleet {
 
 enum class Role { none, viewer, operates, publisher, controller, admin };
 
-// `ROLE:WHO`. Etcd's own `root` has none: it has no record, so that nobody could revoke it.
+// Returns the role in `ROLE:WHO`. Etcd's own `root` has no role here: it has no record, so nobody
+// could revoke it.
 [[nodiscard]] Role role_of(std::string_view name);
 
-// Whether it may write records of this kind.
+// Returns whether the role may write records of this kind.
 [[nodiscard]] bool may_write(Role role, KeyKind kind);
 
 struct Door {
-  bool certificates = false;  // are asked for, and were verified
+  bool certificates = false;  // the server asks for certificates and verifies them
   std::uint16_t port = 0;
 };
 
-// The refusal: 401, 403 or 405; none: it is let in.
+// Returns the refusal, with status 401, 403 or 405, or no value if the request is let in.
 [[nodiscard]] std::optional<Response> why_not_let_in(const Request& request, const Route& route,
                                                      const Door& door);
 
-// `127.0.0.1`, `::1`, `localhost`: what only programs on this machine reach.
+// Returns whether only programs on this machine reach the host: `127.0.0.1`, `::1`, `localhost`.
 [[nodiscard]] bool is_loopback(std::string_view host);
 
 struct Address {
   std::string host;
-  std::uint16_t port = 0;  // 0 for any that is free
+  std::uint16_t port = 0;  // 0 for any port that is free
 };
 
-// `HOST:PORT`, `[::1]:PORT`, `PORT`.
+// Parses `HOST:PORT`, `[::1]:PORT` or `PORT`.
 [[nodiscard]] std::optional<Address> address_of(std::string_view text);
 
 }  // namespace fleet

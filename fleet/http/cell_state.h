@@ -1,4 +1,4 @@
-// The cell as it is, kept up to date record by record: what the page and the metrics count. Pure.
+// The cell's present state, kept up to date record by record, for the page and the metrics. Pure.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class CellState {
 
   struct OneRollout {
     Rollout rollout = {};
-    std::map<std::string, NodeStage> nodes = {};       // of those that something was ordered of
-    std::map<std::string, std::int64_t> batches = {};  // number: how many nodes
+    std::map<std::string, NodeStage> nodes = {};       // the nodes that have been given an order
+    std::map<std::string, std::int64_t> batches = {};  // for each batch, the number of its nodes
 
     [[nodiscard]] std::map<std::string, std::int64_t> stages() const;
   };
@@ -43,9 +43,9 @@ class CellState {
   [[nodiscard]] const Settings& settings() const { return settings_; }
 
   [[nodiscard]] NodeCount count() const;
-  // component: version: nodes.
+  // Returns for each component and version the number of nodes.
   [[nodiscard]] std::map<std::string, std::map<std::string, std::int64_t>> versions() const;
-  // The bytes that the store keeps of each node.
+  // Returns for each node the bytes that the store keeps of it.
   [[nodiscard]] std::map<std::string, std::int64_t> bytes_by_node() const;
   [[nodiscard]] std::int64_t damaged() const;
 
@@ -57,17 +57,19 @@ class CellState {
   void forget(const ParsedKey& key);
 
   std::map<std::string, NodeView> nodes_;
-  std::map<std::string, std::map<std::string, std::int64_t>> bytes_;  // node: key: bytes
+  // for each node and key, the number of bytes
+  std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
   std::map<std::string, OneRollout> rollouts_;
   std::map<std::string, Plan> plans_;
   std::map<std::string, Desired> desired_;
-  std::map<std::string, std::string> drivers_;  // what is driven: by which controller
-  std::map<std::string, bool> unread_;          // keys whose records cannot be read
+  // for each driven thing, the controller that drives it
+  std::map<std::string, std::string> drivers_;
+  std::map<std::string, bool> unread_;  // keys whose records cannot be read
   std::optional<Stop> stop_;
   Settings settings_;
 };
 
-// The cell at a glance, as JSON.
+// Returns a summary of the cell as JSON.
 [[nodiscard]] JsonTree summary_of(const CellState& cell);
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// When a certificate ends.
+// Finds out when a certificate ends.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace fleet {
 
-// Of the first certificate of a file in PEM.
+// Looks at the first certificate in the PEM file `path`.
 [[nodiscard]] CertificateHealth certificate_health(const std::string& what,
                                                    const std::string& path);
 

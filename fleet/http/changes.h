@@ -1,6 +1,6 @@
-// The news for those who follow the cell, as server-sent events. Records of rollouts and plans and
-// what holds for all come whole; of a node only that it has changed, since nobody looks at all of
-// them. Pure.
+// Makes the server-sent events for clients that follow the cell. Records of rollouts, of plans and
+// of the whole cell are sent completely. For a node, only the fact that it has changed is sent,
+// since nobody looks at all nodes. Pure.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace fleet {
 
-// An empty text if nothing of it is told.
+// Returns the event, or an empty text if clients are told of none of the changes.
 [[nodiscard]] std::string changes_event(Revision revision, const std::vector<Change>& changes);
 
-// That the store cannot be heard, and why.
+// Returns the event that the store cannot be heard, and why.
 [[nodiscard]] std::string trouble_event(const std::string& reason);
 
-// The first: from where on changes are told.
+// Returns the first event of a stream, with the revision from which on changes are told.
 [[nodiscard]] std::string hello_event(Revision revision, bool follows);
 
 }  // namespace fleet

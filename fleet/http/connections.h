@@ -1,5 +1,5 @@
 // The connections of a server: how long each may take, so that nobody holds one for ever by a head
-// that never ends, or by an answer that is never read; and which clients have gone.
+// that never ends or an answer that is never read; and which clients have gone.
 #pragma once
 
 #include <microhttpd.h>
@@ -9,9 +9,10 @@
 
 namespace fleet {
 
-// From the begin of a connection, or of the wait for its next request, to the end of the request.
+// The longest time from the beginning of a connection, or from the last answer, to the end of the
+// next request.
 inline constexpr std::chrono::seconds request_time{30};
-// For all of an answer: as long as a slow link takes for the largest.
+// The longest time for one answer: enough for the largest answer on a slow link.
 inline constexpr std::chrono::seconds answer_time{300};
 
 class Connections {
@@ -20,14 +21,14 @@ class Connections {
 
   void began(MHD_Connection* connection, Time now);
   void ended(MHD_Connection* connection) { lines_.erase(connection); }
-  // A whole request has come.
+  // A complete request has arrived.
   void asked(MHD_Connection* connection, Time now);
-  // It is answered for as long as the client stays.
+  // The answer goes on for as long as the client stays.
   void streams(MHD_Connection* connection);
-  // All of an answer is sent; the next request may come.
+  // The whole answer is sent; the next request may come.
   void answered(MHD_Connection* connection, Time now);
 
-  // Those that have had their time are shut; the server's daemon ends them then.
+  // Shuts the connections whose time is over; libmicrohttpd then ends them.
   void shut_late(Time now) const;
   [[nodiscard]] bool are_none() const { return lines_.empty(); }
 
@@ -43,9 +44,9 @@ class Connections {
   std::map<MHD_Connection*, Line> lines_;
 };
 
-// The daemon looks at no connection that is suspended, so that it does not see the client go.
+// Returns whether the client has gone. libmicrohttpd itself does not look at suspended connections.
 [[nodiscard]] bool has_client_gone(MHD_Connection* connection);
-// The client hears its end; the daemon ends it then.
+// Shuts the connection for the client; libmicrohttpd then ends it.
 void shut(MHD_Connection* connection);
 
 }  // namespace fleet

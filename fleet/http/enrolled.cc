@@ -8,7 +8,7 @@
 namespace fleet {
 namespace {
 
-// Of a name that is refused, whatever it may be.
+// Returns a refusal that begins with the name in the certificate, whatever the name is.
 Response refuse(const Visitor& visitor, const std::string& why) {
   return problem(401, visitor.name + why);
 }

@@ -1,7 +1,7 @@
-// Whether a certificate is one of those that `fleetctl enrol` has given, and is still let in: the
-// record `identity/ROLE/WHO` lists the certificates of everybody, and says who was revoked. The
-// controller writes to the store with its own rights, so that the store's refusal of a name that
-// was revoked never reaches HTTP. Pure.
+// Decides whether a certificate is one that `fleetctl enrol` has issued, and is still let in. The
+// record `identity/ROLE/WHO` lists the certificates of each person, and says whether the person was
+// revoked. The controller writes to the store with its own rights, so the store's own refusal of a
+// revoked name does not protect HTTP. Pure.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,12 @@
 
 namespace fleet {
 
-// The key of the record that a certificate's name has; none: no such name is ever enrolled.
+// Returns the key of the record for a certificate's name, or no value if no such name can be
+// enrolled.
 [[nodiscard]] std::optional<std::string> identity_key(std::string_view name);
 
-// The refusal, 401, or 503 where the records have not been read yet; none: the certificate is let
-// in. `record` is what stands at identity_key() (null: nothing).
+// Returns the refusal, with status 401, or 503 if the records have not been read yet, or no value
+// if the certificate is let in. `record` is the record at identity_key(), or null if there is none.
 [[nodiscard]] std::optional<Response> why_not_enrolled(const Visitor& visitor,
                                                        const KeyValue* record, bool were_read);
 

@@ -1,9 +1,10 @@
-// What the page reads: the cell's state once, then its changes; and draws again what they touch.
+// Reads what the page shows: the cell's state once, then its changes; draws again the parts that
+// they touch.
 'use strict';
 
 const refusedTime = 10000;
 
-let nodes = null;  // all nodes' records, where somebody looks at them
+let nodes = null;  // all nodes' records, while somebody looks at them
 
 async function loadNodes() {
   if (!at('nodes-open').open) return;
@@ -97,8 +98,8 @@ function follow() {
     showLive('no store', 'bad');
     showTrouble(storeTrouble(JSON.parse(event.data).reason));
   });
-  // The browser asks again by itself, but where it was refused: too many follow, or the certificate
-  // is let in no longer.
+  // The browser reconnects by itself, except after a refusal: too many clients follow, or the
+  // certificate is no longer let in.
   source.onerror = () => {
     showLive('not connected', 'bad');
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, refusedTime);

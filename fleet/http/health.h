@@ -1,4 +1,4 @@
-// How the store and this controller are, beside what the records say. Plain data.
+// The state of the store and of this controller, which is not in the records. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@ struct MemberHealth {
 };
 
 struct CertificateHealth {
-  std::string what = {};     // `store`, `http`, `authority`
-  std::int64_t expires = 0;  // seconds since 1970; 0: it cannot be read
+  std::string what = {};     // `store`, `http` or `authority`
+  std::int64_t expires = 0;  // seconds since 1970; 0 if it cannot be read
   std::string trouble = {};
 };
 
 struct Health {
   std::string controller = {};
-  bool follows = false;  // the store was heard, and nothing is known to be missed
+  bool follows = false;  // the store answers, and no change is known to be missing
   std::string trouble = {};
   std::int64_t revision = 0;
-  std::map<std::string, MemberHealth> members = {};  // by endpoint
+  std::map<std::string, MemberHealth> members = {};  // by the member's endpoint
   std::vector<CertificateHealth> certificates = {};
   double cpu_seconds = 0;
   std::int64_t resident_bytes = 0;
-  std::int64_t snapshot_at = 0;  // seconds since 1970; 0: none was taken by this controller
-  std::map<int, std::int64_t> responses = {};  // by status
+  std::int64_t snapshot_at = 0;  // seconds since 1970; 0 if this controller has taken none
+  std::map<int, std::int64_t> responses = {};  // by the status
   std::int64_t streams = 0;
 
-  // More than half of the members answer and have a leader.
+  // Returns whether more than half of the members answer and have a leader.
   [[nodiscard]] bool has_quorum() const;
   [[nodiscard]] bool has_no_space() const;
 };

@@ -1,7 +1,7 @@
-# What a controller serves by HTTP: decisions, and a thin shell around libmicrohttpd.
+# The web server of a controller: decisions, and a thin shell around libmicrohttpd.
 build_packages += libmicrohttpd-dev libgnutls28-dev
 
-# The page's files stand in the program as they are.
+# The page's files are compiled into the program unchanged.
 fleet_page := $(BUILD)/generated/page.cc
 fleet_page_files := $(addprefix fleet/http/,page.html page.css page.js follow.js openapi.json)
 $(fleet_page): $(fleet_page_files) fleet/http/http.mk
@@ -28,7 +28,7 @@ $(fleet_http): $(call unit,fleet/http,$(wildcard fleet/http/*.cc)) $(BUILD)/obje
 	$(make_archive)
 fleet_http_libraries := -lmicrohttpd -lgnutls
 
-# ---- its tests
+# ---- the tests of fleet/http
 
 fleet_http_tests := $(addprefix $(BUILD)/tests/together/fleet/,http_test server_test config_test \
   config_rollout_test)

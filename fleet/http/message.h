@@ -1,4 +1,5 @@
-// A request of HTTP and what is answered, as plain data: what decides here knows no sockets.
+// A request of HTTP and its response as plain data, so that the files that decide about them need
+// no sockets.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,15 @@
 
 namespace fleet {
 
-// No record is longer; what is longer is not read.
+// The limit for a body: no record is longer, and a longer body is not read.
 inline constexpr std::size_t request_bytes_max = 65'536;
 
 enum class Method { get, head, put, patch, erase, other };
 
-// The name in a client's certificate, if that was verified.
+// The client, by its certificate, which was verified.
 struct Visitor {
   std::string name = {};     // ROLE:WHO
-  std::string serial = {};   // of the certificate, as records have it
+  std::string serial = {};   // of the certificate, in the form that records have
   std::int64_t expires = 0;  // seconds since 1970
 
   bool operator==(const Visitor&) const = default;
@@ -34,7 +35,7 @@ struct Request {
   std::string if_match = {};
   std::string if_none_match = {};
   std::string body = {};
-  bool too_long = false;  // the body has more than request_bytes_max
+  bool too_long = false;  // the body is longer than request_bytes_max
   std::optional<Visitor> visitor = {};
 };
 
@@ -48,16 +49,17 @@ struct Response {
   bool operator==(const Response&) const = default;
 };
 
-// Why not, as JSON.
+// Returns a response with this status, and the reason as JSON.
 [[nodiscard]] Response problem(int status, std::string_view reason);
 
 [[nodiscard]] Method method_of(std::string_view text);
 [[nodiscard]] std::string_view text_of(Method method);
 
-// Whether one of the tags of `If-Match` or `If-None-Match` is this one; `*` is any.
+// Returns whether `tag` is one of the tags of `If-Match` or `If-None-Match`; `*` stands for any
+// tag.
 [[nodiscard]] bool names_tag(std::string_view tags, std::string_view tag);
 
-// Strong, of what was written last at this revision.
+// Returns the strong ETag of a record that was last written at this revision.
 [[nodiscard]] std::string tag_of(std::int64_t revision);
 
 }  // namespace fleet

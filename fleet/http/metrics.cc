@@ -9,7 +9,8 @@
 namespace fleet {
 namespace {
 
-// Of 10,000 nodes only these have a line of their own: whoever fills the store is among them.
+// So many nodes, those with the most bytes in the store, have a line of their own: a node that
+// fills the store is among them.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

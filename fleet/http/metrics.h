@@ -1,4 +1,4 @@
-// Metrics for Prometheus: its text format, version 0.0.4. Pure.
+// Writes the metrics for Prometheus, in its text format, version 0.0.4. Pure.
 #pragma once
 
 #include <string>

@@ -11,7 +11,8 @@ namespace {
 
 constexpr long timeout_s = 30;
 constexpr long redirects_max = 5;
-// An index of thousands of releases; whoever sends more is not read.
+// The limit for an answer, which is enough for an index of thousands of releases; a longer answer
+// is refused.
 constexpr std::size_t answer_bytes_max = 16'777'216;
 
 struct Question {

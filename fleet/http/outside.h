@@ -1,5 +1,5 @@
-// Asks servers that are none of ours, by HTTP: webhooks and sources of releases. Each question is
-// on a thread of libuv's, so that however slow it is nobody waits for it.
+// Asks servers outside the fleet by HTTP: webhooks and sources of releases. Each question runs on a
+// thread of libuv's pool, so that a slow server holds up nobody.
 #pragma once
 
 #include <uv.h>
@@ -12,7 +12,7 @@
 namespace fleet {
 
 struct OutsideAnswer {
-  long status = 0;  // 0 if there is none
+  long status = 0;  // 0 if there is no answer
   std::string body = {};
   std::string error = {};
 
@@ -26,11 +26,11 @@ class Outside {
   explicit Outside(uv_loop_t& loop) : loop_(loop) {}
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
-  // Questions under way are broken off; what they were asked for is not told.
+  // Breaks off the questions under way; their `then` is not called.
   ~Outside() { *over_ = true; }
 
   void get(const std::string& url, Then then) { ask(url, "", std::move(then)); }
-  // JSON.
+  // Sends `body`, which is JSON.
   void post(const std::string& url, const std::string& body, Then then) {
     ask(url, body, std::move(then));
   }

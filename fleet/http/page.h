@@ -1,4 +1,4 @@
-// The page's files, as they stand beside this one.
+// The page's files, compiled into the program.
 #pragma once
 
 #include <string_view>
@@ -6,12 +6,12 @@
 namespace fleet {
 
 struct PageFile {
-  std::string_view name;  // of the path: `/page.css`; that of page.html is `/`
+  std::string_view name;  // in the path: `/page.css`; page.html has `/`
   std::string_view type;
   std::string_view text;
 };
 
-// Null: there is none at this path.
+// Returns the file at this path, or null if there is none.
 [[nodiscard]] const PageFile* page_file(std::string_view path);
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// What the page shows, drawn from what follow.js has read.
+// Draws the page from the data that follow.js has read.
 'use strict';
 
 const signs = {waiting: '', preparing: '·', applying: '↑', soaking: '~', confirming: '…',
@@ -9,11 +9,11 @@ const eventsShown = 30;
 const nodesShown = 300;
 const rolloutsShown = 10;
 
-let cell = null;             // the summary
-const rollouts = new Map();  // name: its records, by what stands behind it in their keys
-const loading = new Map();   // name of a rollout that is being read: what has changed meanwhile
-const events = new Map();    // number: record
-let asked = '';              // the node, or the rollout, that the address names
+let cell = null;             // the summary of the cell
+const rollouts = new Map();  // by the rollout's name: its records, by the rest of their keys
+const loading = new Map();   // by the name of a rollout that is being read: the changes since then
+const events = new Map();    // by the event's number: its record
+let asked = '';              // the node or the rollout in the page's address
 
 const at = id => document.getElementById(id);
 
@@ -33,7 +33,8 @@ const quiet = text => make('div', {class: 'quiet'}, text);
 const size = bytes => bytes < 1048576 ? `${Math.ceil(bytes / 1024)} KiB`
   : `${(bytes / 1048576).toFixed(1)} MiB`;
 
-// An error whose message says who has failed at what; any other is a fault of the page.
+// An error whose message tells the user who has failed at what; any other error is a fault of the
+// page.
 class Told extends Error {}
 
 const storeTrouble = reason => `The store cannot be heard: ${reason}`;
@@ -48,7 +49,8 @@ async function get(path) {
   return body;
 }
 
-// Calls it at most once in `ms`, and once more if it was asked for meanwhile.
+// Returns a function that calls `call` at most once in `ms`, and once more if it was called
+// meanwhile.
 function atMostEach(ms, call) {
   let timer = 0;
   let again = false;
@@ -228,8 +230,8 @@ function drawRollouts() {
   at('rollouts').replaceChildren(...(cards.length ? cards : [quiet('none yet')]));
 }
 
-// What changes while a rollout is read may be newer than what the answers hold, so it is laid over
-// them.
+// Reads a rollout. Changes that arrive meanwhile may be newer than the answers, so they replace
+// these.
 async function loadRollout(name) {
   const changed = {};
   loading.set(name, changed);
@@ -257,7 +259,7 @@ function eventLine([, event]) {
   const time = (event.time || '').replace('T', ' ').replace('Z', '');
   const [, id] = /^node\/([^/]+)/.exec(event.subject || '') || [];
   const subject = id ? make('a', {href: '#node/' + id}, event.subject) : event.subject;
-  // A name that no certificate has proved is what somebody says of himself.
+  // If no certificate has proved the name, it is only a claim.
   const by = event.who ? (event.proved ? `, by ${event.who}` : `, says ${event.who}`) : '';
   return make('li', {}, make('time', {datetime: event.time}, time),
     make('div', {}, subject || '', ` ${event.text || ''}${by}`));

@@ -1,4 +1,4 @@
-// The name at the other end of a TLS connection.
+// Finds the name at the other end of a TLS connection.
 #pragma once
 
 #include <gnutls/gnutls.h>
@@ -10,8 +10,8 @@
 
 namespace fleet {
 
-// The name in the client's certificate, if that is signed by the authority, good at this moment,
-// and not among the revocations (both PEM; the second may be empty).
+// Returns the name in the client's certificate, if the certificate is signed by the authority,
+// valid now, and not in the list of revocations. Both are PEM; `revocations` may be empty.
 [[nodiscard]] std::optional<Visitor> visitor_of(gnutls_session_t session,
                                                 const std::string& authority,
                                                 const std::string& revocations);

@@ -21,7 +21,8 @@ RevocationFile::RevocationFile(std::string path) : path_(std::move(path)) {
   look();
 }
 
-// The file's state is taken before its content: what is written in between is seen the next time.
+// Reads the file if it has changed. Its state is taken before its content, so that a later change
+// is seen the next time.
 bool RevocationFile::look() {
   if (path_.empty()) return false;
   struct stat now = {};

@@ -1,6 +1,6 @@
-// The file of --http-crl: read anew when it changes, so that whoever is revoked while the
-// controller runs is refused from then on. While the file is absent or damaged, the list that was
-// read last stays in force.
+// The file of --http-crl. It is read anew when it changes, so that a certificate that is revoked
+// while the controller runs is refused from then on. While the file is absent or damaged, the list
+// that was read last remains in force.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,14 +11,14 @@ namespace fleet {
 
 class RevocationFile {
  public:
-  // Empty if there is no list.
+  // `path` is empty if there is no list.
   explicit RevocationFile(std::string path);
 
-  // Looks at the file; true: another list is in force since.
+  // Looks at the file. Returns true if another list is in force since then.
   bool look();
-  // PEM; empty: there is no list.
+  // Returns the list in PEM, or an empty text if there is none.
   [[nodiscard]] const std::string& list() const { return list_; }
-  // Why the file cannot be read now; empty: it can.
+  // Returns why the file cannot be read now, or an empty text if it can.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:

@@ -1,10 +1,10 @@
-// The meaning of a path, and the places of the cell's records below it:
+// Tells what a path means, and where the cell's records are below it:
 //
 //     /                the page; /page.css, /page.js and /follow.js belong to it
 //     /v1/openapi.json this table, as OpenAPI
 //     /metrics         for Prometheus
 //     /v1/changes      changes of records, as server-sent events
-//     /v1/state        the cell at a glance; /v1/state/PATH: the record at PATH, and
+//     /v1/state        a summary of the cell; /v1/state/PATH is the record at PATH, and
 //                      /v1/state/PATH/ all records below it
 //     /v1/config/PATH  the records that people set: one, or all of a kind
 #pragma once
@@ -21,16 +21,16 @@ enum class Place { page, metrics, changes, state, config, nowhere };
 
 struct Route {
   Place place = Place::nowhere;
-  std::string rest = {};  // of the path, without a slash before it
+  std::string rest = {};  // the rest of the path, without a slash before it
 
   bool operator==(const Route&) const = default;
 };
 
 [[nodiscard]] Route route_of(std::string_view path);
 
-// The key of a record that people may order; no value if this path names none.
+// Returns the key of a record that people may set, or no value if the path does not name one.
 [[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
-// Whether the path names all records of one kind that people may set, or of all kinds.
+// Returns whether the path names all records of one kind that people may set, or of all kinds.
 [[nodiscard]] bool is_config_list(std::string_view rest);
 
 }  // namespace fleet

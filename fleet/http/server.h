@@ -19,7 +19,8 @@
 
 namespace fleet {
 
-// A browser or a scraper has a few connections; more than this are not those of people.
+// The limit for all connections. A browser or a scraper has a few of them; more than this do not
+// come from people who look at the cell.
 inline constexpr std::size_t connections_max = 200;
 // The limit for one address, so that one machine alone does not shut out the others.
 inline constexpr std::size_t connections_of_address_max = 60;
@@ -34,7 +35,7 @@ inline constexpr std::size_t unread_total_max = 33'554'432;
 struct ServerCertificates {
   std::string own = {};
   std::string key = {};
-  std::string authority = {};  // whom clients are signed by
+  std::string authority = {};  // the authority that signs the clients' certificates
 };
 
 class HttpServer {
@@ -96,7 +97,7 @@ class HttpServer {
   std::string error_;
   std::map<Number, std::unique_ptr<Exchange>> exchanges_;
   Number next_ = 1;
-  std::size_t unread_ = 0;  // bytes of all streams
+  std::size_t unread_ = 0;  // bytes of all streams that clients have not read
   Connections connections_;
   upgrader::UvHandle<uv_poll_t> poll_;
   std::unique_ptr<Timer> timer_;

@@ -1,4 +1,4 @@
-// How the server begins: where it listens, whom it asks for certificates, how many it serves.
+// Starts the server: where it listens, from whom it asks certificates, how many clients it serves.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -11,10 +11,10 @@
 namespace fleet {
 namespace {
 
-// Of a connection on which nobody says anything.
+// The time after which a silent connection is closed.
 constexpr unsigned int idle_seconds = 60;
 
-// Numbers and `localhost`: a server listens where it was told, and asks nobody where that is.
+// Makes the address of a host that is a number or `localhost`; other names are not looked up.
 bool socket_address(const std::string& host, std::uint16_t port, sockaddr_storage& address) {
   std::memset(&address, 0, sizeof address);
   auto* four = reinterpret_cast<sockaddr_in*>(&address);

@@ -41,12 +41,13 @@ std::string shown_record(KeyKind kind, const std::string& value) {
 }
 
 std::string shown_url(std::string_view url) {
-  if (url.starts_with("file:")) return std::string(url);  // the secret is in the file
+  // the secret is in the file, so its path may be shown
+  if (url.starts_with("file:")) return std::string(url);
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return "...";
   std::string_view host = url.substr(scheme + 3);
   host = host.substr(0, host.find_first_of("/?#"));
-  host.remove_prefix(host.rfind('@') + 1);  // a password
+  host.remove_prefix(host.rfind('@') + 1);  // up to the last @ there may be a password
   return std::string(url.substr(0, scheme)) + "://" + std::string(host) + "/...";
 }
 

@@ -1,5 +1,5 @@
-// How a record of the store is shown to whoever asks by HTTP. Records were written by others, maybe
-// hostile: none of them breaks the answer around it, and none shows a secret. Pure.
+// Shows a record of the store to clients of HTTP. Records were written by others, who may be
+// hostile: no record breaks the answer around it, and none shows a secret. Pure.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace fleet {
 
-// The value as JSON: an object as it stands, anything else as a text, with U+FFFD in place of what
-// is not UTF-8. Of a webhook's URL, which has a secret in it, the host alone.
+// Returns the value as JSON: an object as it is, anything else as a text, with U+FFFD for bytes
+// that are not UTF-8. A webhook's URL contains a secret, so only its host is shown.
 [[nodiscard]] std::string shown_record(KeyKind kind, const std::string& value);
 
-// `https://hooks.example.org/...`
+// Returns `https://hooks.example.org/...`.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
-// Without certificates everybody on the machine may look, and is not shown what the cell is set to.
+// Returns whether the client may see records of this kind. Without certificates, everybody on the
+// machine may look, but does not see the settings.
 [[nodiscard]] bool may_see(const Request& request, KeyKind kind);
 
 }  // namespace fleet

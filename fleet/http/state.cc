@@ -89,14 +89,15 @@ Response at_a_glance(const Request& request, const StateView& view) {
   return {.body = write_tree(fields.empty() ? tree : select_fields(tree, fields))};
 }
 
-// Keys that no record of the fleet has are left alone: anybody may have made them.
+// Returns the kind of a record that the client may see. A key that no record of the fleet has is
+// ignored, since anybody may have made it.
 std::optional<KeyKind> kind_of(const Request& request, const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key || !may_see(request, key->kind)) return std::nullopt;
   return key->kind;
 }
 
-// Of events only those that are asked for.
+// The filter for events.
 struct Wanted {
   std::string subject = {};
   std::string who = {};

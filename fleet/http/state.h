@@ -1,5 +1,5 @@
-// The answers of `/v1/state`, from the copy of the records that this controller keeps: the cell at
-// a glance, a record, or all records below a path. Pure.
+// Answers requests for `/v1/state` from this controller's copy of the records: a summary of the
+// cell, a record, or all records below a path. Pure.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace fleet {
 
 struct StateMoment {
   UnixSeconds now = 0;
-  // Returns no value if there is no such zone here.
+  // Returns no value if this machine has no such zone.
   std::function<std::optional<TimeZone>(const std::string& name)> zone = {};
 };
 
@@ -27,12 +27,14 @@ struct StateView {
   const Health& health;
 };
 
+// Returns the answer to a request, which may have these parameters:
+//
 //     fields=a,b.c        only these members of each record
-//     content=config      of a window what was set; `nonconfig`: whether it is open, and when next
-//     subject=node/n1     of events those about it, and about what is below it
-//     who=NAME            of events those that this person has ordered
-//     limit=N             of a list the last so many
-//     before=KEY          of a list what stands before this key of it: the page before a page
+//     content=config      for a window its settings; `nonconfig`: whether it is open, and when next
+//     subject=node/n1     only events about this, and about records below it
+//     who=NAME            only events that this person has ordered
+//     limit=N             only the last so many entries of a list
+//     before=KEY          only entries of a list before this key: the page before a page
 [[nodiscard]] Response state_answer(const Request& request, const std::string& rest,
                                     const StateView& view, const StateMoment& moment);
 

@@ -1,4 +1,4 @@
-// The cell at a glance.
+// Makes the summary of the cell.
 #include "fleet/http/cell_state.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/enum_text.h"
@@ -6,7 +6,7 @@
 namespace fleet {
 namespace {
 
-// A screenful of names; whoever wants all asks for the nodes.
+// At most so many names are listed, a screenful; a client that wants all asks for the nodes.
 constexpr std::size_t names_max = 50;
 
 JsonTree object() {
@@ -102,10 +102,12 @@ JsonTree summary_of(const CellState& cell) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // The controller that writes the history always drives that.
+  // This key always has a driver: the controller that writes the history.
   const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
   return tree;
 }
 
+// A controller's web server: passes each request to the function that decides about it, and carries
+// out that function's reads and writes of the store. Runs on a loop of its own: see front.h.
 }  // namespace fleet

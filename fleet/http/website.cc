@@ -18,11 +18,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Changes within this time are told together: a person cannot read faster.
+// Changes within this time are sent together: a person cannot read faster.
 constexpr milliseconds gather_time{250};
-// Shorter than what proxies and libmicrohttpd take for a dead connection.
+// The time between two signs of life on a stream: shorter than the time after which proxies and
+// libmicrohttpd close a silent connection.
 constexpr milliseconds beat_time{15'000};
-// Of pages that follow the cell: what they are told stands in memory until they have read it.
+// The most clients that may follow the cell: what they are sent stays in memory until they have
+// read it.
 constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {
@@ -92,7 +94,7 @@ void Website::take(HttpServer::Number number, const Request& request) {
     case Place::config:
       break;
     case Place::nowhere:
-      return;  // was refused
+      return;  // the certificate was refused
   }
   begin_errand(number, request, route.rest);
 }
@@ -102,16 +104,16 @@ void Website::answer(HttpServer::Number number, Response response) {
   server_.answer(number, std::move(response));
 }
 
-// ---- who is let in
+// ---- admission of clients
 
 std::optional<Response> Website::why_not_enrolled(const std::optional<Visitor>& visitor) const {
-  if (!visitor) return std::nullopt;  // certificates are not asked for
+  if (!visitor) return std::nullopt;  // the server does not ask for certificates
   const auto key = identity_key(visitor->name);
   const KeyValue* record = key ? world_.mirror.find(*key) : nullptr;
   return fleet::why_not_enrolled(*visitor, record, world_.mirror.revision() != 0);
 }
 
-// ---- those who follow
+// ---- clients that follow the cell
 
 void Website::begin_stream(HttpServer::Number number, const Request& request) {
   if (streams_.size() >= streams_max) {
@@ -151,7 +153,7 @@ void Website::take_trouble(const std::string& reason) {
   push_all(trouble_event(reason));
 }
 
-// Also those whose certificates have ended meanwhile.
+// Ends the streams of clients that are no longer let in, or whose certificates have ended.
 void Website::end_streams_of_revoked() {
   const std::int64_t now = std::time(nullptr);
   for (const auto& [number, visitor] : streams_) {
@@ -160,7 +162,8 @@ void Website::end_streams_of_revoked() {
   }
 }
 
-// A follower that is still let in begins anew.
+// Reads the revocation list; if it has changed, ends all streams. A client that is still let in
+// connects anew.
 void Website::look_at_revocations() {
   const std::string before = revocations_.trouble();
   const bool is_another = revocations_.look();

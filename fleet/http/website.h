@@ -25,7 +25,7 @@ namespace fleet {
 
 struct WebsiteSettings {
   Address address;
-  std::string certificate = {};  // files; empty: no TLS
+  std::string certificate = {};  // these are files; without them there is no TLS
   std::string key = {};
   std::string authority = {};
   std::string revocations = {};
@@ -37,8 +37,8 @@ class Website {
     Store& store;
     Timers& timers;
     uv_loop_t& loop;
-    const Mirror& mirror;   // of all records
-    const CellState& cell;  // made of it
+    const Mirror& mirror;   // a copy of all records
+    const CellState& cell;  // made from `mirror`
     Health& health;
   };
 
@@ -47,7 +47,7 @@ class Website {
   Website& operator=(const Website&) = delete;
   ~Website() = default;
 
-  // An empty text if it listens.
+  // Returns why the server does not listen, or an empty text if it does.
   [[nodiscard]] const std::string& error() const {
     return server_.error().empty() ? error_ : server_.error();
   }
@@ -57,7 +57,7 @@ class Website {
   void take_trouble(const std::string& reason);
 
  private:
-  struct Errand;  // a request that sets something
+  struct Errand;  // a request that writes records
 
   void take(HttpServer::Number number, const Request& request);
   void answer(HttpServer::Number number, Response response);
@@ -89,7 +89,8 @@ class Website {
   std::unique_ptr<Timer> tell_;
   std::unique_ptr<Timer> beat_;
   std::map<HttpServer::Number, std::unique_ptr<Timer>> retries_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
+  // answers may come after this object has ended
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   HttpServer server_;
 };
 

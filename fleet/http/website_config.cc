@@ -1,5 +1,5 @@
-// Requests below /v1/config: the records on which one is decided are read, the decision is written,
-// and the request is answered.
+// Handles requests below /v1/config: reads the records that the decision needs, writes the
+// decision, and answers the request.
 #include <utility>
 
 #include "fleet/common/identity.h"
@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Tries of a request whose record others write at the same moment.
+// The most tries for a request whose record others write at the same moment.
 constexpr int tries_max = 10;
 constexpr milliseconds again_time{50};
 
@@ -31,7 +31,7 @@ struct Website::Errand {
   std::vector<std::string> unread = {};
   Reading reading = {};
   ConfigDecision decision = {};
-  std::optional<Outcome> last = {};  // of the creation of a rollout or a plan
+  std::optional<Outcome> last = {};  // the last outcome in the creation of a rollout or a plan
   int tries = 0;
 };
 
@@ -43,8 +43,8 @@ void Website::begin_errand(HttpServer::Number number, const Request& request,
   read_next(errand);
 }
 
-// A request writes only while its certificate is let in: the copy of the records
-// may be behind the store.
+// Returns the compares by which the store refuses the write if the client's certificate has been
+// revoked: the copy of the records may be behind the store.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};
@@ -74,7 +74,7 @@ void Website::read_next(const std::shared_ptr<Errand>& errand) {
 
 void Website::decide(const std::shared_ptr<Errand>& errand) {
   if (auto refused = why_not_enrolled(errand->request.visitor)) {
-    return answer(errand->number, std::move(*refused));  // revoked meanwhile
+    return answer(errand->number, std::move(*refused));  // the certificate was revoked meanwhile
   }
   errand->decision =
       decide_config(errand->request, errand->rest, errand->reading, moment(new_trace()));
@@ -103,8 +103,8 @@ void Website::write_next(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// A rollout or a plan takes several transactions, each decided on what stands there after the one
-// before.
+// Writes the next transaction of a rollout or a plan. There are several of them, each decided from
+// the records that are there after the one before.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
   const std::weak_ptr<char> alive = alive_;
   const std::string key = errand->decision.creation->key();
@@ -138,8 +138,9 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// Others may write events at the same moment, and take the number. The rollout has begun, and its
-// record says by whom, so the answer is the same if the event cannot be written.
+// Writes the event of a creation. Others may write events at the same moment, and take its number.
+// The rollout has begun by then, and its record names the person, so the answer is the same if the
+// event cannot be written.
 void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
   const std::weak_ptr<char> alive = alive_;
   Transaction event;
@@ -149,7 +150,7 @@ void Website::record_creation(const std::shared_ptr<Errand>& errand, const Respo
     const bool is_number_taken = std::holds_alternative<Refused>(outcome);
     if (!is_number_taken || ++errand->tries == tries_max) return answer(errand->number, response);
     retries_[errand->number] = world_.timers.after(again_time, [this, errand, response] {
-      const auto timer = retries_.extract(errand->number);  // lives until we are done
+      const auto timer = retries_.extract(errand->number);  // lives until this function is done
       record_creation(errand, response);
     });
   });
@@ -165,7 +166,7 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
     errand->reading = {};
     errand->unread = config_reads(errand->request, errand->rest);
-    const auto timer = retries_.extract(errand->number);  // lives until we are done
+    const auto timer = retries_.extract(errand->number);  // lives until this function is done
     read_next(errand);
   });
 }

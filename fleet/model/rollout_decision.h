@@ -6,9 +6,8 @@
 //     some waiting                  orders `prepare` of them, all at once (`stop` must be absent)
 //     some preparing                waits for them, at most prepare_ms
 //     all prepared or ended         orders `apply` (`stop` must be absent)
-//     some applying                 waits until all report `soaked`; a node that has not soaked
-//     when
-//                                   the first node has to be confirmed has failed
+//     some applying                 waits until all report `soaked`; a node that has not soaked at
+//                                   the time to confirm the first node has failed
 //     all soaked or ended           waits for the judge, for a soak or five minutes, whichever is
 //                                   longer; then orders `confirm`, or `rollback` if the judge does
 //                                   not know yet

@@ -13,10 +13,10 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// Each of these has records by name; `settings` is one.
+// The kinds of which there are several records with names. There is only one `settings`.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// The members of a record that say who wrote it, and when, and are no part of the order.
+// The members of a record that say who wrote it and when, which are not part of the order.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
 JsonTree object() {
@@ -35,7 +35,7 @@ JsonTree tree_of_text(const std::string& text) {
   return tree ? tree.value() : object();
 }
 
-// The lines by which the records differ.
+// Returns one line for each difference between the records.
 std::vector<std::string> differences(JsonTree before, JsonTree after) {
   for (const char* name : signatures) {
     before.members.erase(name);
@@ -56,11 +56,11 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
   return lines;
 }
 
-// ---- rollouts and plans, which are begun once
+// ---- rollouts and plans, which are begun only once
 
 struct There {
   bool is_there = false;
-  std::string why_not = {};  // how it differs from what is ordered; empty if it does not
+  std::string why_not = {};  // how it differs from the order; empty if it does not
 };
 
 // Compares only the terms that the document names: the others were filled in when the rollout
@@ -89,7 +89,7 @@ There plan_there(const Order& order, const KeyValue& found) {
   return {true, same ? "" : "it is there already, with other steps"};
 }
 
-// Whether history/ has a line of this rollout or plan, whose own records are gone.
+// Returns whether history/ has a line of this rollout or plan whose own records are gone.
 There in_history(const Order& order, const Reading& reading) {
   for (const KeyValue& found : reading.found) {
     if (!found.key.starts_with(prefix_of(KeyKind::history))) continue;
@@ -107,7 +107,7 @@ There is_there(const Order& order, const ParsedKey& key, const Reading& reading)
 
 // ---- one transaction
 
-// Adds all of `more`, without the compares that are there already.
+// Adds all of `more` to `all`, without compares that are there already.
 void merge(Transaction& all, const Transaction& more) {
   for (const Compare& one : more.compares) {
     if (std::find(all.compares.begin(), all.compares.end(), one) == all.compares.end()) {
@@ -118,7 +118,7 @@ void merge(Transaction& all, const Transaction& more) {
   all.erases.insert(all.erases.end(), more.erases.begin(), more.erases.end());
 }
 
-// A key that is written more than once gets the last of its values.
+// Adds a put. A key that is put more than once gets the last value.
 void put(Transaction& all, const Put& one) {
   const auto same = std::find_if(all.puts.begin(), all.puts.end(),
                                  [&one](const Put& other) { return other.key == one.key; });
@@ -126,8 +126,8 @@ void put(Transaction& all, const Put& one) {
   *same = one;
 }
 
-// The transactions of a creation, which otherwise are written one after the other, as one. Refused
-// if together they are larger than a document may be.
+// Returns the transactions of a creation as one; otherwise they are written one after the other.
+// Returns a Refusal if together they are larger than a document may be.
 Result<Transaction> whole(Creation& creation) {
   Transaction all;
   KeyValue written{.key = creation.key()};
@@ -138,7 +138,7 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // The part before it is in the same transaction, so the record that this part would compare is
+    // The part before this one is in the same transaction, so the record that this part compares is
     // not written yet.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
@@ -158,7 +158,8 @@ class DocumentDecider {
   DocumentDecider(const Reading& reading, const Orderer& orderer)
       : reading_(reading), orderer_(orderer) {}
 
-  // Adds the order to the decision. Returns why it is refused; empty if it is not.
+  // Adds the order to the decision. Returns why the order is refused, or an empty text if it is
+  // not.
   std::string add(const Order& order) {
     const auto key = parse_key(std::string(key_root) + order.subject);
     if (!key) return "it has a name that no record may have";

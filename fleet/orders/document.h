@@ -24,26 +24,27 @@ namespace fleet {
 inline constexpr std::size_t document_changes_max = 100;
 inline constexpr std::size_t document_bytes_max = 262'144;
 
-// The orders in a document, by kind and then by name. Refused if it is not such a document.
+// Returns the orders in a document, by kind and then by name, or a Refusal if the text is not such
+// a document.
 [[nodiscard]] agent_protocol::Result<std::vector<Order>> orders_in(std::string_view document);
 
 [[nodiscard]] std::vector<std::string> document_reads(const std::vector<Order>& orders);
 
 struct DocumentChange {
   std::string subject = {};
-  // One line for each member that changes, `start: "01:00" -> "02:00"`, or one that says that the
-  // record is new, or that the rollout or plan begins.
+  // One line for each member that changes, such as `start: "01:00" -> "02:00"`, or one line that
+  // says that the record is new, or that the rollout or plan begins.
   std::vector<std::string> lines = {};
 };
 
 struct DocumentDecision {
-  std::vector<DocumentChange> changes = {};  // empty if the cell is as the document says
+  std::vector<DocumentChange> changes = {};  // empty if the cell is already as the document says
   Transaction transaction = {};              // writes all changes
   FleetEvent event = {};                     // says that the document was applied
 };
 
-// Refused if one of the orders is: the reason begins with the subject of that order, and nothing is
-// written.
+// Decides a document. Returns a Refusal if one of the orders is refused: the reason begins with
+// that order's subject, and nothing is written.
 [[nodiscard]] agent_protocol::Result<DocumentDecision> decide_document(
     const std::vector<Order>& orders, const Reading& reading, const Orderer& orderer);
 

@@ -30,25 +30,25 @@ enum class Deed { put, patch, erase };
 
 struct Order {
   Deed deed = Deed::put;
-  std::string subject = {};   // the record's key without the root: `window/night`
+  std::string subject = {};   // the record's key without the root, such as `window/night`
   std::string body = {};      // JSON: the record, or for patch the members to be changed
-  bool many_batches = false;  // a rollout may have more of them than batches_unasked_max
+  bool many_batches = false;  // allows a rollout with more than batches_unasked_max batches
 };
 
-// The person who orders, and the moment.
+// The person who orders, and when.
 struct Orderer {
   std::string who = {};
-  bool is_proved = false;  // `who` is proved by a certificate, and not only what the person says
-  std::string time = {};   // as records show it
-  std::string trace = {};  // of what is ordered here
+  bool is_proved = false;  // a certificate proves `who`; otherwise it is only a claim
+  std::string time = {};   // the time as records show it
+  std::string trace = {};  // the trace for the order
   ZoneBook zones = {};     // if empty, names of time zones are not looked up
 };
 
 struct OrderRefused {
   enum class Why {
-    malformed,  // the order is wrong, whatever stands in the store
+    malformed,  // the order is wrong, whatever records exist
     absent,     // there is no such record
-    conflict,   // the record is not in a state in which it takes the order
+    conflict,   // the record's present state does not allow the order
   };
   Why why = Why::malformed;
   std::string reason = {};
@@ -60,26 +60,28 @@ struct OrderTaken {
   // If the store refuses one, everything is read and decided again. There are none if the record is
   // as ordered already, or if `creation` writes it.
   std::vector<Transaction> parts = {};
-  // Writes a rollout or a plan, after `parts`: several transactions, each decided on what stands
-  // there.
+  // Writes a rollout or a plan after `parts`: several transactions, each decided from the records
+  // that are there.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};
-  std::string shown = {};  // the nodes that take part in what begins, as JSON
+  std::string shown = {};  // the nodes of a rollout or plan that begins, as JSON
 };
 
 using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 
-// Whether a record of this kind may be ordered.
+// Returns whether people may order records of this kind.
 [[nodiscard]] bool is_orderable(KeyKind kind);
 
-// The keys to read before decide_order(). A key that ends in `/` stands for all keys below it.
+// Returns the keys to read before decide_order(). A key that ends in `/` stands for all keys below
+// it.
 [[nodiscard]] std::vector<std::string> order_reads(const Order& order);
 
-// `reading` has the records of all these keys.
+// Decides an order. `reading` has the records of all keys of order_reads().
 [[nodiscard]] OrderDecision decide_order(const Order& order, const Reading& reading,
                                          const Orderer& orderer);
 
-// Adds the event to a transaction, under this number; the transaction is refused if it is taken.
+// Adds the event to a transaction, under this number. The store refuses the transaction if the
+// number is used already.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
 // Adds the event as a note, for a person who may not write the history: the controller that writes
 // the history takes the event from the note.

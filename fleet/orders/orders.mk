@@ -1,7 +1,7 @@
-#What people may order, decided for fleetctl and for HTTP alike.
+# The library fleet/orders: decides the orders of people, for fleetctl and for HTTP alike.
 $(BUILD)/libfleet-orders.a: $(call unit,fleet/orders,$(wildcard fleet/orders/*.cc)); $(make_archive)
 
-# ---- its tests
+# ---- the tests of fleet/orders
 
 fleet_orders_tests := $(addprefix $(BUILD)/tests/together/fleet/,orders_test document_test)
 tool_tests += $(fleet_orders_tests)

@@ -23,7 +23,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The members that a person writes. The other members of a plan are recorded by its run.
+// The members of a plan that a person writes. The plan's run records the others.
 constexpr auto plan_members = std::to_array<std::string_view>(
     {"v", "version", "component", "agent", "soak_ms", "steps", "ignore_window", "target"});
 
@@ -56,8 +56,8 @@ std::optional<std::string> why_no_name(const std::string& name, const Plan& plan
   return "the name is too long";
 }
 
-// All enrolled nodes that the target means, alive or not: a person forgets a node that is gone for
-// good before a plan begins.
+// Returns all enrolled nodes that the target selects, whether they are alive or not. A person
+// removes a node that is gone for good before a plan begins.
 Result<std::vector<std::string>> members_of(const std::string& text,
                                             const std::vector<NodeView>& views) {
   const auto nodes = target_nodes(views);
@@ -98,7 +98,8 @@ Result<PlanGround> ground_of(const Reading& reading, Plan& plan) {
   return ground;
 }
 
-// Data that was migrated is not migrated back: no member may go to an older version by a plan.
+// Returns why the nodes cannot be members, or no value if they can: migrated data is not migrated
+// back, so no member may go to an older version by a plan.
 std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan& plan,
                                          const std::vector<std::string>& members) {
   if (plan.component.empty()) return std::nullopt;

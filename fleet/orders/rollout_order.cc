@@ -21,7 +21,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The member `name`, which must be the only one of the body.
+// Returns the member `name`, which must be the only member of the body.
 Result<JsonTree> only_member(const Order& order, const std::string& name) {
   const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
   if (!body) return Refusal{"the body is no JSON object: " + body.reason()};
@@ -33,8 +33,8 @@ Result<JsonTree> only_member(const Order& order, const std::string& name) {
   return *member;
 }
 
-// Readers of records ignore members that they do not know. Here a person has written the member,
-// and has probably meant another, so it is refused.
+// Returns the terms in an order. Readers of records ignore unknown members; but here a person has
+// written the member, and has probably meant another one, so it is refused.
 Result<RolloutTerms> terms_in(const Order& order) {
   const auto terms = only_member(order, "terms");
   if (!terms) return terms.refusal();
@@ -67,7 +67,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
   return read;
 }
 
-// The batches, for the person who orders: before the rollout begins, and after.
+// Returns the batches as JSON, for the person who orders, before and after the rollout begins.
 std::string shown(const RolloutDraft& draft) {
   JsonTree tree{.kind = JsonTree::Kind::object};
   JsonTree& batches = tree.members["batches"] = {.kind = JsonTree::Kind::array};
@@ -79,7 +79,7 @@ std::string shown(const RolloutDraft& draft) {
   return write_tree(tree);
 }
 
-// Those of the batches.
+// Returns those of the nodes that are in the batches.
 std::vector<NodeView> taken_of(std::vector<NodeView> nodes, const RolloutDraft& draft) {
   std::set<std::string> taken;
   for (const auto& batch : draft.batches)

@@ -10,7 +10,7 @@ namespace fleet {
 
 [[nodiscard]] std::vector<std::string> needs_of_rollout(const Order& order);
 
-// `found` is the rollout's record, null if there is none.
+// Decides an order. `found` is the rollout's record, or null if there is none.
 [[nodiscard]] OrderDecision decide_rollout_order(const Order& order, const std::string& id,
                                                  const KeyValue* found, const Reading& reading,
                                                  const Orderer& orderer);

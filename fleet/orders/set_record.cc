@@ -27,8 +27,9 @@ std::string component_of(const ParsedKey& key) {
   return key.names.back();
 }
 
-// Members that a later version has added to the record that is there are kept in `kept`. An unknown
-// member that is new is a person's slip, and is refused.
+// Parses the record that a person has written. Members that a later version has added to the
+// present record are kept in `kept`. Any other unknown member is a person's mistake, and is
+// refused.
 template <class Record>
 Result<Record> checked(const Asked& asked, JsonTree& kept) {
   const auto names = member_names<Record>();
@@ -92,7 +93,8 @@ Result<RecordSet> stop(const Asked& asked) {
                    "nothing begins" + (why.empty() ? "" : ": " + why)};
 }
 
-// The nodes that the wish moves. A wish of the cell does not move nodes that a person has pinned.
+// Returns the nodes that the wish moves. A wish of the cell does not move nodes that a person has
+// pinned.
 std::vector<NodeView> meant_by(const Asked& asked) {
   auto nodes = nodes_in(asked.reading);
   if (asked.key.kind == KeyKind::node_desired) return nodes;
@@ -127,7 +129,7 @@ Result<RecordSet> desired(const Asked& asked) {
                      .revision = found.value().revision}}};
 }
 
-// Whether each manifest stands beside the architecture that it is for, or beside none.
+// Returns whether each manifest is listed with the architecture that it is for, or without one.
 bool names_machines_of(const Release& given, const Release& made) {
   return std::all_of(
       given.manifests.begin(), given.manifests.end(), [&](const ReleaseManifest& one) {

@@ -1,5 +1,5 @@
-// Makes the record that is stored from the one that a person has written: checks it, and fills in
-// the members that the person need not say. Pure.
+// Makes the stored record from the one that a person has written: checks it, and fills in the
+// members that the person need not give. Pure.
 #pragma once
 
 #include <string>
@@ -12,16 +12,18 @@
 
 namespace fleet {
 
-// The keys of the records that such a record depends on: for a wish, its release and its nodes.
+// Returns the keys of the records that such a record depends on: for a wish, its release and its
+// nodes.
 [[nodiscard]] std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& body);
 
 struct RecordSet {
   std::string record = {};
-  std::string words = {};              // what was ordered, for an event
-  std::vector<Compare> compares = {};  // the records that it depends on are unchanged
+  std::string words = {};              // the order in words, for an event
+  std::vector<Compare> compares = {};  // that the records on which it depends are unchanged
 };
 
-// `body` is the whole record, `before` the record that it replaces, null if there was none.
+// Returns the record to store. `body` is the whole new record, `before` the record that it
+// replaces, null if there was none.
 [[nodiscard]] agent_protocol::Result<RecordSet> set_record(const ParsedKey& key,
                                                            const JsonTree& body,
                                                            const JsonTree& before,
@@ -30,14 +32,15 @@ struct RecordSet {
 
 struct PublishedRelease {
   Release release = {};
-  Revision revision = 0;  // of its record
+  Revision revision = 0;  // of the release's record
 };
 
-// A published release. Refused if it is not published, or its record is damaged.
+// Returns a release, or a Refusal if it is not published or its record is damaged.
 [[nodiscard]] agent_protocol::Result<PublishedRelease> published_release(
     const Reading& reading, const std::string& component, const std::string& version);
 
-// Why these nodes may not be sent to this version: some run a newer one. No value if none does.
+// Returns why these nodes may not be sent to this version, since some run a newer one, or no value
+// if none does.
 [[nodiscard]] std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
                                                            const std::string& component,
                                                            const std::string& version);
