@@ -1,10 +1,12 @@
-// A library to be preloaded that makes any program careless, so that the check of crash states can
-// show that it would notice. CARELESS says how: "file" never syncs a file, "directory" never a
-// directory, "late" syncs only when an agent has been told to stop what should be durable by then,
-// "rename" removes what is to be replaced and makes it anew, "order" moves the link of --previous,
-// named `previous`, behind that of AGENT. "death" is killed when it has moved that link, before it
-// has synced anything of that. "sync" syncs nothing, which saves the judges, whose deeds need not
-// last, most of their time.
+// A library for LD_PRELOAD that makes a program careless, so that the check of crash states can
+// show that it finds carelessness. CARELESS selects the kind:
+//   file       never syncs a file
+//   directory  never syncs a directory
+//   late       puts off each sync until an agent has been told to stop
+//   rename     removes the file that is to be replaced, and makes it anew
+//   order      moves the link of --previous, named `previous`, after that of AGENT
+//   death      is killed after it has moved that link, before it has synced the move
+//   sync       syncs nothing: for the judges, whose changes need not last, to save time
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -31,7 +33,7 @@ bool told_to_stop = false;
 // The move of the link of --previous that "order" has put off.
 constexpr const char* previous = "previous";
 constexpr const char* fresh_previous = ".previous.upgrader";
-int put_off_move = -1;  // the directory of it
+int put_off_move = -1;  // the descriptor of the link's directory, or -1
 
 void catch_up() {
   told_to_stop = true;

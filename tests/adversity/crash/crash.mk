@@ -1,5 +1,5 @@
-# make crash: what a power cut may leave of the link and of the sample agent's files, state by
-# state.
+# make crash: judges, state by state, what a power cut may leave of the link and of the sample
+# agent's files.
 
 crash_programs := $(addprefix $(BUILD)/tests/adversity/crash/,judge_link judge_position careless.so)
 crash_packages = $(build_packages) strace
@@ -15,7 +15,7 @@ $(BUILD)/tests/adversity/crash/judge_position: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# Never sanitized: programs that are not, such as env, load it, too.
+# Built without sanitizers, since programs without them load it, too, such as env.
 careless_flags := $(filter-out -fsanitize=%,$(CXXFLAGS))
 $(BUILD)/tests/adversity/crash/careless.so: CXXFLAGS = $(careless_flags)
 $(BUILD)/tests/adversity/crash/careless.so: LDFLAGS := $(filter-out -fsanitize=% \
@@ -31,7 +31,7 @@ crash:
 	  $(BUILD)/sample-agent/sample-agent $(crash_programs)
 	@BUILD=$(BUILD) tests/adversity/crash/run
 
-# Seconds, so every `make check` makes it.
+# It takes only seconds, so every `make check` runs it.
 layer_tests += tests/adversity/crash/run
 slow_tests += tests/adversity/crash/run
 check-built: $(crash_programs) $(BUILD)/sample-agent/sample-agent

@@ -1,12 +1,12 @@
-# What a power cut may leave of a directory: keeps every operation on it, and builds every state
-# that a file system without a journal could show.
+# Builds the states in which a power cut may leave a directory: it keeps every operation on the
+# directory, and builds every state that a file system without a journal could show.
 #
-# - An operation on a directory (an entry made, removed, renamed) lasts for certain once that
-#   directory has been synced; until then it may be lost, whatever becomes of those after it. A
-#   rename is kept as a whole or lost as a whole.
-# - A write lasts once its file has been synced; until then it may be kept, lost, be there as zeros,
-#   or be torn. So may a change of size or mode be lost.
-# - Syncing a file says nothing of the entry that names it.
+# - An operation on a directory (an entry made, removed, renamed) is certain to last once that
+#   directory has been synced. Until then it may be lost, whether later operations are lost or not.
+#   A rename is kept as a whole or lost as a whole.
+# - A write lasts once its file has been synced. Until then it may be kept, lost, be there as zeros,
+#   or be torn. A change of size or mode may be lost, too.
+# - To sync a file does not make the entry last that names the file.
 import itertools
 import math
 import os
@@ -26,7 +26,7 @@ class Operation:
         self.owner = owner      # the number of the directory or file
         self.kind = kind        # entries, write, size, mode
         self.detail = detail
-        self.at = None          # the moments when it was made, and from when on it lasts
+        self.at = None          # the moments at which the operation was made and became durable
         self.synced = None
 
     def fates(self, torn):
@@ -128,7 +128,8 @@ def materialise(picture, where):
         else:
             with open(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                 file.write(content)
-    for path, kind, _, mode in reversed(picture):  # a directory may forbid what goes into it
+    # A directory may forbid changes in it, so it comes last.
+    for path, kind, _, mode in reversed(picture):
         if kind != "link":
             os.chmod(where + path, mode)
 
@@ -140,7 +141,7 @@ class Disk:
         self.root = root
         self.operations = []
         self.marks = []         # (the moment, what was said)
-        self.moment = 0         # counts whatever happens
+        self.moment = 0         # counts everything that happens
         self.now = Tree([])
         self.add_from(root)
         self.first = self.now.copy()
@@ -160,7 +161,7 @@ class Disk:
             self.now.nodes.append(Node("file", content, os.stat(path).st_mode & 0o7777))
         return number
 
-    # ---- what the recorder tells
+    # ---- operations that the recorder reports
 
     def holds(self, path):
         return path == self.root or path.startswith(self.root + "/")
@@ -255,7 +256,7 @@ class Disk:
         self.marks.append((self.moment, text))
         self.moment += 1
 
-    # ---- what a power cut may leave
+    # ---- the states after a power cut
 
     def said(self, moment):
         """What had been said when the power was cut."""

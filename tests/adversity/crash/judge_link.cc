@@ -1,7 +1,7 @@
-// Starts on directories as a power cut may have left them, as the upgrader does, and relinks there.
-// Each line of standard input names a link and the executables that it may be made to name, and in
-// front of them, as `previous=PATH`, the link of --previous, if there is one; each line of standard
-// output says `ok`, or what went wrong.
+// Starts the upgrader's code on directories that a power cut may have left, and relinks there. Each
+// line of standard input names a link and the executables that it is to name in turn; before them
+// may stand the link of --previous, as `previous=PATH`. Each line of standard output says `ok`, or
+// what went wrong.
 #include <sys/stat.h>
 
 #include <cstring>
@@ -26,13 +26,12 @@ bool is_there(const std::filesystem::path& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-// The path at which the link that is to take the place of `path` is made.
+// Returns the path at which the upgrader makes the link that then replaces `path`.
 std::filesystem::path temporary_of(const std::filesystem::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".upgrader");
 }
 
-// Counts this start, whatever is left of the file, and returns the error in words; "" if there is
-// none.
+// Counts a start, whatever is left of the file. Returns the error in words, or "".
 std::string count_start(const std::string& previous, const std::string& executable) {
   AttemptsFile file;
   if (file.open(previous) != 0) return "the file of --attempts has no directory";
@@ -44,7 +43,7 @@ std::string count_start(const std::string& previous, const std::string& executab
   return file.read() == next.attempts ? "" : "what was counted is not what is read";
 }
 
-// Commits that program, and returns the error in words; "" if there is none, or no such program.
+// Commits a program. Returns the error in words, or "" if there is none or no such program.
 std::string relink(Link& link, const std::string& path, const std::string& to) {
   agent_protocol::Result<Program> checked = check_program(to, to, {});
   const Program* const program = checked ? &checked.value() : nullptr;
@@ -61,8 +60,8 @@ std::string relink(Link& link, const std::string& path, const std::string& to) {
   return "";
 }
 
-// The links as they are left: AGENT's was made to name each program in turn, so that of --previous
-// names the last one but one.
+// Judges the links at the end: AGENT's link has named each program in turn, so the link of
+// --previous must name the last but one.
 std::string judge_previous(const std::string& previous, const std::vector<std::string>& programs) {
   std::error_code ignored;
   const std::string& before = programs[programs.size() - 2];

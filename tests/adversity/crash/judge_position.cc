@@ -1,7 +1,7 @@
-// Takes the sample agent's work over where a power cut has left it, copies what there is to copy,
-// and compares the output with the lines that were written. Each line of standard input names the
-// log, the file of all lines, the output and the directory of the position; each line of standard
-// output says `ok`, or what went wrong.
+// Lets a sample agent take over from the state that a power cut has left, copies the rest, and
+// compares the output with the lines that were written. Each line of standard input names the log,
+// the file of all lines, the output and the directory of the position. Each line of standard output
+// says `ok`, or what went wrong.
 #include <iostream>
 #include <sstream>
 #include <string>

@@ -1,5 +1,5 @@
-# Records what a program does to a directory: runs it under strace and reads the system calls that
-# change files there, those that sync, and those that say something to somebody else.
+# Records a program's changes to a directory: runs the program under strace, and reads the system
+# calls that change files there, that sync, and that send something to another process.
 import os
 import re
 import subprocess
@@ -8,12 +8,13 @@ CALLS = ("open,openat,creat,close,dup,dup2,dup3,fcntl,lseek,write,writev,pwrite6
          "ftruncate,truncate,fallocate,copy_file_range,sendfile,rename,renameat,renameat2,link,"
          "linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,"
          "fsync,fdatasync,sync,syncfs")
-# What is known here to be no change that a crash could lose, or is carried out by `disk.py`.
+# System calls that change files and that are not understood here: if a program makes one, the
+# recording fails.
 UNKNOWN = ("writev", "pwritev", "fallocate", "copy_file_range", "sendfile", "rmdir", "truncate")
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?|(-?\w+)<((?:[^>\\]|\\.)*)>|([^,\s"<]+)')
 LINE = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|\?)(?:<([^>]*)>)?(.*)$")
 
-# That of those recorded, too.
+# The umask of the recorded programs, too.
 UMASK = os.umask(0)
 os.umask(UMASK)
 
@@ -72,7 +73,7 @@ class Call:
 def strace(log, command, inject=None):
     """The command that runs `command` and has its calls written to `log`."""
     options = ["-e", f"inject={inject}"] if inject else []
-    # For a build with sanitizers: leaks cannot be looked for in what is traced.
+    # In a build with sanitizers: a traced process cannot be searched for leaks.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:verify_asan_link_order=0"
     return ["strace", "-y", "-s", "1000000", "-o", log, "-e", "trace=" + CALLS, *options,
             "-E", "ASAN_OPTIONS=" + sanitizer, *command]
@@ -96,10 +97,11 @@ class Recorder:
         notes = list(notes)
         with open(log, encoding="latin-1") as lines:
             for number, line in enumerate(lines):
-                while notes and number >= notes[0][0]:  # until the next note is for later
+                # Handle the notes that are due before this call.
+                while notes and number >= notes[0][0]:
                     notes.pop(0)[1]()
                 if line.startswith(("---", "+++")) or " = ? " in line or line.endswith("= ?\n"):
-                    continue  # signals, exits, and what a kill has cut short
+                    continue  # signals, exits, and calls that a kill has interrupted
                 call = Call(line.rstrip("\n"))
                 if call.result is not None and call.result >= 0:
                     self.take_call(call)
@@ -124,7 +126,7 @@ class Recorder:
     def on_open(self, call):
         path = call.path(1 if call.name == "openat" else 0)
         if call.flag("O_TMPFILE"):
-            return  # a file without a name, which no crash leaves
+            return  # a file without a name, which no crash leaves behind
         self.open[call.result] = [0, call.flag("O_APPEND")]
         if not self.disk.holds(path):
             return

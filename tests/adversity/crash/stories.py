@@ -1,5 +1,5 @@
-# What is recorded: an upgrade with --relink by the real upgrader, and the real sample agent at its
-# work, from its first line over rotations, hand-overs and kills to its last.
+# The recorded stories: an upgrade with --relink by the real upgrader, and the work of the real
+# sample agent, from its first line over rotations, hand-overs and kills to its last.
 import json
 import os
 import select
@@ -8,7 +8,7 @@ import subprocess
 from disk import Disk
 from recorder import Recorder, strace
 
-PATIENCE_LOOKS = 4000   # of some milliseconds each: longer than any machine needs
+PATIENCE_LOOKS = 4000   # looks of some milliseconds each: longer than any machine needs
 
 
 class Broken(Exception):
@@ -33,8 +33,9 @@ def content_of(path):
 
 # ---- the link
 
-# An agent that asks for what its first argument names, if that is not itself; else it has come to
-# its end, and with it the upgrader. Much of it is a comment, so that there is something to tear.
+# An agent in shell. It requests an upgrade to the program that its first argument names, unless
+# that is itself: then it ends, and with it the upgrader. It has long comments, so that a write of
+# it can be torn.
 AGENT = """#!/bin/sh
 # release {name}
 exec 8<&0 9>&1 </dev/null >&2
@@ -68,7 +69,8 @@ def write(path, text, mode):
 class LinkStory:
     """A release is put in place, as the manual page says, and the upgrader commits it."""
 
-    # The link, what it names, the release that comes, and what an upgrader that was killed left.
+    # For each story: the path of AGENT's link and its target, the path of the new release, and a
+    # file that a killed upgrader has left, or None.
     PLACES = {
         "beside": ("releases/current", "agent-v1", "releases/agent-v2", None),
         "elsewhere": ("bin/agent", "/releases/agent-v1", "releases/agent-v2", None),
@@ -161,19 +163,19 @@ class PositionStory:
         os.makedirs(os.path.join(scratch, "input"))
         self.root, self.log = root, os.path.join(scratch, "input", "log")
         self.lines = 0
-        self.sessions = []      # (up to this moment, a copy of what the input was)
+        self.sessions = []      # pairs of the last moment, and a copy of the input at that moment
         self.notes = []
         self.copies = 0
         self.disk = Disk(root)
         self.recorder = Recorder(self.disk)
         self.generation = 0
         self.tell_all()
-        # What is copied is a file, so it has also what was appended later.
+        # A copy also has the lines that were appended later, since it is the file that is copied.
         for _, copy in self.sessions:
             last = content_of(copy + "/log").split()[-1]
             write(copy + "/lines", "".join(f"line {n}\n" for n in range(1, int(last) + 1)), 0o644)
 
-    # ---- the small language of the story
+    # ---- the words of the story
 
     def append(self, count):
         text = ""
@@ -269,16 +271,18 @@ class PositionStory:
         self.copied()
         state = self.stop()
         if self.careless:
-            return  # it does not sync, so the kills below would not come
+            return  # without syncs, the kills below would not happen
 
-        # A clean hand-over; killed when it is about to sync the output, its records written.
+        # After a clean hand-over, the agent is killed when it has written records, before it syncs
+        # the output.
         self.start("fsync:signal=KILL:when=3")
         self.say(type="activate", state=state, clean=True)
         self.say(type="committed", id="u", generation=2)
         self.append(2)
         self.end(killed_at="out/copy")
 
-        # Recovers. Killed at a rotation, when it has renamed the position, but not synced that.
+        # The agent recovers. It is killed at a rotation, when it has renamed the position and not
+        # synced it.
         self.start("fsync:signal=KILL:when=8")
         self.say(type="activate", clean=False)
         self.copied()
@@ -286,7 +290,7 @@ class PositionStory:
         self.append(2)
         self.end(killed_at="state")
 
-        # What was read to its end is deleted.
+        # A file that has been read to its end is deleted.
         os.unlink(self.log + ".1")
         self.start()
         self.say(type="activate", clean=False)

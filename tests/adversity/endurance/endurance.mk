@@ -1,5 +1,5 @@
-# make endurance: one upgrader through many upgrades, and the sample agent's lines through as many
-# hand-overs.
+# make endurance: runs one upgrader through many upgrades, and the sample agent's lines through as
+# many hand-overs.
 
 endurance_programs := $(addprefix $(BUILD)/tests/adversity/endurance/,endurance leak.so)
 
@@ -17,7 +17,7 @@ $(BUILD)/tests/adversity/endurance/leak.so: $(BUILD)/objects/tests/adversity/end
 endurance_packages = $(build_packages) catch2
 HANDOVERS ?= $(if $(LONG),1000,150)
 
-# First the sample agent, whether all its lines arrive; then the scripted ones.
+# Runs the sample agent first, to see whether all its lines arrive, and then the scripted upgrades.
 .PHONY: endurance
 endurance:
 	@tests/need-packages $(endurance_packages)

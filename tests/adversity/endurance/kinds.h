@@ -1,5 +1,5 @@
-// The kinds of upgrades of the endurance run: good ones, and everything that goes wrong, each with
-// how it must end.
+// The kinds of upgrades in the endurance run, each with the way in which it must end: good ones,
+// and one for everything that can go wrong.
 #pragma once
 
 #include <string>
@@ -12,16 +12,17 @@ enum class End { committed, kept, fallback };
 std::string words(End end);
 
 struct Kind {
-  const char* name;  // of it, and in the upgrade's id: there the active agent sees how to stop
-  const char* part;  // of the candidate: see tests/adversity/kill/actor.cc
+  // The kind's name, also in the upgrade's id, by which the active agent knows how to stop.
+  const char* name;
+  const char* part;  // how the candidate behaves: see tests/adversity/kill/actor.cc
   const char* members;
   End parallel;
   End sequential;
   bool parallel_only;
-  bool refused;  // before anything is started
+  bool refused;  // refused before anything is started
 };
 
-// The upgrade with this number: seven of ten are good, in both modes by turns.
+// The upgrade with a given number: seven of ten are good, alternately parallel and sequential.
 struct Upgrade {
   const Kind* kind;
   bool sequential;
@@ -29,7 +30,7 @@ struct Upgrade {
 
   [[nodiscard]] End end() const { return sequential ? kind->sequential : kind->parallel; }
   [[nodiscard]] bool bad() const { return end() != End::committed; }
-  // The line that asks for it; `directory` holds the agents.
+  // Returns the line that requests the upgrade; `directory` holds the agents.
   [[nodiscard]] std::string request(const std::string& directory) const;
 };
 

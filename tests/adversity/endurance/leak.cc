@@ -1,5 +1,5 @@
-// Preloaded into the upgrader by canaries: it loses something at every agent that it starts, a
-// descriptor or memory, as LEAK says.
+// A library for LD_PRELOAD, for canaries: the upgrader loses a descriptor or memory, as LEAK says,
+// at every agent that it starts.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t lost_bytes = 2'048;
 
-// Memory whose address is stored here is lost as soon as the next one is.
+// The last memory that was allocated and is lost when the next address is stored here.
 void* volatile lost = nullptr;
 
 void lose() {
@@ -24,7 +24,8 @@ void lose() {
 
 }  // namespace
 
-// By this call the upgrader starts an agent, and makes nothing else of its further arguments.
+// Replaces clone(), by which the upgrader starts an agent. The upgrader passes no further
+// arguments.
 extern "C" int clone(int (*run)(void*), void* stack, int flags, void* data, ...) {
   using Clone = int (*)(int (*)(void*), void*, int, void*, ...);
   const int pid = reinterpret_cast<Clone>(dlsym(RTLD_NEXT, "clone"))(run, stack, flags, data);

@@ -1,4 +1,4 @@
-// The lines that the log of a run may have: what is none of them is unexpected.
+// Knows the lines that the log of a run may have. Any other line is unexpected.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace endurance {
 
 class LogShapes {
  public:
-  // The table's lines; see log_lines.table.
+  // Reads the lines of the table; see log_lines.table.
   explicit LogShapes(const std::string& table_path);
 
   [[nodiscard]] bool has(std::string_view line) const;
@@ -18,8 +18,8 @@ class LogShapes {
   std::vector<std::string> shapes_;
 };
 
-// In a shape `#` stands for a number, `*` for any text that is not empty, and `@` for a generation
-// with its version, if that is known.
+// Returns whether the line has the shape. In a shape `#` stands for a number, `*` for a text that
+// is not empty, and `@` for a generation, with its version if that is known.
 bool matches(std::string_view line, std::string_view shape);
 
 }  // namespace endurance

@@ -1,5 +1,6 @@
-// make endurance: many upgrades of one upgrader, three of ten bad, under a load; at the end it
-// holds what it held after the first few hundred, and has logged nothing unexpected.
+// make endurance: makes many upgrades of one upgrader under load, three of ten bad ones. At the end
+// the upgrader must hold the same resources as after the first few hundred, and must have logged no
+// unexpected line.
 //
 // usage: endurance TABLE      UPGRADES=N, LONG=1; TABLE has the lines that the log may have
 //
@@ -34,13 +35,14 @@ constexpr std::size_t short_upgrades = 1'000;
 constexpr std::size_t long_upgrades = 10'000;
 constexpr std::size_t canary_upgrades = 120;
 
-// Until then the allocator takes what it needs: the base is measured after this.
+// The number of upgrades after which the resources are measured for the first time: until then the
+// allocator still grows.
 constexpr std::size_t base_of_long_runs = 300;
 constexpr std::size_t measured_every = 50;
 constexpr auto rest_patience = std::chrono::seconds(5);
 
 struct Outcome {
-  std::string wrong;  // the first thing that is, or ""
+  std::string wrong;  // the first thing that is wrong, or ""
   std::size_t done = 0;
   std::size_t bad = 0;
   std::size_t served = 0;
@@ -50,7 +52,7 @@ struct Outcome {
   Measure last;
 };
 
-// One upgrader, and upgrades until something is wrong.
+// Runs one upgrader, and makes upgrades until something is wrong.
 class Run {
  public:
   Run(const Programs& programs, const std::string& table, const Variables& variables)
@@ -117,7 +119,7 @@ void Run::upgrade(std::size_t number) {
   if (!troupe_.violations().empty()) fail(troupe_.violations().front());
 }
 
-// One agent is left, and has been told how the upgrade ended.
+// Returns true if only one agent is left, and it has been told how the upgrade ended.
 bool Run::has_ended(const Agent& before, std::size_t failures, End& end) const {
   const Agent* const only = troupe_.only_agent();
   if (only == nullptr || !only->active) return false;
@@ -138,8 +140,9 @@ void Run::judge_log(std::size_t number) {
   }
 }
 
-// When the kernel has given back whoever went last, and the upgrader has put away what was theirs:
-// it rests, and holds the same at two looks. Resources beyond the base get some time to go.
+// Measures the upgrader's resources when it is at rest and two looks agree: the kernel and the
+// upgrader may need a moment to free those of an agent that has ended. Waits for a while if there
+// are more than at the base.
 void Run::take_measure(bool base) {
   Measure before;
   const auto rests = [&] {
@@ -156,7 +159,7 @@ void Run::take_measure(bool base) {
 
 struct Canary {
   std::string seeded;
-  std::string reason;  // words of the reason for which it must be found
+  std::string reason;  // words of the reason with which it must be found
   std::function<std::string()> found;
 };
 

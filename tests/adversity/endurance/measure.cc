@@ -10,7 +10,7 @@
 namespace endurance {
 namespace {
 
-// The sum of the lines of smaps_rollup that begin so.
+// Returns the sum of the lines of smaps_rollup that begin with `beginning`.
 long rollup_kb(const std::string& text, const std::string& beginning) {
   long sum = 0;
   std::istringstream lines(text);
@@ -20,7 +20,7 @@ long rollup_kb(const std::string& text, const std::string& beginning) {
   return sum;
 }
 
-// "pipe", "socket", "anon_inode:[eventpoll]"; "file" of all that has a path.
+// Returns "pipe", "socket" or "anon_inode:[eventpoll]", or "file" for a descriptor with a path.
 std::string kind_of(const std::string& descriptor) {
   std::error_code gone;
   const std::string target = std::filesystem::read_symlink(descriptor, gone);

@@ -1,4 +1,4 @@
-// All that a process holds, as /proc says: descriptors, children, threads, memory.
+// Measures everything that a process holds, by /proc: descriptors, children, threads, memory.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 namespace endurance {
 
 struct Measure {
-  std::vector<std::string> descriptors;  // what each is of, sorted; their numbers change
+  std::vector<std::string> descriptors;  // the kind of each, sorted; their numbers change
   std::size_t children = 0;
   std::size_t zombies = 0;
   std::size_t threads = 0;
@@ -24,7 +24,7 @@ Measure measure(pid_t pid);
 
 inline constexpr long drift_kb_max = 64;
 
-// The resources of which there are more at the end than at the base, or others; "" if there are
+// Returns the resources that are more at the end than at the base, or different; "" if there are
 // none.
 std::string growth(const Measure& base, const Measure& end);
 

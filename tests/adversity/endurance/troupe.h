@@ -1,5 +1,5 @@
-// The upgrader that endures, and the agents under it, with a load on the active one: it is asked to
-// serve once a millisecond, and each time says a heartbeat through the upgrader.
+// Runs the upgrader of the endurance run, and puts load on its active agent: once a millisecond it
+// is asked to serve, and then also sends a heartbeat to the upgrader.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@ struct Programs {
   std::string actor;
 };
 
-// Added to the environment of the upgrader.
+// Variables that are added to the upgrader's environment.
 using Variables = std::vector<std::string>;
 
 struct Agent {
@@ -26,7 +26,7 @@ struct Agent {
   std::string role;
   bool active = false;
   bool committed = false;
-  std::size_t failures = 0;  // upgrade_failed heard
+  std::size_t failures = 0;  // the number of upgrade_failed that it has read
   bool gone = false;
 };
 
@@ -38,19 +38,19 @@ class Troupe {
   Troupe& operator=(const Troupe&) = delete;
 
   void pump();
-  // False if the condition does not come true in time, or the upgrader has ended.
+  // Returns false if the condition does not come true in time, or the upgrader has ended.
   bool wait_until(const std::function<bool()>& condition,
                   std::chrono::seconds patience = std::chrono::seconds(60));
   void say(const Agent& agent, const std::string& line) const;
 
-  // The only agent, if there is only one.
+  // Returns the only agent, or null if there are several.
   [[nodiscard]] const Agent* only_agent() const;
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
   [[nodiscard]] bool upgrader_runs();
-  // Ends it by SIGTERM; its exit status, or -1.
+  // Ends the upgrader by SIGTERM. Returns its exit status, or -1.
   int end();
 
-  // Lines that were logged since the last call; the last may still be being written.
+  // Returns the lines that were logged since the last call. The last one may still be incomplete.
   std::vector<std::string> new_log_lines();
   [[nodiscard]] const std::string& agents() const { return directory_; }
   [[nodiscard]] std::size_t served() const { return served_; }

@@ -1,5 +1,5 @@
-// A stand-in for the upgrader that makes one upgrade and looks at no result on the way: what the
-// canaries of make fault must catch. Without a fault it does its work well.
+// A stand-in for the upgrader, for the canaries of make fault, which must find it bad: it makes one
+// upgrade and checks the result of no call. Without a fault it works well.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ void tell(const Agent& agent, const std::string& line) {
   if (write(agent.input, text.data(), text.size()) < 0) _exit(own_status);
 }
 
-// Agents say one line at a time. One that fails to be read is the end.
+// Reads a line from an agent, which writes one at a time. A failed read counts as the end.
 std::string hear(const Agent& agent) {
   pollfd one{.fd = agent.output, .events = POLLIN, .revents = 0};
   poll(&one, 1, -1);
@@ -68,7 +68,7 @@ void stop(const Agent& agent) {
   tell(agent, R"({"type":"stop","reason":"upgrade","deadline_ms":1000})");
   while (hear(agent).find("\"stopped\"") == std::string::npos)
     continue;
-  waitpid(agent.pid, nullptr, 0);  // whatever it says
+  waitpid(agent.pid, nullptr, 0);  // the result is ignored
 }
 
 }  // namespace

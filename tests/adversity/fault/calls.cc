@@ -49,11 +49,11 @@ const std::map<long, const char*>& names() {
   return table;
 }
 
-// The size of what the child of a fork says of a failed exec, and of what libuv says to itself.
+// The size of the child's report of a failed exec, and of libuv's messages to itself.
 constexpr unsigned long report_bytes = 8;
 
-// A name of what --control, --previous and --attempts keep, or one beside it that takes its place;
-// empty: it is none of these.
+// Returns the kind of a file of --control, --previous or --attempts, or of a temporary file that
+// replaces one of these; "" for any other file.
 std::string kind_of_kept(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('/') + 1);
   const auto is_of = [last](std::string_view kept) {
@@ -79,7 +79,7 @@ std::string kind_of_stream(const RawCall& call, const std::string& log) {
   return call.args[2] == report_bytes ? ".report" : ".agent";
 }
 
-// The kind of file that a call is about, by its path or descriptor.
+// Returns the kind of file that a call is about, by its path or descriptor.
 std::string kind_of_file(const std::string& target, const std::string& log) {
   if (target == log || target.starts_with("/proc/self/fd/")) return ".log";
   if (target.starts_with("/proc/")) return ".proc";
@@ -87,7 +87,7 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   const std::string kept = kind_of_kept(target);
   if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
-  // A file that a program needs besides itself: its loader or, of a script, its interpreter.
+  // A file that a program needs besides itself: its loader, or the interpreter of a script.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
   return stat(target.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? ".directory" : ".program";
@@ -139,7 +139,7 @@ std::string name_of(const RawCall& call, const std::string& log) {
     return name + kind_of_path(call, log);
   }
   if (name == "execve" && text_of(call, 0).ends_with("/adapter")) return name + ".adapter";
-  // It may have been replaced.
+  // The adapter is known by the name of its descriptor, since its file may have been replaced.
   if (name == "execveat" &&
       target_of(call.pid, call.args[0]).find("/adapter") != std::string::npos) {
     return name + ".adapter";
@@ -180,7 +180,7 @@ int error_number(std::string_view name) {
 std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
   constexpr unsigned long page = 4096;
   std::string text;
-  // A page at a time: what is asked for may end where nothing is mapped.
+  // Reads a page at a time, since the bytes may end where nothing is mapped.
   while (text.size() < size) {
     char part[page];
     const unsigned long at = address + text.size();
@@ -190,7 +190,7 @@ std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
     const ssize_t count = process_vm_readv(pid, &here, 1, &there, 1, 0);
     if (count <= 0) break;
     text.append(part, static_cast<std::size_t>(count));
-    if (size == PATH_MAX && text.find('\0') != std::string::npos) break;  // a text, and its end
+    if (size == PATH_MAX && text.find('\0') != std::string::npos) break;  // a path ends at its NUL
   }
   return text;
 }

@@ -1,5 +1,6 @@
-// make fault: makes the system calls of the real upgrader fail, one a run, and judges what comes of
-// it. See tracer.h for how, plays.cc for the runs, expectations.table for what is expected.
+// make fault: makes the system calls of the real upgrader fail, one in each run, and judges the
+// outcome. tracer.h makes them fail, plays.cc has the runs, expectations.table the expected
+// outcomes.
 //
 // usage: fault     UPGRADER, PUPPET, BROKEN: programs; TABLE: expectations.table
 //                  LONG=1: every fault, not a sample; SAMPLE=N, SEED=N; PLAY=NAME; JOBS=N
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::size_t short_sample = 3'000;
 
-// So that whoever waits sees that it goes on.
+// The number of faults after which a line shows the progress.
 constexpr std::size_t progress_interval = 1'000;
 
 std::string setting_of(const char* name, const char* otherwise = "") {
@@ -33,7 +34,7 @@ std::string with_commas(std::size_t number) {
   return text;
 }
 
-// The findings, as the result line needs them.
+// The numbers for the result line.
 struct Figures {
   std::size_t injected = 0;
   std::size_t fired = 0;
@@ -104,7 +105,7 @@ bool judged_wrong(const Setting& setting, const std::string& text, const Report&
   return judged.wrong.find(about) != std::string::npos;
 }
 
-// A stand-in that looks at no result, and faults that cannot fire.
+// Runs canaries: a stand-in that checks no result, and faults that cannot fire.
 bool run_canaries(const Setting& setting, const Baselines& baselines,
                   const Expectations& expectations) {
   Setting broken = setting;
@@ -127,7 +128,7 @@ bool run_canaries(const Setting& setting, const Baselines& baselines,
   return caught;
 }
 
-// ---- all together
+// ---- the results
 
 bool tell_result(const Figures& figures) {
   std::string text =

@@ -1,6 +1,6 @@
-# make fault: system calls of the real upgrader are made to fail, one a run. It takes these
-# settings: LONG=1 (every fault, not a sample), SAMPLE, SEED, PLAY (one play's), JOBS, OUTCOMES=1,
-# and ONLY=PLAY:WHO:CALL:ERROR:K for a single one with its trace.
+# make fault: makes system calls of the real upgrader fail, one in each run. Settings: LONG=1 (every
+# fault, not a sample), SAMPLE, SEED, PLAY (one play only), JOBS, OUTCOMES=1, and
+# ONLY=PLAY:WHO:CALL:ERROR:K for a single fault with its trace.
 
 fault_program := $(BUILD)/tests/adversity/fault/fault
 broken_upgrader := $(BUILD)/tests/adversity/fault/broken

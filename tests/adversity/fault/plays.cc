@@ -7,8 +7,8 @@
 namespace fault {
 namespace {
 
-// Deadlines that a lost message leads to: nobody waits for them in earnest (swift_time.h), and none
-// passes while somebody does what he has to.
+// Long time limits, so that none passes while a process does its work. If a message is lost, the
+// deadline is not waited for in real time (swift_time.h).
 Texts options(Texts more) {
   Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());
@@ -89,8 +89,8 @@ bool unfit_on_trial(Run& run, Agent& agent, std::string_view type) {
   return true;
 }
 
-// The first program is replaced by another file once it runs, so that the way back goes by the
-// descriptor that was kept open.
+// A play whose first program is replaced by another file while it runs, so that the fallback is
+// started by the descriptor that the upgrader has kept open.
 Play rollback() {
   Play play{.name = "rollback",
             .about = "unfit on trial, rolled back to a program that was replaced; log to a socket",
@@ -108,7 +108,7 @@ Play rollback() {
   return play;
 }
 
-// The adapter itself is replaced, too, and goes on being executed by its descriptor.
+// A play whose adapter is replaced, too, and is still executed by its descriptor.
 Play adapter() {
   Play play{.name = "adapter",
             .about = "an adapter, replaced, runs programs; one is unfit on trial",
@@ -223,7 +223,7 @@ Play sigquit() {
   return play;
 }
 
-// An operator's line; how the upgrade is called, too, where it has a name.
+// Returns an operator's line. If it requests an upgrade with an id, `more` has the id.
 std::string request(int number, const std::string& type, const std::string& more = "") {
   return R"({"type":")" + type + R"(","request":"r)" + std::to_string(number) + "\"" + more + "}";
 }

@@ -8,6 +8,6 @@
 namespace fault {
 
 [[nodiscard]] const std::vector<Play>& plays();
-[[nodiscard]] const Play& play_named(std::string_view name);  // throws if there is none
+[[nodiscard]] const Play& play_named(std::string_view name);  // throws if there is no such play
 
 }  // namespace fault

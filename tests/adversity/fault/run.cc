@@ -245,7 +245,7 @@ void Run::take_step(Agent& agent) {
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    if (agent.unanswered == 0 && tracer_->at_rest()) ++look;  // it takes no notice
+    if (agent.unanswered == 0 && tracer_->at_rest()) ++look;  // the upgrader takes no notice
     if (!tracer_->held()) pump(1);
   }
   end_agent(agent, "exit " + std::to_string(step.status));
@@ -350,7 +350,7 @@ void Run::idle() {
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
-  if (init_awaits_ready()) return;  // for ever: then it hangs
+  if (init_awaits_ready()) return;  // otherwise the upgrader would wait for ever
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 
@@ -388,7 +388,8 @@ bool Run::init_awaits_ready() const {
 std::string Run::story() const {
   std::string text;
   for (const Agent& agent : agents_) {
-    if (agent.types.empty() && agent.ended) continue;  // it came to nothing
+    // An agent that ended before it heard anything.
+    if (agent.types.empty() && agent.ended) continue;
     if (!text.empty()) text += "; ";
     text += agent.role.empty() ? "an agent" : agent.role;
     for (const std::string& type : agent.types)

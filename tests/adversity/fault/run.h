@@ -1,9 +1,9 @@
-// One scripted run of the real upgrader with puppets as its agents, from its start to what is left
-// when it has gone; a fault may strike it on the way.
+// One scripted run of the real upgrader, with puppets as its agents: from its start to the
+// judgement of everything that is left after its end. A fault may strike it on the way.
 //
-// The run is in step: an agent does its next deed only when the upgrader waits, no child is between
-// fork and exec, and everybody has heard all that was said. So the same calls are made in the same
-// order every time, and the k-th call of a kind is the same one as in the run that was listed.
+// The run is deterministic: an agent acts only when the upgrader waits, no child is between fork
+// and exec, and every process has read everything. So each run makes the same calls in the same
+// order, and the k-th call of a kind is the same as in the run that was listed.
 #pragma once
 
 #include <sys/types.h>
@@ -26,8 +26,8 @@ using Texts = std::vector<std::string>;
 struct Setting {
   std::string upgrader;
   std::string puppet;
-  bool shows = false;        // every call, line and log
-  int patience_ms = 30'000;  // a run that takes longer hangs
+  bool shows = false;        // prints every call, line and log
+  int patience_ms = 30'000;  // a run that takes longer has hung
 };
 
 enum class LogKind { file, pipe, socket };
@@ -35,23 +35,24 @@ enum class LogKind { file, pipe, socket };
 class Run;
 struct Agent;
 
-// A scripted run: what everybody does as long as no fault strikes.
+// A scripted run: the acts of all agents and of the operator as long as no fault strikes.
 struct Play {
   std::string name;
   std::string about;
-  std::string story;  // what the agents have been told when all is over
+  std::string story;  // the messages that the agents have received when the run is over
   Texts options{};
   LogKind log = LogKind::file;
   bool link = false;                  // AGENT is the link `current` to `one`
   bool script = false;                // the programs are scripts with an interpreter
-  bool adapter = false;               // what speaks is an adapter of theirs
-  std::string previous{};             // what the link of --previous names
-  std::string attempts{};             // what its file says of `one`
-  std::function<void(Run&)> begin{};  // the first agent serves
-  // The lines that an operator writes to --control, each when the one before has led to rest.
+  bool adapter = false;               // the programs run behind an adapter
+  std::string previous{};             // the target of the link of --previous
+  std::string attempts{};             // the content of its file of attempts, about `one`
+  std::function<void(Run&)> begin{};  // called when the first agent is active
+  // Returns the lines that an operator writes to --control, each when the one before has been dealt
+  // with.
   std::function<Texts(const Run&)> requests{};
-  std::function<void(Run&)> without_operator{};  // if none of them is taken
-  // An agent's own way with a message, if it is not every good agent's. Returns true if it has one.
+  std::function<void(Run&)> without_operator{};  // called if the upgrader takes no requests
+  // Reacts to a message in another way than a good agent does. Returns true if it has reacted.
   std::function<bool(Run&, Agent&, std::string_view)> react{};
 
   [[nodiscard]] bool has(std::string_view option) const;
@@ -66,35 +67,35 @@ struct Step {
 
 struct Agent {
   pid_t pid = 0;
-  int number = 0;      // in the order of their starts, from 1
+  int number = 0;      // in the order of the starts, from 1
   std::string pipe{};  // its standard input
   int socket = -1;
   bool ended = false;
   bool end_of_input = false;
   bool active = false;
   std::string role{};
-  int heard = 0;  // lines
+  int heard = 0;  // the number of lines that it has read
   int unanswered = 0;
-  std::deque<std::string> lines{};  // not yet reacted to
-  std::deque<Step> steps{};         // not yet done
-  Texts types{};                    // of all messages, for the story
+  std::deque<std::string> lines{};  // lines without a reaction yet
+  std::deque<Step> steps{};         // steps that it has not taken yet
+  Texts types{};                    // the types of all messages, for the story
 };
 
 // The outcome of a run.
 struct Report {
-  int status = 0;       // of the upgrader, as waitpid gives it
-  int end_signal = 0;   // by which it was told to end; 0: it was not
-  std::string at_goal;  // what the agents had been told when the upgrade was over
-  std::string at_end;   // and when all was over; the log's lines are counted, too
-  pid_t served = 0;     // who was active at the goal; 0: nobody
+  int status = 0;       // the upgrader's end, as waitpid gives it
+  int end_signal = 0;   // the signal that told it to end, or 0
+  std::string at_goal;  // the messages that agents had received when the upgrade was over
+  std::string at_end;   // the messages at the end, and the number of log lines
+  pid_t served = 0;     // the active agent when the upgrade was over, or 0
   bool served_is_fallback = false;
   bool probed = false;  // a further upgrade was tried, and was committed
-  bool deaf = false;    // an operator was told that it takes no requests
-  std::string stage;    // of the failure that was told, if one was
-  std::string error;    // its errno
+  bool deaf = false;    // the FIFO had no reader when an operator opened it
+  std::string stage;    // the stage of the failure that was reported, if one was
+  std::string error;    // the errno of that failure
   std::string log;
   bool fired = false;
-  Phase phase = Phase::start;  // in which the fault fell
+  Phase phase = Phase::start;  // the phase in which the fault struck
   pid_t active_at_fault = 0;
   std::vector<Call> calls;
   Texts violations;
@@ -116,12 +117,12 @@ class Run {
   void say(Agent& agent, std::string text);  // a newline is added
   void say_type(Agent& agent, std::string_view type, std::string_view members = "");
   void request_upgrade(std::string_view members = "", std::string_view program = "two");
-  void stop_slowly(Agent& agent);  // says `stopped`, closes its output, exits: one after another
+  void stop_slowly(Agent& agent);  // says `stopped`, closes its output and exits, in three steps
   void exit_after(Agent& agent, std::string text,
-                  int status);  // at once, both are there to be seen
-  void signal(int number);      // to the upgrader; SIGTERM, SIGINT and SIGQUIT are its end
+                  int status);  // both at once, so that the upgrader finds both
+  void signal(int number);      // to the upgrader; SIGTERM, SIGINT and SIGQUIT are to end it
   void point_link_at(std::string_view name);
-  void replace_program(std::string_view name);  // by another file of the same name
+  void replace_program(std::string_view name);  // replaces the file by another of the same name
   [[nodiscard]] Agent* active();
 
  private:
@@ -175,15 +176,15 @@ class Run {
   int listener_ = -1;
   int log_reader_ = -1;
   int log_writer_ = -1;
-  int notify_ = -1;  // what init is told comes here
+  int notify_ = -1;  // init's end of the notification socket
   bool init_heard_ready_ = false;
-  int wake_ = -1;  // readable when a child has something to tell
+  int wake_ = -1;  // readable when there is news of a child
   std::deque<Agent> agents_;
-  std::vector<std::pair<int, pid_t>> sockets_;  // pid: 0 until it has introduced itself
+  std::vector<std::pair<int, pid_t>> sockets_;  // the pid is 0 until it has introduced itself
   bool begun_ = false;
   bool over_ = false;
   bool probing_ = false;
-  std::size_t asked_ = 0;  // of the operator's requests
+  std::size_t asked_ = 0;  // requests that the operator has written
   int idle_looks_ = 0;
   std::chrono::steady_clock::time_point deadline_;
   Report report_;

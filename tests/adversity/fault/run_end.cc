@@ -1,5 +1,5 @@
-// The judgement after a run: the agents see the end of their input and go, nobody is left behind,
-// the link leads to a whole program, and init can start the upgrader again. See run.h.
+// Judges the end of a run: the agents see the end of their input and exit, no process is left
+// behind, the link leads to a whole program, and init can start the upgrader again. See run.h.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace fault {
 namespace {
 
-// Of an overloaded machine, too.
+// Long enough even for an overloaded machine.
 constexpr auto end_patience = std::chrono::seconds(30);
 
 constexpr int news_levels_max = 32;
@@ -49,7 +49,7 @@ void Run::look_at_the_end() {
   }
 }
 
-// It has reaped all before it exits: nobody is left, alive or dead.
+// Checks that the upgrader has reaped all its children before its exit.
 void Run::judge_leftovers() {
   for (const pid_t child : integration::children_of(getpid())) {
     violation("process " + std::to_string(child) + " is left behind");
@@ -59,7 +59,7 @@ void Run::judge_leftovers() {
   }
 }
 
-// Every agent that is left sees the end of its input.
+// Waits until every living agent has seen the end of its input.
 void Run::await_agents() {
   const auto deadline = std::chrono::steady_clock::now() + end_patience;
   const auto knows = [](const Agent& agent) { return agent.ended || agent.end_of_input; };
@@ -75,8 +75,8 @@ void Run::await_agents() {
   }
 }
 
-// The link leads to a whole program and, where the upgrader still worked at the end, to the one
-// that was committed last.
+// Checks that the link leads to a whole program, and to the one that was committed last if the
+// upgrader still worked at the end.
 void Run::judge_files() {
   if (!play_.link) return;
   std::error_code error;
@@ -93,12 +93,12 @@ void Run::judge_files() {
   }
 }
 
-// Judges the link of --previous: it names the last but one that was committed, and AGENT's link
-// names another only if this one names that.
+// Checks that the link of --previous names the last but one committed program, and that AGENT's
+// link names another program only if the link of --previous names the one before.
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);
-  // An upgrade from `one`, which has lasted after all, has moved it.
+  // An upgrade from `one` has moved the link: `one` has worked after all.
   const bool moved = report_.at_end.find("first welcome activate") != std::string::npos;
   if (!play_.previous.empty() && !moved) {
     if (target != path(play_.previous)) violation("the link of --previous leads to " + target);
@@ -109,7 +109,7 @@ void Run::judge_previous(const std::string& named) {
   }
 }
 
-// status.json is whole whenever it is looked at, and the last one is true; whoever asked has an
+// Checks that status.json is whole, that its last content is true, and that every request has an
 // answer.
 void Run::judge_news() {
   const std::string news = integration::read_file(path("control/status.json"));
@@ -127,8 +127,9 @@ void Run::judge_news() {
   }
 }
 
-// As init would. With a lock it is started at once, and waits while an agent holds that; without
-// one, agents of the upgrader that has gone may meet its successor, so they go first.
+// Starts the upgrader again, as init would. With a lock it is started at once, and waits while an
+// agent holds the lock. Without a lock, agents of the ended upgrader could meet its successor, so
+// they are ended first.
 void Run::start_again() {
   const bool locked = play_.has("--lock=");
   const std::string log = path("log.again");
@@ -153,7 +154,7 @@ void Run::start_again() {
   play_again(upgrader, log);
 }
 
-// The upgrader that was started again serves, and ends when it is told to.
+// Checks that the upgrader that was started again serves, and ends when it is told to.
 void Run::play_again(pid_t upgrader, const std::string& log) {
   const std::size_t before = agents_.size();
   const auto deadline = std::chrono::steady_clock::now() + end_patience;

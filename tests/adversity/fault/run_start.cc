@@ -1,5 +1,5 @@
-// The beginning of a run: its directory, the programs in it, the upgrader, its log, and what init
-// is told. See run.h.
+// Begins a run: makes its directory, the programs in it, the log and init's socket, and starts the
+// upgrader. See run.h.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -97,12 +97,12 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
-  // A program that nobody executes: it would end at once.
+  // Behind an adapter, no process executes the program itself: it would end at once.
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }
-  // A file of its own: two names of one file would be one executable, between which nothing goes
-  // back.
+  // A copy, not a second name: two names of one file would be one executable, and an upgrade
+  // between them would need no way back.
   std::filesystem::copy_file(setting_.puppet, path(name));
 }
 
@@ -122,7 +122,7 @@ void Run::listen() {
   notify_ = bound_socket(SOCK_DGRAM, "notify");
 }
 
-// By a short name, since a directory's own may be longer than an address can be.
+// Binds the socket by a short path, since the directory's own may be longer than an address can be.
 int Run::bound_socket(int type, const char* name) const {
   const int made = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const int directory = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);

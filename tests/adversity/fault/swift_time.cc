@@ -33,8 +33,9 @@ void set_timeout(const RawCall& call, unsigned long timeout) {
 
 }  // namespace
 
-// On the stack stand the number of arguments, these, the environment, and then pairs of a kind and
-// a value, of which one says where the kernel has laid a clock into the process.
+// Hides the clock that the kernel maps into the process (the vDSO). The stack holds the number of
+// arguments, the arguments, the environment, and then pairs of a kind and a value; one pair says
+// where that clock is.
 void SwiftTime::hide_other_clocks(pid_t pid) {
   user_regs_struct registers{};
   if (ptrace(PTRACE_GETREGS, pid, nullptr, &registers) != 0) return;
@@ -61,7 +62,7 @@ void SwiftTime::enter(const RawCall& call) {
   if (changed_) set_timeout(call, timeout <= no_wait_max_ms ? 0 : for_ever);
 }
 
-// By a signal that nobody takes notice of.
+// Interrupts the wait by a signal that the upgrader ignores.
 bool SwiftTime::break_off(const RawCall& call, int most_ms) {
   const int timeout = static_cast<int>(call.args[3]);
   if (!is_wait(call) || timeout <= 0 || timeout > most_ms) return false;

@@ -1,12 +1,12 @@
-// The time of a traced process that is not to wait in earnest for deadlines of its own, such as the
-// tenth of a second between two writings of status.json, or the second in which init hears ten
-// times at most: when one of these passes does not depend on how quick the machine is, and every
-// run makes the same calls.
+// The clock of a traced process, so that its run does not depend on how fast the machine is: it
+// does not wait in real time for its own deadlines, such as the tenth of a second between two
+// writings of status.json, or the second in which init gets at most ten messages. Every run then
+// makes the same calls.
 //
-// Its clock is asked of the kernel, where it is traced, since it is told of no other at its start;
-// and it stands still, but that half a second has gone by each time that it waits. If it would
-// wait for a tenth of a second or less it does not wait. A longer wait ends by an event, or is
-// broken off when nobody else will do anything before its end; then that much has gone by.
+// The process asks the kernel for the time, since the other clock is hidden from it at its start,
+// and the tracer answers. The clock stands still, except that each wait adds half a second. A wait
+// for a tenth of a second or less is over at once. A longer wait ends by an event, or is broken off
+// if no other process will act before its end; then its whole time is added.
 #pragma once
 
 #include <sys/types.h>
@@ -19,20 +19,21 @@ namespace fault {
 
 class SwiftTime {
  public:
-  // It has just been executed.
+  // Call it when the process has just been executed.
   static void hide_other_clocks(pid_t pid);
 
   [[nodiscard]] static bool is_question(const RawCall& call);  // about the time
-  // At the entry and at the return of a call.
+  // Call these at the entry and at the return of a call.
   void enter(const RawCall& call);
-  // Breaks off the wait that it has entered, if that is to end within `most_ms`.
+  // Breaks off the wait that has just begun, if it would end within `most_ms`. Returns whether it
+  // did.
   bool break_off(const RawCall& call, int most_ms);
   void leave(const RawCall& call);
 
  private:
-  std::int64_t started_ns_ = 0;  // what the kernel's clock said first
+  std::int64_t started_ns_ = 0;  // the first time that the kernel's clock gave
   std::int64_t waited_ms_ = 0;
-  bool changed_ = false;  // how long it waits
+  bool changed_ = false;  // the length of the wait was changed
   bool broken_off_ = false;
 };
 

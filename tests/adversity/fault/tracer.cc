@@ -152,7 +152,7 @@ bool Tracer::take_stops() {
 
 void Tracer::take_stop(pid_t pid, int status) {
   Tracee& tracee = expect_child(pid);
-  if (!tracee.seen) {  // a child begins with a stop of its own
+  if (!tracee.seen) {  // a child's first stop is one of its own
     tracee.seen = true;
     return resume(pid, 0);
   }
@@ -258,7 +258,7 @@ void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {
     if (is_break) {
-      registers.rdi = 0;  // and put back at the return
+      registers.rdi = 0;  // put back at the return
     } else {
       registers.orig_rax = ~0ULL;
     }

@@ -1,18 +1,19 @@
-// Follows the upgrader by ptrace, and each of its children from the fork to the exec, where it lets
-// go: agents are never traced. Makes one call fail, or kills the caller at it.
+// Follows the upgrader by ptrace, and each of its children from the fork to the exec. Agents are
+// never traced. Makes one call fail, or kills its caller at it.
 //
-// Why our own and not `strace -e inject`: it must let go of a child at its exec, hold the upgrader
-// while an agent dies (so that each run makes the same calls in the same order, and the k-th is
-// always the same one), tell the phase that the fault fell into, and take a few milliseconds.
+// `strace -e inject` would not do. The tracer must let go of a child at its exec. It must hold the
+// upgrader while an agent dies, so that each run makes the same calls in the same order and the
+// k-th is always the same. It must report the phase in which the fault struck, and take only a few
+// milliseconds.
 //
-// A call is made to fail by giving the kernel a number that no call has; at its return the kernel's
-// ENOSYS is seen to be there, the error is put in its place and read back: then it has fired. An
-// error that comes after the deed (close, a reaped child) is put in the place of the true result. A
-// kill has fired when the kernel says that the process was ended by SIGKILL while it was held at
-// the entry of that call.
+// To make a call fail, the tracer gives the kernel a number that no call has. At the return it
+// checks for the kernel's ENOSYS, puts the wanted error in its place and reads it back: then the
+// fault has fired. For an error after the deed (close, a reaped child) it replaces the true result.
+// A kill has fired when the kernel reports that SIGKILL ended the process while it was held at the
+// entry of that call.
 //
-// The calls of the dynamic loader and of the libraries' constructors are left out: main's first is
-// fcntl(0, F_GETFD), and there the counting begins.
+// The calls of the dynamic loader and of the libraries' constructors are not counted: counting
+// begins at main's first call, fcntl(0, F_GETFD).
 #pragma once
 
 #include <sys/types.h>
@@ -34,9 +35,9 @@ inline constexpr const char* kill_fault = "KILL";
 // The part of its life in which the upgrader made a call.
 enum class Phase {
   start,    // no agent has been activated yet
-  serving,  // one is active, an upgrade may be under way
-  gap,      // the active one has been reaped, the next is not active yet
-  end       // it was told to shut down
+  serving,  // an agent is active; an upgrade may be under way
+  gap,      // the active agent has been reaped, and no other is active yet
+  end       // the upgrader has been told to shut down
 };
 inline constexpr const char* phase_names[] = {"start", "serving", "gap", "end"};
 
@@ -44,7 +45,8 @@ struct Fault {
   std::string play;
   std::string who;  // "upgrader", or "child1" for the child of its first fork, and so on
   std::string call;
-  // An error's name, or KILL; `+` behind it: every call from the k-th on; `*`: its repetition, too.
+  // An error's name, or KILL. With `+` behind it every call from the k-th on fails, with `*` the
+  // k-th and its repetition.
   std::string what;
   int k = 1;
 
@@ -69,57 +71,61 @@ struct Call {
 
 class Tracer {
  public:
-  // `agent_started` is told of every exec of a child; `log` is what the log leads to.
+  // `agent_started` is called at every exec of a child; `log` is the file that the log is written
+  // to.
   Tracer(std::optional<Fault> fault, std::function<void(pid_t)> agent_started, bool shows);
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  // Takes a process that has asked to be traced and stopped itself before its exec.
+  // Begins to trace a process that has asked for it and has stopped itself before its exec.
   void follow(pid_t upgrader, std::string log);
 
-  // Takes in what the kernel has to tell of anybody. False if there was nothing.
+  // Handles all stops and ends that the kernel reports. Returns false if there was none.
   bool take_stops();
 
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
   [[nodiscard]] bool alive() const { return alive_; }
-  [[nodiscard]] int status() const { return status_; }  // as waitpid gives it, once it is dead
+  // As waitpid gives it, once the upgrader is dead.
+  [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] bool has_child() const { return tracees_.size() > (alive_ ? 1U : 0U); }
-  // It waits for somebody, and none of its children is on its way.
+  // Returns whether the upgrader waits for other processes, and none of its children is between
+  // fork and exec.
   [[nodiscard]] bool at_rest() const;
-  // And nothing but an agent or a signal would end that.
+  // Returns whether it is at rest, and only an agent or a signal can end that.
   [[nodiscard]] bool waits_for_ever() const;
 
-  // It does not wait any longer for what comes by itself. False if it waits for nothing else.
+  // Breaks off the upgrader's wait for a deadline. Returns false if it waits for no deadline.
   bool break_off_wait();
 
-  // It is not to go on from the next stop it comes to.
+  // Keeps the upgrader at the next stop that it comes to.
   void hold() { hold_ = true; }
   [[nodiscard]] bool held() const { return held_; }
   void release();
 
-  void stop_faults() { faults_over_ = true; }  // of those that last
-  void enter_end() { ending_ = true; }         // from here on, Phase::end
+  void stop_faults() { faults_over_ = true; }  // ends a fault that lasts
+  void enter_end() { ending_ = true; }         // the phase is `end` from here on
   [[nodiscard]] bool fired() const { return fired_ > 0; }
   [[nodiscard]] int times_fired() const { return fired_; }
   [[nodiscard]] Phase fault_phase() const { return fault_phase_; }
   [[nodiscard]] pid_t active_at_fault() const { return active_at_fault_; }
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
-  // Lines that went into the pipe that is this process's standard input.
+  // Returns the number of lines that were written to the pipe that is this process's standard
+  // input.
   [[nodiscard]] int lines_sent(const std::string& pipe) const;
   [[nodiscard]] bool has_closed(const std::string& pipe) const { return closed_.contains(pipe); }
-  // The ends of children of ours that are no tracees, as waitpid gives them: orphans, or whom the
-  // run has started itself.
+  // Returns the ends of our children that are not traced, as waitpid gives them: orphans, and
+  // processes that the run has started itself.
   [[nodiscard]] const std::map<pid_t, int>& others() const { return others_; }
-  // The process that a kill spared when it was made to fail; 0 if there is none.
+  // Returns the process that lives on since its kill was made to fail; 0 if there is none.
   [[nodiscard]] pid_t spared() const { return fired_ > 0 ? spared_ : 0; }
 
  private:
   struct Tracee {
     std::string who{};
-    bool seen = false;    // its first stop was
-    bool counts = false;  // from main's first call on
-    bool inside = false;  // a call: its entry was seen, and not yet its return
+    bool seen = false;    // its first stop was seen
+    bool counts = false;  // true from main's first call on
+    bool inside = false;  // a call was entered, and has not returned
     RawCall call{};
     std::string name{};
     int k = 0;
@@ -160,8 +166,8 @@ class Tracer {
   int fired_ = 0;
   Phase fault_phase_ = Phase::start;
   pid_t active_at_fault_ = 0;
-  bool activated_ = false;  // anybody, ever
-  pid_t latest_ = 0;        // the child that was executed last
+  bool activated_ = false;  // some agent has been activated
+  pid_t latest_ = 0;        // the child whose exec was the last
   pid_t active_ = 0;
   std::vector<Call> calls_;
   std::map<std::string, int> lines_sent_;
@@ -171,7 +177,7 @@ class Tracer {
   SwiftTime time_;
 };
 
-// Waits, for a moment at most, until that process has ended, reaped or not.
+// Waits, at most for a moment, until the process has ended, reaped or not.
 void await_end(pid_t pid);
 [[nodiscard]] bool has_ended(pid_t pid);
 

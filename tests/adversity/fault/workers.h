@@ -1,5 +1,5 @@
-// Judges many faults, in as many processes side by side as there is room for: one process can trace
-// and reap for one run at a time.
+// Judges many faults in several processes side by side: one process can trace and reap for one run
+// at a time.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,18 @@
 namespace fault {
 
 struct Judged {
-  std::size_t index = 0;  // of the fault
+  std::size_t index = 0;  // the fault's index
   bool fired = false;
   std::string outcome;
   Phase phase = Phase::start;
-  std::string wrong;  // "" if nothing is
+  std::string wrong;  // "" if nothing is wrong
 };
 
-// One fault, again if it did not fire: on a busy machine a run may take another road.
+// Judges one fault. Tries again if it did not fire: on a busy machine a run may take another way.
 [[nodiscard]] Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
                                  const Expectations& expectations);
 
-// Tells `take` of each as it comes. Throws if a worker died.
+// Calls `take` with each result as it comes. Throws if a worker died.
 void judge_all(const Setting& setting, const std::vector<Planned>& faults,
                const Baselines& baselines, const Expectations& expectations, int workers,
                const std::function<void(const Judged&)>& take);

@@ -10,7 +10,7 @@ using namespace agent_protocol;
 
 namespace {
 
-// A message that is sent is one line, and the second decoder takes it.
+// Checks that a message that is sent is one line, and that the second decoder accepts it.
 void check_line(const AgentMessage& message) {
   const Result<std::string> line = encode(message);
   must(bool(line), "what is sent cannot be written", line ? "" : line.reason());
@@ -42,7 +42,7 @@ void AgentWatcher::see_heard(const UpgraderMessage& message, const SessionAction
     must(!std::holds_alternative<ExitAtOnce>(action), "the upgrader's words end an agent");
   }
   if (std::holds_alternative<Stop>(message) && active_ && !stopped_) ordered_ = true;
-  // One that has stopped of itself owes the upgrader the news.
+  // A session that has stopped by itself has been told of the order now, too.
   if (std::holds_alternative<Stop>(message) && stopping_) ordered_ = true;
   see_actions(actions);
 }

@@ -1,6 +1,5 @@
-// Watches an agent's half of the conversation from outside, by what the program says, what comes
-// from the upgrader and what is done about it. Written from the protocol page; knows nothing of how
-// a session is made.
+// Watches an agent's session from outside: by what the program says, what comes from the upgrader,
+// and what the session does. Written from the protocol page; knows nothing of the session's code.
 #pragma once
 
 #include <optional>
@@ -12,7 +11,7 @@ namespace fuzz {
 
 class AgentWatcher {
  public:
-  // The program said this; `actions` is empty if that was refused.
+  // Judges a message that the program wanted to send; `actions` is empty if the session refused it.
   void see_said(const agent_protocol::AgentMessage& message,
                 const agent_protocol::SessionActions& actions, bool refused);
   void see_heard(const agent_protocol::UpgraderMessage& message,
@@ -30,12 +29,12 @@ class AgentWatcher {
   bool greeted_ = false;    // hello has been sent
   bool ready_ = false;      // ready has been sent
   bool given_up_ = false;   // unfit has been sent while held
-  bool active_ = false;     // the program has been told
-  bool candidate_ = false;  // its role
+  bool active_ = false;     // the program has been told of its activation
+  bool candidate_ = false;  // the agent's role is candidate
   bool welcomed_ = false;
   bool committed_ = false;
-  bool ordered_ = false;   // to stop, by the upgrader, and it has not taken that back
-  bool stopping_ = false;  // the program has been told
+  bool ordered_ = false;   // the upgrader has told it to stop, and has not taken that back
+  bool stopping_ = false;  // the program has been told to stop
   bool stopped_ = false;   // stopped has been sent
   bool input_ended_ = false;
   bool exited_ = false;

@@ -1,6 +1,6 @@
-// Any bytes as lines of the control directory's FIFO: what a line is to the program is what a plain
-// reading of the page says; and a supervisor that serves goes on serving, whatever it is asked, as
-// a watcher sees it, but for a shutdown.
+// Reads any bytes as lines of the control directory's FIFO. The program must understand each line
+// as a plain reading of the page does. A supervisor with an active agent must keep every rule of
+// the watcher and stay in service, whatever is requested, until a shutdown.
 #include <algorithm>
 #include <map>
 
@@ -18,7 +18,7 @@ namespace {
 
 using namespace upgrader;
 
-// The one value of that name, or null.
+// Returns the value of the member `name`, or null if there is not exactly one.
 const Json* only(const Json& object, std::string_view name) {
   const Json* found = nullptr;
   for (std::size_t i = 0; i < object.names.size(); ++i) {
@@ -37,7 +37,7 @@ bool is_name(const Json& value) {
                      [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// The name under which a line is to be answered; nothing: it is stray output.
+// Returns the name under which a line must be answered, or nothing if it is stray output.
 std::optional<std::string> name_in(std::string_view line) {
   const std::optional<Json> object = read_json(line, 32);
   if (!object || object->kind != Json::Kind::object) return std::nullopt;
@@ -63,7 +63,7 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor whose world does all that it wants.
+// A supervisor in a world where every order succeeds.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {
@@ -78,7 +78,7 @@ class Serving {
       actions = step(test::every_outcome(supervisor_.state()).front().event);
   }
 
-  // The agent that runs takes its next step.
+  // Lets the running agent take its next step.
   void move_on() {
     const State& state = supervisor_.state();
     if (state.candidate && !state.candidate->greeted) {

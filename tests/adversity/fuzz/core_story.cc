@@ -18,7 +18,7 @@ Value pick(const Value (&values)[count], unsigned index) {
   return values[index % count];
 }
 
-// A text of up to `bytes_max` bytes that an agent could have sent.
+// Returns a text of up to `bytes_max` bytes that an agent could have sent.
 std::string take_text(Bytes& bytes, std::size_t bytes_max) {
   static constexpr std::string_view units[] = {"a", "\"", "\\", "\n", "\x1f", "\u00e9", "\u20ac"};
   const unsigned char code = bytes.take();
@@ -30,7 +30,7 @@ std::string take_text(Bytes& bytes, std::size_t bytes_max) {
   return text;
 }
 
-// Any bytes, as there may be in a path or in what the system says.
+// Returns arbitrary bytes, as there may be in a path or in an error of the system.
 std::string take_bytes(Bytes& bytes) {
   static constexpr std::size_t path_max = 4'096;
   const unsigned char unit = bytes.take();
@@ -44,8 +44,8 @@ std::string take_id(Bytes& bytes) {
   return pick(ids, bytes.take());
 }
 
-// One that may be a signal's, too. Agents' own never are here: the watcher tells them apart by
-// that.
+// Returns an id that may be one of a signal's upgrades. Agents' own requests never have such ids,
+// so that the watcher can tell the two apart.
 std::string take_any_id(Bytes& bytes) {
   static const std::string ids[] = {"sigusr2-1", "sigusr2-2"};
   const unsigned char code = bytes.take();
@@ -168,7 +168,7 @@ Happening agent_is_refused(Bytes& bytes, const Somebody& who) {
   const unsigned char code = bytes.take();
   if (code % 4 == 0) {
     std::string type = take_text(bytes, line_bytes_max);
-    if (code >= 128) type += '\0';  // where a lone surrogate was
+    if (code >= 128) type += '\0';  // such a type had a lone surrogate
     return {who.name + "unknown", {MessageRefused{who.generation, Unknown{type}}}};
   }
   Malformed malformed{"extend", std::string(interesting_length(code), 'r'), std::nullopt};

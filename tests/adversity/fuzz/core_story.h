@@ -1,5 +1,5 @@
-// Bytes as a story that a supervisor is told: who says what, what the world answers, how time goes
-// on. Most bytes mean something that may well happen, so that stories get somewhere.
+// Turns bytes into a story for a supervisor: which agent says what, how the world answers, how time
+// passes. Most bytes stand for events that are likely, so that stories get far.
 #pragma once
 
 #include <optional>
@@ -13,19 +13,20 @@
 namespace fuzz {
 
 struct Happening {
-  std::string name;                     // for people
-  std::vector<upgrader::Event> events;  // one; or last words and the exit that follows at once
-  upgrader::Duration later{};           // so much later than what was before
-  bool deadlines_are_seen = true;       // on the way
-  int outcome = 0;                      // which one the next order that has outcomes will have
+  std::string name;  // for people
+  // One event, or last words and the exit that follows at once.
+  std::vector<upgrader::Event> events;
+  upgrader::Duration later{};      // the time since the last happening
+  bool deadlines_are_seen = true;  // deadlines on the way are delivered
+  int outcome = 0;                 // which outcome the next order with several outcomes has
 };
 
-// Settings that a command line may have.
+// Returns settings that a command line may have.
 [[nodiscard]] upgrader::Policy take_policy(Bytes& bytes);
 
 [[nodiscard]] Happening take_happening(Bytes& bytes, const upgrader::State& state);
 
-// The answer to the order that is pending, with a text of its own where it is a trouble.
+// Returns the outcome of the pending order. A failure has a text of its own.
 [[nodiscard]] upgrader::Event take_outcome(Bytes& bytes, const upgrader::State& state, int which);
 
 }  // namespace fuzz

@@ -1,6 +1,6 @@
-// Bytes as a story (core_story.h) for the supervisor. A watcher from outside looks at every step;
-// whatever is sent can be sent, and the second decoder reads it; what is about an agent that is no
-// more changes nothing; and from wherever the story ends there is a way on.
+// Tells a supervisor a story made of the input (core_story.h). A watcher from outside checks every
+// step. Every message must be writable, and readable by the second decoder. Events about an ended
+// agent must change nothing. From the story's end the supervisor must be able to go on.
 #include <algorithm>
 #include <optional>
 #include <type_traits>
@@ -19,12 +19,12 @@ namespace {
 
 using namespace upgrader;
 
-// So many orders an event may lead to: a fall-back tells, kills, starts, and logs each.
+// The most actions that an event may lead to: a fall-back reports, kills and starts, and logs each.
 constexpr std::size_t actions_max = 12;
-// upgrade, hello, ready, stopped, exit, trial: see explorer.h.
+// The events of a good upgrade: upgrade, hello, ready, stopped, exit, trial. See explorer.h.
 constexpr std::size_t useful_events = 6;
 
-// The generation that an event is about, or 0.
+// Returns the generation that an event is about, or 0.
 Generation subject(const Event& event) {
   return std::visit(
       [](const auto& of_some_kind) -> Generation {
@@ -39,9 +39,10 @@ bool knows(const State& state, Generation generation) {
          (state.candidate && state.candidate->generation == generation);
 }
 
-// Each agent may have several deadlines, and the upgrade one; all at the same instant.
+// The most deadlines at one instant: each agent may have several, and the upgrade one.
 constexpr int deadlines_max = 5;
-// A killed agent that does not end is logged for ever; a long wait is cut short.
+// The most deadlines that are waited for: a killed agent that does not end is logged again and
+// again.
 constexpr int looks_max = 50;
 
 class Stage {
@@ -84,7 +85,7 @@ class Stage {
     now_ = end;
   }
 
-  // An event, and the outcomes of what it leads to.
+  // Takes an event, and the outcomes of the orders that it leads to.
   void take(const Event& event, Bytes& bytes) {
     const bool encodable = is_encodable(event);
     if (!encodable) return;
@@ -101,13 +102,13 @@ class Stage {
     }
   }
 
-  // A message that could not have been written has not been read either.
+  // Returns whether a message can be written: otherwise no agent could have sent it.
   static bool is_encodable(const Event& event) {
     const auto* said = std::get_if<MessageReceived>(&event);
     return said == nullptr || agent_protocol::encode(said->message);
   }
 
-  // All that is due came more than a second ago, and none of it was put off before.
+  // Returns whether every due deadline passed more than a second ago, and none was put off before.
   [[nodiscard]] bool is_too_late(const Supervisor& before, const Event& event) const {
     const auto* passed = std::get_if<DeadlinePassed>(&event);
     if (passed == nullptr || !before.state().put_off.empty()) return false;
@@ -121,7 +122,7 @@ class Stage {
     return due && late;
   }
 
-  // The last step did nothing but say something.
+  // Returns whether the last step did nothing but write to the log.
   [[nodiscard]] bool is_patient() const {
     return std::all_of(actions_.begin(), actions_.end(),
                        [](const Action& action) { return std::holds_alternative<Log>(action); });
@@ -141,7 +142,7 @@ class Stage {
          "there is an end, and a deadline after it");
   }
 
-  // Aborts at an action that the shell could not do.
+  // Fails at an action that the shell could not carry out.
   static void look_at(const Action& action) {
     const auto* send = std::get_if<Send>(&action);
     if (send == nullptr) return;
@@ -174,10 +175,10 @@ class Stage {
 
   Supervisor supervisor_;
   test::Watcher watcher_;
-  std::string* story_;  // or null: nobody wants it
+  std::string* story_;  // null if nobody reads the story
   Time now_{1'000'000};
   int outcome_ = 0;
-  Actions actions_;  // of the last step
+  Actions actions_;  // the actions of the last step
 };
 
 void play(std::string_view input, std::string* story) {

@@ -1,7 +1,7 @@
-# make fuzz: libFuzzer on what takes hostile bytes, by clang; and its corpus, replayed in
-# `make check` without clang.
+# make fuzz: runs libFuzzer, built with clang, on the code that reads hostile bytes. `make check`
+# replays its corpus without clang.
 
-# Targets and what they are made of: the bytes and the decisions of the program, no shell.
+# The targets and the code that they test: the wire format and the decisions, without the shell.
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fuzz/*.cc)) \
   $(addprefix tests/support/,actions.cc every_event.cc print.cc watcher.cc) \
   $(filter-out %_test.cc tests/decisions/explore/second%,$(wildcard tests/decisions/explore/*.cc)) \
@@ -10,8 +10,8 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fu
   $(base_text_parts) $(base_upgrader_parts) \
   $(addprefix sample-agent/,configuration.cc position.cc)
 
-# The fuzzer's objects lie apart: another compiler, with sanitizers. Only the program counts edges:
-# what the harness does is no news.
+# The fuzzer's objects are built apart, by another compiler with sanitizers. Edges are counted only
+# in the program: new ones in the test code mean nothing.
 fuzz_sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzz_compile = clang++-14 -std=c++20 $(WARNINGS) $(wide_types) $(CPPFLAGS) -O2 -g1 \
   $(fuzz_sanitizers) -MMD -MP
@@ -24,13 +24,13 @@ $(BUILD)/fuzz/objects/tests/%.o: tests/%.cc
 	@mkdir -p $(@D)
 	$(fuzz_compile) -c -o $@ $<
 
-# An archive: of the explorer only what is needed.
+# An archive, so that only the needed part of the explorer is linked.
 $(BUILD)/fuzz/libfuzzed.a: $(fuzz_objects); $(make_archive)
 $(BUILD)/tests/adversity/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a
 	@mkdir -p $(@D)
 	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^
 
-# The same targets, by the compiler of everything else.
+# The same targets, built by the usual compiler.
 layer_tests += $(BUILD)/tests/adversity/fuzz/replay_test
 $(BUILD)/objects/tests/adversity/fuzz/%.o: CXXFLAGS += -O1
 $(BUILD)/tests/adversity/fuzz/replay_test: $(call objects,$(filter \
@@ -40,7 +40,7 @@ $(BUILD)/tests/adversity/fuzz/replay_test: $(call objects,$(filter \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# For each target; LONG=1 takes ten minutes for each.
+# The seconds for each target; with LONG=1 ten minutes.
 SECONDS ?= $(if $(LONG),600,12)
 fuzz_packages = g++ libcereal-dev python3 clang-14 libclang-rt-14-dev
 
@@ -50,8 +50,8 @@ fuzz:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/adversity/fuzz/fuzzer
 	@tests/adversity/fuzz/run $(BUILD) $(SECONDS)
 
-# What the runs in this build directory have found on new ways through the program, and the corpus,
-# become the corpus: no more than it takes.
+# Merges the inputs that this build directory's runs have found into the corpus, if they reach new
+# edges, and drops inputs that are not needed.
 fuzz-merge:
 	@tests/need-packages $(fuzz_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/adversity/fuzz/fuzzer

@@ -1,4 +1,4 @@
-// libFuzzer's way to the targets: FUZZ_TARGET names the one that is fuzzed.
+// Passes libFuzzer's inputs to the target that FUZZ_TARGET names.
 #include <cstdio>
 #include <cstdlib>
 

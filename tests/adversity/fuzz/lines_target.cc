@@ -1,5 +1,6 @@
-// A stream, cut into reads at any places: gives the lines that it gives in one piece, and those
-// that a simple reader of the protocol page's rule gives. The bounds hold on the way.
+// Cuts a stream into reads at arbitrary places. The lines must be the same as from one read, and as
+// those of a simple reader that follows the protocol page. The limits on memory must hold
+// meanwhile.
 #include <algorithm>
 #include <vector>
 
@@ -20,15 +21,15 @@ struct TakenLine {
 };
 using Lines = std::vector<TakenLine>;
 
-// By these bytes, which are no part of the stream, the fuzzer decides about the reads.
-constexpr char drain_here = 0x02;     // what has been read is cut into lines
-constexpr char one_line_here = 0x03;  // one line is taken, and no more: the turn is over
+// Bytes of the input by which the fuzzer controls the reads. They are not part of the stream.
+constexpr char drain_here = 0x02;     // take all lines from what has been read
+constexpr char one_line_here = 0x03;  // take one line only: the turn is over
 
 constexpr std::size_t line_max = 65'536;  // with its newline
 constexpr std::size_t beginning_max = 200;
 
-// The rule, without any thought of memory: a line may have so many bytes with its newline; of a
-// longer one, and of one without an end, there is only the beginning.
+// Returns the lines by the page's rule, regardless of memory: a line has at most line_max bytes
+// with its newline; of a longer one, and of one without an end, only the beginning is kept.
 Lines simple_lines(std::string_view stream) {
   const std::size_t longest = planted("line-limit") ? line_max + 1 : line_max;
   Lines lines;
@@ -44,7 +45,7 @@ Lines simple_lines(std::string_view stream) {
 
 class Reading {
  public:
-  // The reads are never larger than `read_max`.
+  // Makes a reader whose reads are at most `read_max` bytes.
   explicit Reading(std::size_t read_max) : read_max_(read_max) {}
 
   void read(std::string_view bytes) {
@@ -132,7 +133,7 @@ Lines read_as_marked(std::string_view marked) {
 }  // namespace
 
 void take_lines(std::string_view input) {
-  // Enough for a line, one that is over-long, and some more.
+  // The most bytes of a stream: enough for a line, one that is over-long, and some more.
   static constexpr std::size_t stream_max = 200'000;
   const std::string marked = unfold(input, stream_max);
   std::string stream = marked;
@@ -144,7 +145,7 @@ void take_lines(std::string_view input) {
   whole.read(stream);
   compare(whole.end(), expected, "read in one piece");
   const std::size_t some = input.size() % 13 + 1;
-  if (stream.size() > 5'000 * some) return;  // a byte at a time takes long
+  if (stream.size() > 5'000 * some) return;  // so many reads of one byte take too long
   Reading crumbs(some);
   crumbs.read(stream);
   compare(crumbs.end(), expected, "read in crumbs");

@@ -9,7 +9,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// One more member, unless it is an absent one.
+// Notes the members of a message, without absent ones.
 class Notes {
  public:
   void note(const std::string& name, const std::string& text) { members[name] = shown(text); }
@@ -20,7 +20,7 @@ class Notes {
   void note(const std::string& name, const std::vector<std::string>& texts) {
     members[name] = shown_all(texts);
   }
-  // None are as good as an absent member.
+  // An empty list means the same as an absent member.
   void note_features(const std::vector<std::string>& features) {
     if (!features.empty()) note("features", features);
   }
@@ -49,7 +49,7 @@ class Notes {
     if (value) note(name, *value);
   }
 
-  // Of each kind of message.
+  // Notes the members of each kind of message.
   void operator()(const Hello& hello);
   void operator()(const Ready&) { type = "ready"; }
   void operator()(const Unfit& unfit);

@@ -1,5 +1,5 @@
-// The members of a message that has been decoded, as the second decoder shows them. Written from
-// message.h; no code in common with the archives.
+// Lists the members of a decoded message as the second decoder shows them. Written from message.h;
+// shares no code with the archives.
 #pragma once
 
 #include "agent-protocol/cpp/wire/message.h"
@@ -10,7 +10,7 @@ namespace fuzz {
 [[nodiscard]] Members members_of(const agent_protocol::AgentMessage& message);
 [[nodiscard]] Members members_of(const agent_protocol::UpgraderMessage& message);
 
-// The value of `type`.
+// Returns the value of `type`.
 [[nodiscard]] std::string type_of(const agent_protocol::AgentMessage& message);
 [[nodiscard]] std::string type_of(const agent_protocol::UpgraderMessage& message);
 

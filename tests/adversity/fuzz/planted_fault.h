@@ -1,5 +1,5 @@
-// Faults that are planted in the harness on request, to prove that a run would find them: the
-// environment names one in PLANTED_FAULT. Only the harness asks here, never the program.
+// Plants faults in the tests' own code on request, to prove that a run would find them: the
+// variable PLANTED_FAULT names one. The program itself has no such faults.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ inline std::string name_of_planted_fault() {
   return name == nullptr ? "" : name;
 }
 
-// The name of the fault; empty if none is planted.
+// The name of the planted fault; "" if there is none.
 inline std::string planted_fault = name_of_planted_fault();
 
 inline bool planted(std::string_view fault) {

@@ -1,5 +1,5 @@
-// Replays the corpus, and every input that has ever been a finding, without a fuzzer. As a canary
-// it plants faults in the harness, and sees that the corpus finds each of them.
+// Replays the corpus, and every input that was ever a finding, without a fuzzer. For its canaries
+// it plants faults in the tests' own code, and checks that the corpus finds each of them.
 //
 // usage: replay_test [TARGET FILE...]    FILE: raw bytes, as the fuzzer leaves a finding
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace {
 
-// Without those that only a sanitizer sees.
+// The faults that can be found without a sanitizer.
 struct Canary {
   std::string_view fault;
   std::string_view target;
@@ -41,7 +41,7 @@ constexpr Canary canaries[] = {
     {"premature-activation", "session"},
 };
 
-// The input that is replayed now, for an end that is no finding: an assertion, a signal.
+// The input that is being replayed, to name it if an assertion or a signal ends the program.
 char under_way[512];
 
 void tell_what_is_under_way(int signal) {
@@ -55,7 +55,7 @@ std::string bytes_of(const char* file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The finding, if there was one.
+// Returns the finding, or nothing.
 std::optional<std::string> replay(const fuzz::Target& target, const NamedInput& input) {
   std::snprintf(under_way, sizeof under_way, "it ended at: %s, input %s\n", target.name.data(),
                 input.name.c_str());

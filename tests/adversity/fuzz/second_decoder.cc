@@ -14,15 +14,15 @@ namespace fuzz {
 namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
-// The range of a number for which the page names none: all readers of JSON agree on it (RFC 8259,
-// section 6).
+// The largest number if the page names no limit: all readers of JSON agree on numbers up to this
+// one (RFC 8259, section 6).
 constexpr std::int64_t any_number = 9'007'199'254'740'991;
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
 enum class Kind { text, id, path, state, word, integer, boolean, texts, failure };
 
-// The rule for one member of a message. `least` and `most` are of a number, `bytes` of a text and
-// of each text of an array, `items` of an array.
+// The rule for one member of a message. `least` and `most` are the limits of a number, `bytes`
+// those of a text and of each text of an array, `items` the limit of an array.
 struct Rule {
   std::string_view name;
   Kind kind;
@@ -160,7 +160,7 @@ std::vector<Type> all_types() {
   };
 }
 
-// How long a text is as the escaping rule writes it, without the quotes.
+// Returns the length of a text with the escapes that the page demands, without quotes.
 std::size_t escaped_size(std::string_view text) {
   std::size_t size = 0;
   for (const char byte : text) {
@@ -213,7 +213,7 @@ bool is_in_range(const Json& value, const Rule& rule) {
   return number && *number >= rule.least && *number <= rule.most;
 }
 
-// The member of that name, and whether there is more than one.
+// The member of a given name, and whether there are several of that name.
 struct Found {
   const Json* value = nullptr;
   bool twice = false;
@@ -276,7 +276,8 @@ bool take_member(const Json& value, const Rule& rule, const std::string& name,
       return take_members(value, rules, name + ".", opinion);
     }
   }
-  const bool none = rule.name == "features" && as_shown.empty();  // as good as absent
+  // An empty list means the same as an absent member.
+  const bool none = rule.name == "features" && as_shown.empty();
   if (good && !none) opinion.members[name] = as_shown;
   return good;
 }

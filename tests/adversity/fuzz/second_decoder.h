@@ -1,6 +1,6 @@
-// A second decoder of lines, written from the protocol page alone, to compare the codec with. It
-// has no code in common with the codec: a recursive reader of JSON, a table of messages, and no
-// thought of speed.
+// A second decoder of lines, to compare the codec with. It was written from the protocol page
+// alone, and shares no code with the codec: a recursive reader of JSON, and a table of messages. It
+// is slow.
 #pragma once
 
 #include <map>
@@ -13,31 +13,31 @@ namespace fuzz {
 enum class Sender { agent, upgrader };
 
 enum class Judgement {
-  stray,      // no object with one string `type`, or too deep
-  unknown,    // a type that this sender has not
-  malformed,  // a known type
+  stray,      // not an object with one text `type`, or nested too deeply
+  unknown,    // a type that this sender does not have
+  malformed,  // a known type with bad members
   good
 };
 
-// The known members that are there, by name, each as a text that only one value has. Members of
-// objects have names such as `failure.id`; an empty array is as good as none.
+// The known members of a message by name, each as a text that is different for different values.
+// Members of objects have names such as `failure.id`; an empty array counts as absent.
 using Members = std::map<std::string, std::string>;
 
 struct SecondOpinion {
   Judgement judgement = Judgement::stray;
   std::string type;   // unless stray
   std::string why;    // unless good
-  Members members{};  // if good
-  bool lone = false;  // there is a lone surrogate in the type, which is not shown
+  Members members{};  // set if good
+  bool lone = false;  // the type has a lone surrogate, which is left out
 
-  // Of a malformed `upgrade`, where it is well formed: such a request is answered all the same.
+  // The id of a malformed `upgrade`, if the id is well formed: such a request must be answered.
   std::optional<std::string> id{};
 };
 
-// The line is without its newline.
+// Judges a line, given without its newline.
 SecondOpinion second_opinion(std::string_view line, Sender sender);
 
-// How values are written in Members.
+// Return values as they are written in Members.
 std::string shown(std::string_view text);
 std::string shown(bool value);
 template <class Texts>

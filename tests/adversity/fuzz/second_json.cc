@@ -12,7 +12,7 @@ bool is_digit(char byte) {
   return byte >= '0' && byte <= '9';
 }
 
-// The value of a hexadecimal digit, or -1.
+// Returns the value of a hexadecimal digit, or -1.
 int hexadecimal(char byte) {
   if (is_digit(byte)) return byte - '0';
   if (byte >= 'a' && byte <= 'f') return byte - 'a' + 10;
@@ -62,7 +62,7 @@ class Reader {
   bool read_object(Json& value);
   bool read_digits();
 
-  // The next byte, or NUL, which no JSON holds.
+  // Returns the next byte, or NUL, which no JSON contains.
   [[nodiscard]] char peek() const { return at_ < line_.size() ? line_[at_] : '\0'; }
 
   bool take(char byte) {
@@ -116,7 +116,8 @@ bool Reader::read_digits() {
   return at_ > begin;
 }
 
-// number = [ "-" ] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ( "e" / "E" ) [ sign ] 1*digit ]
+// Reads a number by the rule of RFC 8259:
+// [ "-" ] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ( "e" / "E" ) [ sign ] 1*digit ]
 bool Reader::read_number(Json& value) {
   value.kind = Json::Kind::number;
   const std::size_t begin = at_;
@@ -182,13 +183,13 @@ bool Reader::read_unicode(Json& value) {
       append_utf8(value.text, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
       return true;
     }
-    at_ = after;  // the second escape stands for itself
+    at_ = after;  // the second escape is a character of its own
   }
   value.lone_surrogate = true;
   return true;
 }
 
-// RFC 3629: the ranges of its table of well-formed sequences.
+// Reads a character by RFC 3629's table of well-formed sequences.
 bool Reader::read_utf8(Json& value) {
   const auto byte_at = [this](std::size_t index) -> unsigned {
     return at_ + index < line_.size() ? static_cast<unsigned char>(line_[at_ + index]) : 0U;

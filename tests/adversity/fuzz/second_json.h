@@ -1,6 +1,6 @@
-// A line of JSON as a value: a plain recursive reader, written from RFC 8259 alone, to compare the
-// codec's own with. It keeps what the codec has to judge: how a number is spelt, which members come
-// twice, and whether a text holds a lone surrogate.
+// Reads a line of JSON as a value, to compare the codec's reader with: a plain recursive reader,
+// written from RFC 8259 alone. It keeps everything that the codec judges: how a number is spelt,
+// which members come twice, and whether a text has a lone surrogate.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ struct Json {
   Kind kind = Kind::null;
   bool boolean = false;
   std::string number{};         // as it is spelt
-  std::string text{};           // in UTF-8; where there is a lone surrogate, without it
-  bool lone_surrogate = false;  // of the text
-  std::vector<Json> names{};    // of an object's members, in order; each is a text
-  std::vector<Json> items{};    // of an array, or of an object: a value for each name
+  std::string text{};           // in UTF-8, without lone surrogates
+  bool lone_surrogate = false;  // the text has a lone surrogate
+  std::vector<Json> names{};    // the names of an object's members, in order; each is a text
+  std::vector<Json> items{};    // the items of an array, or the values of an object
 };
 
-// The value that the whole line is, with white space around it. Nothing if it is no JSON in UTF-8,
-// or has more than `levels_max` arrays and objects inside each other.
+// Returns the value of the whole line, which may have white space around it. Returns nothing if the
+// line is not JSON in UTF-8, or nests more than `levels_max` arrays and objects.
 std::optional<Json> read_json(std::string_view line, int levels_max);
 
 }  // namespace fuzz

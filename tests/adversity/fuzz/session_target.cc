@@ -1,8 +1,9 @@
-// An agent's session, told any lines by an upgrader that may be hostile, and by its program,
-// SIGTERM and the end of input. A watcher from outside looks at all that it does.
+// Tests an agent's session with arbitrary lines from a possibly hostile upgrader, and with messages
+// of its program, SIGTERM and the end of input. A watcher from outside checks everything that the
+// session does.
 //
-// A line of the input is the upgrader's, unless it begins with one of these:
-//     !MESSAGE   the program says this, a line of an agent, whether it may or not
+// A line of the input comes from the upgrader, unless it begins with one of these:
+//     !MESSAGE   the program wants to send this line, whether that is allowed or not
 //     ?          SIGTERM
 //     $          the input ends
 #include "agent-protocol/cpp/session/session.h"
@@ -51,7 +52,7 @@ class Conversation {
     if (input_ended_) return;
     const Decoded<UpgraderMessage> decoded = decode_upgrader_message(line);
     const auto* message = std::get_if<UpgraderMessage>(&decoded);
-    if (message == nullptr) return;  // the agent drops it
+    if (message == nullptr) return;  // the library ignores such a line
     SessionActions actions = session_.hear(*message);
     const auto* activate = std::get_if<Activate>(message);
     if (planted("premature-activation") && activate && actions.empty()) {

@@ -1,5 +1,6 @@
-// Fuzz targets: functions that take any bytes and look whether the rules hold. The fuzzer feeds
-// them bytes that it invents (fuzzer.cc), `make check` those that have been kept (replay_test.cc).
+// Fuzz targets: functions that take arbitrary bytes and check that the rules hold. The fuzzer
+// passes bytes that it invents (fuzzer.cc), `make check` those that have been kept
+// (replay_test.cc).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,10 @@
 
 namespace fuzz {
 
-// Bytes as they can be shown in a sentence.
+// Returns bytes so that they can be shown in a sentence.
 [[nodiscard]] std::string printable(std::string_view bytes);
 
-// A rule was broken; `what` says which, with what it needs to be understood. Thrown by targets.
+// Thrown by targets when a rule is broken; `what` names the rule, and describes the case.
 struct Finding {
   std::string what;
 };
@@ -24,7 +25,7 @@ inline void must(bool holds, const char* otherwise, std::string_view about = "")
     throw Finding{std::string(otherwise) + (about.empty() ? "" : ": ") + printable(about)};
 }
 
-// So often a second implementation was asked, and gave the same answer.
+// How often a second implementation was asked and gave the same answer.
 inline std::uint64_t comparisons = 0;
 
 struct Target {
@@ -33,7 +34,7 @@ struct Target {
 };
 
 [[nodiscard]] std::span<const Target> targets();
-// Null if there is none of that name.
+// Returns null if there is no target of that name.
 [[nodiscard]] const Target* find_target(std::string_view name);
 
 void take_codec(std::string_view input);

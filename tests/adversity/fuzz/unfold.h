@@ -1,5 +1,5 @@
-// Long inputs from short ones: so that a few bytes of a corpus can be a line over its limit, and
-// one byte that changes leads from a limit to the next number.
+// Makes long inputs from short ones, so that a few bytes of the corpus can stand for a line over
+// its limit, and the change of one byte leads from a limit to the next number.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace fuzz {
 
-// Reads bytes off the front of an input; when there are none left, it gives zeroes.
+// Takes bytes from the front of an input. When there are none left, returns zeroes.
 class Bytes {
  public:
   explicit Bytes(std::string_view rest) : rest_(rest) {}
@@ -33,11 +33,12 @@ class Bytes {
   std::string_view rest_;
 };
 
-// The lengths around every limit of the protocol.
+// Returns one of the lengths around the limits of the protocol.
 [[nodiscard]] std::size_t interesting_length(unsigned char code);
 
-// The byte 0x01, a code for a length, a size and so many bytes stand for these bytes, over and over
-// up to that length. All other bytes stand for themselves. Gives at most `bytes_max`.
+// Unfolds an input: the byte 0x01, a code for a length, a size and as many bytes stand for these
+// bytes, repeated up to that length. All other bytes stand for themselves. Returns at most
+// `bytes_max`.
 [[nodiscard]] std::string unfold(std::string_view input, std::size_t bytes_max);
 
 }  // namespace fuzz

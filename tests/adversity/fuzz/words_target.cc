@@ -1,6 +1,6 @@
-// Small texts of people: the command lines of the upgrader and of the sample agent, and its
-// position. A text that is taken obeys the manual's rules and means the same when it is written
-// out; a text that is refused has a reason.
+// Tests small texts from people: the command lines of the upgrader and of the sample agent, and the
+// agent's position. An accepted text must obey the manual's rules, and mean the same when it is
+// written out. A refused text must have a reason.
 #include <limits>
 #include <vector>
 
@@ -27,7 +27,8 @@ std::vector<std::string> split(std::string_view text) {
   }
 }
 
-// "D is a whole number and ms, s, m or h, at most 24 h; or 0": in milliseconds, or -1.
+// Returns a duration in milliseconds, or -1, by the page's rule: "D is a whole number and ms, s, m
+// or h, at most 24 h; or 0".
 std::int64_t simple_duration(std::string_view text) {
   if (text == "0") return 0;
   const std::size_t digits = text.find_first_not_of("0123456789");
@@ -35,7 +36,7 @@ std::int64_t simple_duration(std::string_view text) {
   std::string_view number = text.substr(0, digits);
   while (number.size() > 1 && number.front() == '0')
     number.remove_prefix(1);
-  if (number.size() > 9) return -1;  // days, in any unit
+  if (number.size() > 9) return -1;  // more than a day, in any unit
   std::int64_t value = 0;
   for (const char digit : number)
     value = value * 10 + (digit - '0');
@@ -155,7 +156,7 @@ void check_configuration(const std::vector<std::string>& words) {
        "what is required is not there");
 }
 
-// Faults that only the sanitizers see.
+// Makes errors that only the sanitizers see.
 void plant(std::string_view input) {
   if (planted("overflow") && input.size() > 20) {
     volatile int largest = std::numeric_limits<int>::max();

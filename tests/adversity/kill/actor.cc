@@ -93,8 +93,8 @@ class Actor {
   long served_ = 0;
   bool reading_ = true;
   int lock_ = -1;
-  int beside_ = -1;          // readable when an agent stands by
-  bool lacks_lock_ = false;  // though it is active
+  int beside_ = -1;          // readable when a standby runs
+  bool lacks_lock_ = false;  // it is active, but has not got the lock
   int socket_;
 };
 
@@ -211,7 +211,7 @@ void Actor::play_active() {
   if (role_ == "candidate") play_trial();
 }
 
-// Opened for reading and writing, so that the byte stays for a reader that comes later.
+// Opens the FIFO for reading and writing, so that the byte waits for a reader that comes later.
 void Actor::tell_that_it_stands_by() {
   const int fd = open((std::string(std::getenv("ACTOR_DIR")) + "/standby").c_str(),
                       O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -281,7 +281,7 @@ void Actor::play_lost(std::string_view line) {
 void Actor::read_command() {
   static char packet[packet_bytes_max];
   const ssize_t size = recv(socket_, packet, sizeof packet, 0);
-  if (size <= 0) _exit(0);  // the driver is gone
+  if (size <= 0) _exit(0);  // the driver has gone
   const std::string command(packet, static_cast<std::size_t>(size));
   if (command == "ping") {
     tell('P', active_ ? "active " + version() : "held " + version());

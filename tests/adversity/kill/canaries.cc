@@ -8,10 +8,10 @@
 namespace kill_points {
 namespace {
 
-// For a wait that is known to be in vain.
+// The time limit for waits that must fail.
 constexpr auto patience = std::chrono::seconds(3);
 
-// A good point, which the real upgrader passes.
+// Points at which the real upgrader is good.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
 constexpr const char* with_the_lock =
@@ -27,7 +27,8 @@ Point named(const char* name) {
   return point;
 }
 
-// Plays the point with what is seeded; "" if it is found wrong, for a reason that says `reason`.
+// Plays a point with an error planted. Returns "" if the point is found bad for a reason that
+// contains `reason`.
 std::string play_seeded(const Cast& cast, const char* name, const std::string& reason,
                         const std::map<std::string, std::string>& environment, bool deaf = false) {
   for (const auto& [variable, value] : environment)

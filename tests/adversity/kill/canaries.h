@@ -1,5 +1,5 @@
-// Errors that are seeded to prove that the kill points can fail: a stand-in for the upgrader, an
-// agent that stays, a step that there is none, a signal that is kept back.
+// Canaries, which prove that the kill points can fail: a stand-in for the upgrader, an agent that
+// stays, a step that does not exist, a signal that is not sent.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@ namespace kill_points {
 
 struct Canary {
   std::string seeded;
-  bool quick;                           // it is caught without waiting in vain
-  std::function<std::string()> missed;  // why it was not caught, or ""
+  bool quick;                           // it is found without a wait that must fail
+  std::function<std::string()> missed;  // returns why it was not found, or ""
 };
 
 std::vector<Canary> canaries(const Cast& cast);

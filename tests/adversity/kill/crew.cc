@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t packet_bytes_max = 150'000;
 
-// A task that hangs ends its worker.
+// The time limit for a task; a worker whose task takes longer is ended.
 constexpr unsigned task_seconds_max = 120;
 
 struct Worker {
@@ -26,7 +26,7 @@ struct Worker {
   std::size_t next = 0;
 };
 
-// Sends `INDEX TEXT` for each task; starts over with the task after one that ended its worker.
+// Sends `INDEX TEXT` for each task. `first` is the task after one that has ended a worker.
 [[noreturn]] void toil(int fd, std::size_t first, std::size_t count, std::size_t step,
                        const std::function<std::string(std::size_t)>& task) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -36,11 +36,11 @@ struct Worker {
     packet.resize(std::min(packet.size(), packet_bytes_max));
     if (send(fd, packet.data(), packet.size(), MSG_NOSIGNAL) < 0) std::exit(1);
   }
-  // Without destructors: what is the parent's stays.
+  // Exits without destructors, since the objects belong to the parent.
   _exit(0);
 }
 
-// Those of a worker that has died have come to us.
+// Ends the processes that a dead worker has left to this one.
 void end_orphans(const std::vector<Worker>& crew) {
   for (const pid_t child : integration::children_of(getpid())) {
     const bool worker = std::any_of(crew.begin(), crew.end(),

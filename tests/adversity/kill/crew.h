@@ -1,4 +1,4 @@
-// Plays many points side by side, each worker in a process of its own, and gathers what they found.
+// Plays many points side by side, each worker in a process of its own, and collects the results.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 namespace kill_points {
 
 struct Finding {
-  std::size_t index = 0;  // of the task
-  std::string text;       // what the task gave
+  std::size_t index = 0;  // the task's index
+  std::string text;       // the task's result
 };
 
-// Does the tasks 0 … count-1, `workers` at a time; `found` is called here with what each gave, as
-// it comes. A worker that dies is told as a finding without text.
+// Does the tasks 0 … count-1, `workers` at a time. Calls `found` in this process with each result
+// as it comes. If a worker dies, its task has a result without text.
 void work(std::size_t count, std::size_t workers,
           const std::function<std::string(std::size_t)>& task,
           const std::function<void(const Finding&)>& found);

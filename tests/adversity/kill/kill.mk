@@ -1,4 +1,4 @@
-# make kill: an upgrade struck at every step, under a small init.
+# make kill: strikes an upgrade at every step with every signal, under a small init.
 
 kill_programs := $(addprefix $(BUILD)/tests/adversity/kill/,kill_points small_init actor stand_in)
 kill_objects := $(call unit,tests/adversity/kill/kill,$(filter-out %_test.cc %/main.cc \
@@ -10,7 +10,8 @@ $(BUILD)/tests/adversity/kill/kill_points: $(BUILD)/objects/tests/adversity/kill
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# Started ten times a point, and traced: nothing is to be looked for at their start.
+# These programs are linked statically: they are started ten times for each point and traced, so
+# they should make no calls to find libraries.
 kill_static = $(if $(findstring -fsanitize,$(CXXFLAGS) $(LDFLAGS)),,-static)
 $(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
   $(BUILD)/tests/adversity/kill/stand_in: \
@@ -18,7 +19,7 @@ $(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
 	@mkdir -p $(@D)
 	$(LINK) $(kill_static) -o $@ $^
 
-# A selection of the points for make check.
+# A selection of the points, for make check.
 layer_tests += $(BUILD)/tests/adversity/kill/kill_test
 $(BUILD)/tests/adversity/kill/kill_test: $(BUILD)/objects/tests/adversity/kill/kill_test.o \
     $(BUILD)/objects/tests/catch_main.o $(kill_objects) $(support_library) | $(kill_programs)

@@ -1,5 +1,5 @@
-// A handful of the kill points, one of each kind, and that what must be caught is. All of them, and
-// all canaries: make kill.
+// Tests some of the kill points, one of each kind, and some canaries. `make kill` tests all of
+// them.
 #include <catch2/catch.hpp>
 
 #include "tests/adversity/kill/canaries.h"

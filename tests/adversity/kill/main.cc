@@ -1,11 +1,12 @@
-// make kill: an upgrade struck at every step, by every signal, and what must hold afterwards.
+// make kill: strikes an upgrade at every step with every signal, and checks the rules that must
+// hold afterwards.
 //
 // usage: kill_points      ONLY=NAME-OR-PATTERN, LONG=1, LIST=1, JOBS=N
 //
 // LIST=1 prints the names of the points and plays none.
-// Every story is played once to its end, which names the points that it has; then each point is
-// played from the beginning. Ends with the lines for the table of results, and with 0 if all holds
-// and every canary was caught.
+// Every story is played once to its end, which gives the names of its points. Then each point is
+// played from the beginning. Ends with the lines for the table of results, and exits with 0 if all
+// rules hold and every canary was caught.
 #include <fnmatch.h>
 #include <unistd.h>
 
@@ -28,7 +29,7 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// In a short run: every so manieth point of the stories that go wrong by themselves.
+// A short run plays one in so many points of the stories that go wrong by themselves.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {
@@ -37,7 +38,7 @@ std::string setting_of(const char* name) {
 }
 
 struct Tally {
-  std::map<std::string, std::size_t> ends;  // by how the upgrade ended
+  std::map<std::string, std::size_t> ends;  // by the upgrade's end
   std::size_t played = 0;
   std::size_t struck = 0;
   std::size_t violations = 0;
@@ -93,7 +94,7 @@ int Run::run() {
   return tally_.struck == points_.size() && tally_.violations == 0 ? 0 : 1;
 }
 
-// All points of all stories; each story must go as it is written when nobody is struck.
+// Collects the points of all stories. Each story must go as it is written if no party is struck.
 bool Run::name_points() {
   std::vector<Setting> settings = all_settings();
   std::erase_if(settings, [this](const Setting& setting) { return is_another(setting); });
@@ -125,7 +126,7 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// True if the point that is asked for names its story in full, and it is not this one.
+// Returns true if the wanted point names its story in full, and it is not this one.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)
@@ -135,7 +136,8 @@ bool Run::is_another(const Setting& setting) const {
   return story.find_first_of("*?[") == std::string::npos && story != setting.name();
 }
 
-// A short run takes all of the good stories as they mostly go, and a part of the rest.
+// Returns whether the point is played. A short run plays all points of the good stories in their
+// usual setting, and a part of the others.
 bool Run::is_wanted(const Point& point) {
   if (!only_.empty()) return fnmatch(only_.c_str(), point.name().c_str(), 0) == 0;
   const bool good = std::string_view(point.setting.story->name) == "good";

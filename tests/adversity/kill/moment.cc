@@ -8,13 +8,13 @@ constexpr int old_agent = 1;
 
 constexpr int failure_of_its_own = 125;
 
-// As waitpid gives it.
+// Returns an exit status as waitpid gives it.
 int exited(int status) {
   return status << 8;
 }
 
-// Nobody is a candidate at boot. In a sequential upgrade whose old agent stops uncleanly none is
-// ever started.
+// Returns whether the story has a candidate. At boot there is none, nor in a sequential upgrade
+// whose old agent stops uncleanly.
 bool has_candidate(const Story& story) {
   if (story.with == Story::With::boot) return false;
   return !story.sequential || story.end != End::fallback ||
@@ -80,9 +80,10 @@ std::set<Allowed> Moment::after_end_of(int generation, int signal) const {
   return after_end_of_fallback(signal);
 }
 
-// "The active agent exits while no upgrade is under way, or before it was sent stop: the upgrader
-// exits too, with 128 + the signal's number." After stop: "Unclean. The old executable is started
-// again." But a `stopped` that was in the pipe counts, whatever the exit; a `cancel` does not.
+// Returns the allowed ends if the old agent is ended now. The page says: "The active agent exits
+// while no upgrade is under way, or before it was sent stop: the upgrader exits too, with 128 + the
+// signal's number." After stop: "Unclean. The old executable is started again." But a `stopped` in
+// the pipe counts, whatever the exit status; a `cancel` does not.
 std::set<Allowed> Moment::after_end_of_old(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (stopped_) return {{story_.end}};
@@ -95,9 +96,9 @@ std::set<Allowed> Moment::after_end_of_old(int signal) const {
   return {{End::fallback}, with_it};
 }
 
-// Held: "the old agent never notices anything else", until it was told to stop; then it goes on
-// stopping, or keeps the work if it says `cancel`. On trial: fall back. Committed: the upgrader
-// exits with it.
+// Returns the allowed ends if the candidate is ended now. While it is held, "the old agent never
+// notices anything else" until it was told to stop; then it goes on stopping, or stays active if it
+// says `cancel`. On trial: a fallback is started. Once it is committed, the upgrader exits with it.
 std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (story_.end == End::kept) return {{End::kept}};
@@ -110,8 +111,9 @@ std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   return {{End::fallback}};
 }
 
-// Held: "a fallback that cannot start: 125". But a standby that fails before its `activate` makes
-// the fall-back cold, and where the new version lasts it has no part at all.
+// Returns the allowed ends if the fallback is ended now. While it is held: "a fallback that cannot
+// start: 125". But a standby that fails before its `activate` only makes the fall-back cold, and
+// has no effect at all if the new version lasts.
 std::set<Allowed> Moment::after_end_of_fallback(int signal) const {
   const Allowed failed{End::restarted, exited(failure_of_its_own)};
   const Allowed with_it{End::restarted, exited(128 + signal)};

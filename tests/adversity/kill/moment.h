@@ -1,10 +1,10 @@
-// How far an upgrade is at a step, and how it may end if a party of it is killed there: written
-// from agent-protocol(7), by what agents and the upgrader have written and read. Knows no code of
-// what is tested.
+// Knows how far an upgrade is at a step, and how it may end if a party is killed there. Written
+// from agent-protocol(7), by the messages that agents and the upgrader have written and read.
+// Shares no code with the product.
 //
-// Between the step that makes a change inevitable and the step that tells it, only the upgrader
-// knows what it has seen first: there both endings are allowed. So they are where agents go first
-// and the candidate can say `ready` before the upgrader looks for what has ended.
+// Between the step that makes a change inevitable and the step that reports it, only the upgrader
+// knows what it has seen first, so both ends are allowed there. The same holds if agents run first
+// and the candidate can say `ready` before the upgrader looks for ended processes.
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ namespace kill_points {
 
 struct Allowed {
   End end;
-  int exit_status = -1;  // restarted: as from waitpid, what the first upgrader ends with
+  int exit_status = -1;  // for `restarted`: the end of the first upgrader, as from waitpid
   auto operator<=>(const Allowed&) const = default;
 };
 
@@ -26,17 +26,18 @@ class Moment {
 
   void pass(const Step& step);
 
-  // The story has begun: the active agent is about to ask.
+  // Returns true if the active agent is about to request the upgrade, or already has.
   [[nodiscard]] bool begun() const { return begun_; }
 
-  // All that may follow if this party is ended by the signal now.
+  // Returns all ends that are allowed if the signal ends this party now.
   [[nodiscard]] std::set<Allowed> after_end_of(int generation, int signal) const;
 
   // The role in which this agent may be ended or frozen: "active", "candidate", "fallback", "first"
   // (of which nothing good comes), or "" if it may not.
   [[nodiscard]] std::string role_of(int generation) const;
 
-  // Whether the link may name that the new version, and may name the old one.
+  // Returns whether the link may name the new version; the next function, whether it may name the
+  // old one.
   [[nodiscard]] bool may_be_committed() const { return committed_ != Known::no; }
   [[nodiscard]] bool may_be_uncommitted() const { return committed_ != Known::yes; }
 
@@ -52,13 +53,13 @@ class Moment {
   const Setting setting_;
   const Story& story_;
   const bool boot_;
-  const int candidate_;  // the how manieth agent it is; -1: there is none
+  const int candidate_;  // the candidate's generation, or -1 if there is none
   const int fallback_;
   bool begun_;
   bool candidate_started_ = false;
-  Known told_to_stop_ = Known::no;  // the old agent, for the upgrade
-  Known cancelled_ = Known::no;     // by it, after that
-  bool stopped_ = false;            // it has said so
+  Known told_to_stop_ = Known::no;  // the old agent has been told to stop for the upgrade
+  Known cancelled_ = Known::no;     // the old agent has said `cancel` after that
+  bool stopped_ = false;            // the old agent has said `stopped`
   Known candidate_active_ = Known::no;
   Known committed_ = Known::no;
   Known fallback_active_ = Known::no;

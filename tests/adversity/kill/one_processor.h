@@ -1,5 +1,5 @@
-// Keeps this process, and whoever it starts, on one processor until it is let go: those who run
-// by turns need no more, and the turns cost a third.
+// Keeps this process, and all that it starts, on one processor: processes that run in turns need no
+// more, and their turns then take two thirds of the time.
 #pragma once
 
 #include <sched.h>
@@ -20,7 +20,7 @@ class OneProcessor {
   OneProcessor(const OneProcessor&) = delete;
   OneProcessor& operator=(const OneProcessor&) = delete;
 
-  // Gives a process (0: this one) back what this one had.
+  // Lets a process (0: this one) run on all the former processors again.
   void let_go(pid_t pid) const { sched_setaffinity(pid, sizeof before_, &before_); }
 
  private:

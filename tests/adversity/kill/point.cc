@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* after_signals[] = {"SIGKILL", "SIGSEGV", "SIGSTOP"};
 
-// A step that is one for its system call only.
+// Returns whether the step is only a system call without a meaning in the story.
 bool is_any_call(const std::string& step) {
   return step.find("-calls-") != std::string::npos;
 }
@@ -24,7 +24,7 @@ int number_of(const std::string& signal) {
   return signal == "SIGKILL" ? SIGKILL : signal == "SIGSEGV" ? SIGSEGV : SIGSTOP;
 }
 
-// A story while it is traced.
+// A story that is being played under the tracer.
 class Play {
  public:
   Play(const Cast& cast, const Setting& setting, bool every_call)
@@ -39,7 +39,8 @@ class Play {
     return true;
   }
 
-  // Runs until `halt` is true of a numbered step of the story; false if all rest before.
+  // Runs the story until `halt` is true of the name of a step. Returns false if all processes rest
+  // before that.
   bool run(const std::function<bool(const std::string&)>& halt) {
     return tracer_.run([&](const Stop& stop) {
       const auto name = pass(stop);
@@ -77,7 +78,7 @@ class Play {
   Moment moment_;
 };
 
-// All but the frozen one have done what they can.
+// Waits until all processes but the frozen one rest.
 void wait_for_rest(Play& play, pid_t frozen) {
   int quiet = 0;
   std::vector<pid_t> before;
@@ -94,7 +95,7 @@ void wait_for_rest(Play& play, pid_t frozen) {
   }));
 }
 
-// All that may follow, if the signal has done its work; no outcome if it has not.
+// Strikes the victim. Returns all allowed ends; none if the signal had no effect.
 std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   const int signal = number_of(point.signal);
   if (signal != SIGSTOP) {
@@ -106,7 +107,7 @@ std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   play.tracer_.run_first_ones();
   play.let_go();
   wait_for_rest(play, victim.pid);
-  // It has stood still all the time, but where the upgrader has killed it meanwhile.
+  // The victim must stay stopped all the time, unless the upgrader kills it meanwhile.
   char state = '\0';
   const bool still = play.scene_.wait_until(play.tracer_, [&] {
     state = integration::state_of(victim.pid);
@@ -168,10 +169,10 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
     for (const char* victim : {"active", "candidate", "fallback", "first", "upgrader"}) {
       const Tracee* const party = play.find(victim);
       if (party == nullptr) continue;
-      // Between its own calls nothing is new to the others.
+      // Between the upgrader's own calls nothing changes for other victims.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
-        // Only SIGKILL strikes before a system call: others wait for its end.
+        // Before a system call only SIGKILL strikes: other signals wait for the call's end.
         if (!step.starts_with("after-") && signal != after_signals[0]) continue;
         if (signal != after_signals[0] && awaits_execution(*party)) continue;
         result.points.push_back({setting, victim, step, signal});

@@ -36,7 +36,8 @@ void write_file(const std::string& path, const std::string& text) {
   close(fd);
 }
 
-// As the kernel lists them, where it does; otherwise as the whole table says, which is long.
+// Returns the children of a process: from the kernel's list if it has one, otherwise from a slow
+// search of all processes.
 std::vector<pid_t> children_of(pid_t pid) {
   const std::string number = std::to_string(pid);
   std::ifstream list("/proc/" + number + "/task/" + number + "/children");
@@ -71,7 +72,7 @@ Scene::Scene(const Cast& cast, const Setting& setting) : cast_(cast), setting_(s
   const char* temporary = std::getenv("TMPDIR");
   directory_ = std::string(temporary != nullptr ? temporary : "/tmp") + "/kill-XXXXXX";
   if (mkdtemp(directory_.data()) == nullptr) std::abort();
-  // A process that the init leaves behind becomes ours, and is found at the end.
+  // Processes that the init leaves behind become children of this one, which finds them at the end.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   listen();
 }
@@ -81,7 +82,7 @@ Scene::~Scene() {
     kill(init_, SIGKILL);
     if (!init_status_) waitpid(init_, nullptr, 0);
   }
-  // Those of whoever is ended come to us, until there are none.
+  // The children of each killed process become ours, so repeat until there are none.
   for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
     kill(left[0], SIGKILL);
     waitpid(left[0], nullptr, __WALL);
@@ -148,7 +149,7 @@ void Scene::become_init(int report) const {
   setenv("ACTOR_DIR", directory_.c_str(), 1);
   std::vector<std::string> command = {cast_.init, std::to_string(report), cast_.upgrader};
   command.emplace_back(setting_.story->sequential ? "--mode=sequential" : "--mode=parallel");
-  // None of these passes in a story: what ends it is the story.
+  // Limits that no story reaches: the story itself ends each wait.
   for (const char* option : {"--start-timeout", "--stop-timeout", "--exit-grace"})
     command.push_back(std::string(option) + "=60s");
   const bool boot = setting_.story->with == Story::With::boot;
@@ -176,7 +177,7 @@ void Scene::let_upgrader_go() const {
   static_cast<void>(send(report_, "go", 2, MSG_NOSIGNAL));
 }
 
-// ---- what is told
+// ---- messages
 
 void Scene::pump(Tracer& tracer, int timeout_ms) {
   tracer.serve();
@@ -256,7 +257,7 @@ void Scene::tell(const Agent& agent, const std::string& command) const {
   static_cast<void>(send(agent.fd, command.data(), command.size(), MSG_NOSIGNAL));
 }
 
-// ---- what can be seen
+// ---- the process table and the files
 
 std::vector<pid_t> Scene::descendants() const {
   std::vector<pid_t> found = {init_};

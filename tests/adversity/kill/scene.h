@@ -1,5 +1,5 @@
 // The place in which one story is played: a directory, a small init with the upgrader under it, and
-// what their agents tell. All waiting is for a condition, with a deadline.
+// the messages of their agents. Waits only for conditions, with a deadline.
 #pragma once
 
 #include <sys/types.h>
@@ -16,16 +16,16 @@
 
 namespace kill_points {
 
-// So many starts of a version that does not last, and the other one has its turn.
+// The number of failed starts after which the other version is started.
 inline constexpr std::size_t attempts = 3;
 
-// The programs that play.
+// The programs of the plays.
 struct Cast {
   std::string init;
   std::string upgrader;
-  std::string stand_in;  // for the upgrader, in canaries
-  std::string agents;    // a directory with the agent as v1, v2 and v3
-  // How long a condition is waited for before the point has failed.
+  std::string stand_in;  // used for the upgrader in canaries
+  std::string agents;    // a directory that has the agent as v1, v2 and v3
+  // The longest time that a condition is waited for.
   std::chrono::seconds patience{20};
 };
 
@@ -34,7 +34,7 @@ struct Agent {
   pid_t pid = 0;
   std::string version;
   std::string directory;           // of its executable
-  std::vector<std::string> lines;  // heard
+  std::vector<std::string> lines;  // the lines that it has read
   std::vector<std::string> pongs;
   bool end_of_input = false;
   bool gone = false;
@@ -43,7 +43,7 @@ struct Agent {
   [[nodiscard]] std::string line_of(std::string_view type) const;  // the last one, or ""
 };
 
-// The end of an upgrader or of an orphan, as the init has told it.
+// The end of an upgrader or of an orphan, as the init has reported it.
 struct Ended {
   pid_t pid;
   int status;
@@ -56,15 +56,15 @@ class Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  // Starts the init, and waits for its upgrader, which waits to be let go.
+  // Starts the init, and waits for its upgrader, which then waits for let_upgrader_go().
   bool start();
   void let_upgrader_go() const;
 
-  // Takes in what has been told; waits up to a millisecond for it.
+  // Handles all messages that have come; waits up to a millisecond for one.
   void pump(Tracer& tracer, int timeout_ms);
   bool wait_until(Tracer& tracer, const std::function<bool()>& condition);
 
-  // All that lives under the init, zombies included.
+  // Returns all processes under the init, zombies included.
   [[nodiscard]] std::vector<pid_t> descendants() const;
   [[nodiscard]] bool is_agent(pid_t pid) const;
   [[nodiscard]] const Agent* agent_of(pid_t pid) const;
@@ -72,20 +72,20 @@ class Scene {
   void tell(const Agent& agent, const std::string& command) const;
 
   [[nodiscard]] pid_t init() const { return init_; }
-  // The exit status of the init once it has ended, as from waitpid.
+  // Returns the exit status of the init, as from waitpid, once it has ended.
   [[nodiscard]] std::optional<int> init_ended();
   [[nodiscard]] const std::vector<pid_t>& started() const { return started_; }
   [[nodiscard]] const std::vector<Ended>& ended() const { return ended_; }
   [[nodiscard]] const std::vector<Ended>& orphans() const { return orphans_; }
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
-  // The version that a restart begins with.
+  // Returns the version that the link names, with which a restart begins.
   [[nodiscard]] std::string named_version(const std::string& link = "current") const;
-  // The process that holds the lock of the active agent; 0 if no process does.
+  // Returns the process that holds the lock of the active agent; 0 if no process does.
   [[nodiscard]] pid_t active_lock_holder() const;
   [[nodiscard]] bool upgrader_lock_held() const;
 
-  // An account of all that has happened, for people.
+  // Returns an account of everything that has happened, for people.
   [[nodiscard]] std::string account() const;
 
  private:
@@ -112,7 +112,7 @@ class Scene {
   std::vector<std::string> violations_;
 };
 
-// A request for an upgrade, as a line without its newline.
+// Returns a request for an upgrade, as a line without its newline.
 std::string upgrade_request(const std::string& id, const std::string& executable,
                             const std::string& part, const std::string& more);
 

@@ -1,12 +1,12 @@
-// A small init: starts the upgrader, starts it again whatever its end, and reaps whatever is left
-// to it.
+// A small init: starts the upgrader, starts it again whenever it ends, and reaps the orphans that
+// come to it.
 //
 // usage: small_init FD UPGRADER [ARG ...]
 //
-// FD is a packet socket to whoever watches, with a packet for each thing that happens: `started
-// PID`, `ended PID STATUS` of the upgrader, `orphan PID STATUS`; the statuses as from waitpid. The
-// first upgrader is executed when a packet has come from there. SIGTERM is passed on to the
-// upgrader, which is not started again then; when no child is left the init exits with 0.
+// FD is a packet socket to the observer, which gets a packet for each event: `started PID`, `ended
+// PID STATUS` for the upgrader, `orphan PID STATUS`; the statuses are as from waitpid. The first
+// upgrader is executed when a packet has come from the observer. SIGTERM is passed on to the
+// upgrader, which is then not started again. When no child is left, the init exits with 0.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -19,7 +19,7 @@
 
 namespace {
 
-// More is no restart, but a failure of what is started.
+// After so many starts the init gives up: the upgrader itself must be broken.
 constexpr int starts_max = 20;
 
 class Init {
@@ -72,7 +72,7 @@ void Init::start() {
     char go = 0;
     if (first && recv(watcher_, &go, 1, 0) != 1) _exit(120);
     close(watcher_);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing stays when a run is broken off
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // no process stays if a run is broken off
     execv(command_[0], command_);
     _exit(121);
   }

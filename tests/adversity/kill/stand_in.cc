@@ -1,8 +1,8 @@
-// Stands in for the upgrader where a canary wants a bad one: starts the real one as a child of its
-// own, so that whoever kills this one kills no upgrader.
+// A bad upgrader for canaries: it starts the real upgrader as its child, so that a signal to this
+// process does not kill the upgrader.
 //
 // usage: stand_in [OPTION ...] AGENT      as the upgrader; STAND_IN_FOR names the real one.
-// STAND_IN_LIES is set: whatever the real one ends with, this one ends with 1.
+// With STAND_IN_LIES set, it exits with 1 whatever the real upgrader's status is.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

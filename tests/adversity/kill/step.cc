@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t line_bytes_max = 65'536;
 constexpr std::size_t slug_words_max = 6;
 
-// The types of the messages in these bytes; "" if they do not begin with one.
+// Returns the types of the messages in these bytes; "" if they do not begin with a message.
 std::string types_in(const std::string& bytes) {
   std::string types;
   for (std::size_t begin = 0; begin < bytes.size();) {
@@ -28,8 +28,8 @@ std::string types_in(const std::string& bytes) {
   return types;
 }
 
-// The first words of a line of the log, without what is another one in every run: paths and long
-// numbers.
+// Returns the first words of a line of the log, without paths and long numbers, which differ in
+// every run.
 std::string slug(const std::string& line) {
   const std::string told = line.substr(line.find(' ') + 1);
   std::string words;
@@ -135,11 +135,11 @@ std::optional<Step> Steps::step_of(const Stop& stop) {
   }
   if (stop.what == Stop::What::call_begins) {
     begun_[who.pid] = step_of_call(stop);
-    // Whether there was one to be reaped is known afterwards only.
+    // Only the call's end shows whether a process was reaped.
     if (begun_[who.pid] && begun_[who.pid]->verb == "reaps") return std::nullopt;
     return begun_[who.pid];
   }
-  // Its bytes are known to the end of a read only.
+  // The bytes of a read are known only at its end.
   std::optional<Step> step =
       who.call == SYS_read ? step_of_call(stop) : std::exchange(begun_[who.pid], std::nullopt);
   if (!step) return std::nullopt;
@@ -163,7 +163,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
     const std::string bytes =
         known ? Tracer::peek(who, who.args[1], std::min(size, line_bytes_max)) : "";
     step.verb = who.call == SYS_write ? "writes" : "reads";
-    // The news of --control begin otherwise.
+    // The texts of status.json do not begin like a message.
     if (bytes.starts_with(R"({"type":)")) step.object = types_in(bytes);
     if (!step.object.empty()) return step;
     if (who.generation == 0 && bytes.starts_with("upgrader: ")) {
@@ -179,7 +179,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
 
 std::optional<Step> Steps::step_of_upgrader(const Tracee& who) const {
   if (is_fork(who.call)) return Step{.verb = "forks"};
-  // When the news of --control are replaced is a matter of time, which is no step.
+  // The time at which status.json is replaced differs from run to run, so that is not a step.
   if (is_rename(who.call) && !renames_news(who)) return Step{.verb = "renames"};
   if (who.call == SYS_kill) {
     return Step{.verb = "kills", .object = actor_of(static_cast<std::int64_t>(who.args[0]))};

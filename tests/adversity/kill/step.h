@@ -1,6 +1,6 @@
-// The meaning of a system call in the story of an upgrade, as a name that is the same in every run:
-// `after-agent-2-writes-ready`, `before-upgrader-forks`. Knows the lines of the protocol, and
-// nothing of what they lead to: see moment.h.
+// Names the meaning of a system call in the story of an upgrade, with a name that is the same in
+// every run: `after-agent-2-writes-ready`, `before-upgrader-forks`. Knows the lines of the
+// protocol, but not their effects: see moment.h.
 #pragma once
 
 #include <map>
@@ -14,24 +14,25 @@ namespace kill_points {
 
 struct Step {
   bool after = false;
-  int who = 0;  // a generation; 0: the upgrader
+  int who = 0;  // a generation, or 0 for the upgrader
   std::string verb{};
-  std::string object{};     // of reads and writes, the types of the messages, by '+'
-  std::int64_t result = 0;  // of the call, once it is over
+  std::string object{};     // for reads and writes, the types of the messages, joined by '+'
+  std::int64_t result = 0;  // the call's result, once it has returned
 
   [[nodiscard]] std::string name() const;
   [[nodiscard]] bool is(int agent, std::string_view deed, std::string_view type) const;
 };
 
-// "upgrader" or "agent-N".
+// Returns "upgrader" or "agent-N".
 std::string actor(int generation);
 
 class Steps {
  public:
-  // With `every_call`, steps are all system calls of the upgrader, too.
+  // With `every_call`, every system call of the upgrader is a step, too.
   Steps(const Tracer& tracer, bool every_call) : tracer_(tracer), every_call_(every_call) {}
 
-  // The step that this stop is, if it is one; and its name, numbered if it has been before.
+  // Returns the step of this stop, if it is one. numbered() returns its name, with a number if it
+  // has occurred before.
   std::optional<Step> step_of(const Stop& stop);
   std::string numbered(const Step& step);
 
@@ -44,7 +45,7 @@ class Steps {
   const Tracer& tracer_;
   const bool every_call_;
   std::map<std::string, int> seen_;
-  std::map<pid_t, std::optional<Step>> begun_;  // by process, what its call was when it began
+  std::map<pid_t, std::optional<Step>> begun_;  // the step that each process has begun
 };
 
 }  // namespace kill_points

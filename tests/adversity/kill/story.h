@@ -1,4 +1,4 @@
-// The upgrades that are interrupted: how each goes when it is not, and what its parties play.
+// The upgrades that are interrupted: how each ends if it is not, and how its parties behave.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace kill_points {
 
-// How an upgrade may end, as seen from outside.
+// The end of an upgrade, as seen from outside.
 enum class End {
   committed,  // the new version works
-  kept,       // the old agent has kept the work, in the process that it had
-  fallback,   // the old version works again, in a process of its own
-  restarted,  // init has started the upgrader again, and the version that it names works
+  kept,       // the old agent is still active, in the same process
+  fallback,   // the old version works again, in a new process
+  restarted,  // init has started the upgrader again, and the version that the link names works
 };
 
 std::string words(End end);
@@ -21,17 +21,18 @@ std::string words(End end);
 struct Story {
   const char* name;
   bool sequential;
-  const char* part;     // what the candidate plays: see actor.cc
-  const char* id;       // how the active agent stops
-  const char* members;  // more of the request
+  const char* part;     // how the candidate behaves: see actor.cc
+  const char* id;       // the upgrade's id, which says how the active agent stops
+  const char* members;  // further members of the request
   bool relink;
   bool lock_only;  // a story that adds nothing without the lock
-  End end;         // without any signal
+  End end;         // the end if no signal strikes
   enum class With {
     nothing,
     way_back,  // --control, --previous and --attempts
-    boot,      // the same, and AGENT's link names a version that fails at once: nobody asks
-    standby,   // --fallback=warm
+    // As way_back, and AGENT's link names a version that fails at once; no upgrade is requested.
+    boot,
+    standby,  // --fallback=warm
   };
   With with = With::nothing;
 
@@ -39,16 +40,16 @@ struct Story {
   [[nodiscard]] bool has_way_back() const { return with == With::way_back || with == With::boot; }
 };
 
-// All stories of a mode by their names.
+// Returns all stories, each in its mode.
 const std::vector<Story>& stories();
 
-// One story as it is played.
+// A story with its options and its order of processes.
 struct Setting {
   const Story* story;
   bool lock;
   Order order;
 
-  // `parallel/lock/good/upgrader-first`
+  // Returns a name such as `parallel/lock/good/upgrader-first`.
   [[nodiscard]] std::string name() const;
 };
 

@@ -1,5 +1,4 @@
-// All points of a run share this: the programs that play, and their directory, which is removed at
-// the end.
+// The programs that all points of a run use, in a directory that is removed at the end.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@ namespace kill_points {
 
 class Theatre {
  public:
-  // The programs are those beside this one, UPGRADER another upgrader.
+  // Copies the programs beside this one, and the upgrader that UPGRADER names, if that is set.
   Theatre();
   ~Theatre();
   Theatre(const Theatre&) = delete;
@@ -22,12 +21,12 @@ class Theatre {
  private:
   std::string directory_;
   Cast cast_;
-  int owner_;  // a worker that is forked from it removes nothing
+  int owner_;  // only this process removes the directory, not a forked worker
 };
 
 std::vector<std::string> lines_of(const std::string& text);
 
-// 1234567 as 1,234,567.
+// Returns 1234567 as 1,234,567.
 std::string with_commas(std::size_t number);
 
 }  // namespace kill_points

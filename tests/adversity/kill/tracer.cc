@@ -228,7 +228,7 @@ void Tracer::take_event(Tracee& tracee, int event) {
   if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
     unsigned long pid = 0;
     ptrace(PTRACE_GETEVENTMSG, tracee.pid, 0, &pid);
-    tracee.in_call = true;  // of which there was no stop, if it is the upgrader's first
+    tracee.in_call = true;  // it is inside its first call, whose entry made no stop
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {

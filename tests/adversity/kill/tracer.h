@@ -22,11 +22,11 @@ struct Tracee {
   enum class Is { stopped, running, ended };
 
   pid_t pid = 0;
-  int generation = 0;  // of an agent, in the order of the forks; 0: the upgrader
+  int generation = 0;  // an agent's number in the order of the forks; 0 for the upgrader
   Is is = Is::running;
   bool in_call = false;  // between the two stops of a system call
-  int to_inject = 0;     // a signal that it is given when it goes on
-  bool doomed = false;   // it has been sent SIGKILL by another
+  int to_inject = 0;     // a signal that it gets when it goes on
+  bool doomed = false;   // another process has sent it SIGKILL
   int status = 0;        // as from waitpid, once it has ended
   long call = 0;         // the system call that it is in or has left
   std::uint64_t args[6]{};
@@ -84,7 +84,7 @@ class Tracer {
   Tracee* choose();
   static Stop stop_of(Tracee& tracee);
   bool hold_others(const Tracee& exiting);
-  bool settle(Tracee& tracee);  // true if it has come to a stop, or has ended
+  bool settle(Tracee& tracee);  // returns true if it has come to a stop, or has ended
   bool take(Tracee& tracee, int status);
   void take_event(Tracee& tracee, int event);
   void take_call(Tracee& tracee);
@@ -97,7 +97,7 @@ class Tracer {
   const std::string agent_;
   std::list<Tracee> tracees_;
   int generations_ = 0;
-  bool news_ = false;  // the last stop was one of a system call, or an end
+  bool news_ = false;  // the last stop was at a system call, or an end
 };
 
 }  // namespace kill_points

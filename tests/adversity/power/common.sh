@@ -1,5 +1,5 @@
-# What both machines have: the agents' programs, and how an upgrader is started. Sourced by init of
-# either; /config has FS, OPTIONS, SECTOR and the like.
+# Helpers of all machines: the agents' programs, and the start of an upgrader. Sourced by the init
+# of each machine; /config has FS, OPTIONS, SECTOR and the like.
 
 /bin/busybox mkdir -p /proc /sys /dev /run /tmp /data
 /bin/busybox --install -s /bin
@@ -12,7 +12,7 @@ ip link set lo up 2>/dev/null
 
 tell() { echo "$*" >/dev/ttyS1; }
 
-# Prints the program of the version NUMBER-KIND: an agent in shell, as long as a small program.
+# Prints an agent in shell of the version NUMBER-KIND. It is as long as a small program.
 agent_of() {
   cat <<AGENT
 #!/bin/sh
@@ -34,7 +34,8 @@ AGENT
   done
 }
 
-# Sets `upgrader` to the process. Its log goes to the console, and to /run/log.
+# Starts the upgrader, and sets `upgrader` to its process. Its log goes to the console, and to
+# /run/log.
 start_upgrader() {
   rm -rf /run/control /run/active
   mkdir -p /run/control
@@ -44,7 +45,8 @@ start_upgrader() {
   upgrader=$!
 }
 
-# usage: wait_until SECONDS COMMAND...: whether the command has succeeded before that
+# usage: wait_until SECONDS COMMAND...
+# Repeats the command until it succeeds. Fails if that takes longer.
 wait_until() {
   tries=$(($1 * 20))
   shift

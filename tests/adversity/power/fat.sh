@@ -1,6 +1,6 @@
 #!/bin/busybox sh
-# The machine of tests/adversity/power/fat: starts the upgrader with each option in turn, and tells
-# its status and its words. The agent is the very first one, and ends at once with status 0.
+# The machine of tests/adversity/power/fat: starts the upgrader with each option in turn, and prints
+# its exit status and its messages. The agent is the first one, and ends at once with status 0.
 . /common.sh
 
 mount -t "$FS" /dev/vda /data || tell 'mounted: no'

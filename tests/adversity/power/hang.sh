@@ -1,9 +1,10 @@
 #!/bin/busybox sh
-# A machine with a hardware watchdog, on which something hangs, mostly with an upgrade on trial.
-# After the watchdog has reset it, the second boot says which version works. hangs judges.
+# The init of a machine with a hardware watchdog, on which a program hangs, mostly with an upgrade
+# on trial. After the watchdog has reset the machine, the second boot prints which version works.
+# The script hangs judges.
 . /common.sh
 
-# An agent that sends heartbeats, four in the time of the watchdog.
+# Prints an agent that sends heartbeats, four in the time of the watchdog.
 beating_agent_of() {
   cat <<AGENT
 #!/bin/sh
@@ -11,7 +12,7 @@ beating_agent_of() {
 echo '{"type":"hello","protocol":1,"version":"$1"}'
 echo '{"type":"ready"}'
 echo \$\$ >/run/pid
-while kill -0 \$PPID; do  # until the upgrader has gone
+while kill -0 \$PPID; do  # ends when the upgrader has gone
   line=
   read -t 2 -r line
   case \$line in
@@ -79,7 +80,7 @@ start 1h
 wait_until 60 in_phase running
 touch /data/second
 sync
-# An agent that hangs on trial is rolled back, and the machine need not be reset.
+# An agent that hangs on trial is rolled back, so the machine is not reset.
 if [ "$KIND" != agent ]; then
   request 3-good
   wait_until 60 in_phase trial || tell "not on trial: $(tr '\n' ';' </run/log)"

@@ -1,9 +1,9 @@
 #!/bin/busybox sh
-# The machine that stays up: mounts each state of the disk, says what is there before anything has
-# run, starts the upgrader with the same options, and says what has started. power.py judges.
+# The init of the machine that stays up: it mounts each state of the disk, prints what is there,
+# starts the upgrader with the same options, and prints what has started. verdict.py judges.
 . /common.sh
 
-# What a link names, and whether that file is as it was made.
+# Prints the program that a link names, and whether that file is as it was made.
 look_at_link() {
   name=$(readlink "/data/$1") || { tell "$1 is not there"; return; }
   version=${name##*/}

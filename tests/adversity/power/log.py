@@ -1,5 +1,5 @@
-# The log of a disk, as QEMU's blklogwrites and the kernel's dm-log-writes write it, and the states
-# in which a power cut may leave the disk.
+# Reads the log of a disk, as QEMU's blklogwrites and the kernel's dm-log-writes write it, and
+# builds the states in which a power cut may leave the disk.
 import struct
 
 SECTOR = 512

@@ -1,12 +1,12 @@
-# Small virtual machines without a disk of their own: Debian's kernel, and an initramfs of busybox,
-# a shell script as init, and the files that it needs.
+# Runs small virtual machines without a disk of their own: Debian's kernel, and an initramfs with
+# busybox, a shell script as init, and the files that it needs.
 import gzip
 import os
 import re
 import subprocess
 from pathlib import Path
 
-# By file system: the kernel's modules in the order in which they are loaded, roots of their trees.
+# For each file system: the kernel's modules, in the order in which they are loaded.
 MODULES = ["virtio_pci", "virtio_blk", "loop", "crc32c_generic", "libcrc32c"]
 
 
@@ -90,7 +90,8 @@ def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=Fal
     directory = Path(directory)
     initramfs(directory / "initramfs", files, [("bin/sh", "busybox"), ("bin/env", "busybox")])
     told = directory / "told"
-    # Its clock counts instructions: however busy this machine is, no time runs out in it.
+    # The machine's clock counts instructions, so no time limit runs out in it, however busy the
+    # host is.
     arguments = ["qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=2,sleep=off", "-rtc",
                  "clock=vm", "-m", "256", "-nodefaults", "-display", "none",
                  "-kernel", str(kernel.image),

@@ -1,5 +1,6 @@
-/* Writes TEXT to one sector of a disk behind the kernel's back, and flushes nothing: a note in the
- * log of the disk, between the writes of the file system.    usage: mark DISK SECTOR TEXT */
+/* Writes TEXT to one sector of a disk, past the kernel's cache, and flushes nothing. This leaves a
+ * note in the log of the disk, between the writes of the file system.    usage: mark DISK SECTOR
+ * TEXT */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

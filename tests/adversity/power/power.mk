@@ -1,5 +1,5 @@
-# make check-power FS=ext4 CUTS=30: a virtual machine whose power is cut, and one that judges what
-# is left. FS is ext4, ext4-writeback, f2fs, btrfs or xfs. It needs Debian's kernel, which is
+# make check-power FS=ext4 CUTS=30: cuts the power of a virtual machine, and judges its disk in
+# another. FS is ext4, ext4-writeback, f2fs, btrfs or xfs. It needs Debian's kernel, which is
 # unpacked below $(BUILD) and never installed.
 
 power_mark := $(BUILD)/tests/adversity/power/mark
@@ -14,7 +14,7 @@ $(power_kernel)/boot:
 	  echo "Fetching from Debian: $$package" && cd $(power_kernel)/package && \
 	  apt-get download -q $$package >/dev/null 2>&1 && dpkg -x *.deb ..
 
-# The same machine with a hardware watchdog, and something on it that hangs.
+# make check-hangs: the same machine with a hardware watchdog, and a program that hangs.
 .PHONY: check-power check-hangs
 check-hangs:
 	@tests/need-packages $(build_packages) $(static_packages) python3 qemu-system-x86 \
@@ -23,7 +23,7 @@ check-hangs:
 	  $(power_kernel)/boot
 	@BUILD=$(BUILD) TIMES=$(if $(filter 1,$(LONG)),20,2) nice -n 15 tests/adversity/power/hangs
 
-# The same machine with a disk that has neither links nor FIFOs.
+# make check-fat: the same machine with a disk that has neither links nor FIFOs.
 .PHONY: check-fat
 check-fat:
 	@tests/need-packages $(build_packages) $(static_packages) python3 qemu-system-x86 \

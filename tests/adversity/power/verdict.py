@@ -1,9 +1,10 @@
-# What must hold on a disk after a power cut: decides from the notes that were in the log before the
-# cut, and from what the second machine has seen. Knows nothing of machines and disks.
+# The rules for a disk after a power cut: judges by the notes that were in the log before the cut,
+# and by the output of the second machine. Knows nothing of machines and disks.
 
 import statistics
 
-# Names that may stand beside the releases; a dot file of the upgrader must not stay.
+# Names that may stand beside the releases. A temporary file of the upgrader, with a dot, must not
+# stay.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 
 
@@ -32,15 +33,15 @@ class Expected:
     """What the notes before a cut allow."""
 
     def __init__(self, notes):
-        self.link = set()      # what AGENT's link may name
-        self.committed = set()  # what may have been committed, ever
+        self.link = set()      # the versions that AGENT's link may name
+        self.committed = set()  # the versions that may have been committed so far
         for note in notes:
             word, _, version = note.partition(" ")
             if word in ("first", "committed"):
                 self.link = {version}
                 self.committed.add(version)
             elif word == "begin" and version.endswith("-good"):
-                # Committed, perhaps, and nobody has been told yet.
+                # It may have been committed, and nobody has been told yet.
                 self.link.add(version)
                 self.committed.add(version)
             elif word in ("kept", "fell_back"):
@@ -60,7 +61,7 @@ def violations_of(expected, seen):
     for link, allowed in (("current", expected.link), ("previous", expected.committed)):
         version, _, how = facts.get(link, "is not there").partition(" ")
         if link == "previous" and how == "not there":
-            continue  # nothing has been committed over the first
+            continue  # no later version has been committed
         if version not in allowed:
             found.append("%s names %s %s, allowed: %s" % (
                 link, version, how, " ".join(sorted(allowed))))

@@ -1,9 +1,10 @@
 #!/bin/busybox sh
-# The machine whose power is cut: upgrades, good and bad, on a disk of which every write and flush
-# is logged. Notes go into the log, too: `begin V` before an upgrade, and how it ended behind it.
+# The init of the machine whose power is cut: it makes upgrades, good and bad, on a disk whose
+# writes and flushes are logged. It puts notes into the log: `begin V` before an upgrade, and its
+# end after.
 . /common.sh
 
-# The last sectors of the disk, behind the file system.
+# Writes a note to the last sectors of the disk, behind the file system.
 mark() { /bin/mark /dev/vda "$SECTOR" "$*" && tell "$*"; }
 
 runs() { grep -q '"phase":"running"' /run/control/status.json 2>/dev/null; }
@@ -20,7 +21,7 @@ request() {
     "$1" "$1" "$2" | timeout 10 dd of=/run/control/control bs=4096 2>/dev/null
 }
 
-# A release as it comes from somebody who syncs nothing, with other writes beside it.
+# Installs a release as a program that syncs nothing would, and makes other writes meanwhile.
 bring() {
   agent_of "$1" >"/data/releases/.$1"
   chmod 755 "/data/releases/.$1"
