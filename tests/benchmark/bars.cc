@@ -20,10 +20,11 @@ constexpr int runs_of_each = 3;
 constexpr int start_rounds = 200;
 constexpr int share_pairs = 15;
 
-// A gap is measured in more runs, since some may be over its bar.
+// A gap is measured in more runs, since a few may be over its bar.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
-constexpr int gap_pairs = 2;  // in a run: each side begins once
+// In each run; the upgrader begins one pair, the minimal program the other.
+constexpr int gap_pairs = 2;
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},
                                    {.start_ms = 1000, .handovers = 4},
@@ -50,7 +51,7 @@ void print_bar(const std::string& what, const std::string& figure, const std::st
   all_met = all_met && met;
 }
 
-// One measurement, and its text for people. The greater, the worse.
+// One measurement, and its text for people. A greater value is worse.
 struct Figure {
   double value = 0;
   std::string text;
@@ -94,7 +95,8 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// The time that a direct exec of the agent takes is part of every figure, and shown beside them.
+// Compares two start-ups. Both times include that of a direct exec of the agent, which the text
+// shows, too.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
   return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +
@@ -129,7 +131,8 @@ void judge_start_up(const Place& place) {
                worst_of(counting_by_tini).text, "none", "");
 }
 
-// Of all of a run: a pair at a slow start-up has too few hand-overs for a ratio of its own.
+// Compares the medians of a whole run: a pair with slow start-ups has too few hand-overs for a
+// ratio.
 Figure by_minimal(const HandOvers& found) {
   const double ratio = median(found.upgrader) / median(found.minimal);
   return {ratio, fixed(ratio, 2) + " (" + fixed(median(found.upgrader), 3) + " ÷ " +

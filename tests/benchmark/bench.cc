@@ -1,9 +1,9 @@
-// Measures the upgrader against other programs that do a part of the same, in one run and as
-// ratios: times of one machine say little about another. Asserts nothing about them; it fails only
-// if something that it runs does not work.
+// Compares the upgrader with other programs that do a part of its work, in one run and by ratios:
+// the times of one machine say little about another. Checks no figure; it fails only if a program
+// that it runs does not work.
 //
-// bench DIRECTORY UPGRADER: DIRECTORY is empty, and takes all that is written. The agent and the
-// minimal program lie beside this one.
+// bench DIRECTORY UPGRADER: DIRECTORY is empty, and takes all files that are written. The agent and
+// the minimal program lie beside this one.
 #include <sys/utsname.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-# make bench, make size: drivers, the agent that they measure, and the least program to compare
-# with.
+# make bench, make size: the programs that measure, the agent that they use, and the minimal program
+# to compare with.
 
 benchmark_programs := $(addprefix $(BUILD)/tests/benchmark/,bench bars minimal \
   stamp_agent ordinary_agent)
@@ -7,8 +7,8 @@ benchmark_mains := $(call objects,tests/benchmark/bench.cc tests/benchmark/bars.
 benchmark_objects := $(filter-out $(benchmark_mains),\
   $(call objects,$(wildcard tests/benchmark/*.cc)))
 
-# Their C++ library is their own: a second process that maps the shared one would lower the
-# upgrader's PSS.
+# Linked with their own copy of the C++ library: a second process that maps the shared one would
+# lower the upgrader's PSS.
 $(BUILD)/tests/benchmark/bench $(BUILD)/tests/benchmark/bars: $(BUILD)/tests/benchmark/%: \
     $(BUILD)/objects/tests/benchmark/%.o $(benchmark_objects)
 	@mkdir -p $(@D)
@@ -18,8 +18,9 @@ benchmark_c_programs := $(addprefix $(BUILD)/tests/benchmark/,stamp_agent minima
 $(benchmark_c_programs): $(BUILD)/%: $(BUILD)/objects/%.o
 	@mkdir -p $(@D)
 	$(CC) $(benchmark_link) -o $@ $^
-# The agent loads no library: that would be most of what its start takes, whoever starts it. The one
-# whose gap is measured is linked as anybody's is: that its process ends is most of the gap.
+# The agent loads no library, since that would take most of its start, whichever program starts it.
+# The agent of the gaps is linked like an ordinary program, since the end of its process is most of
+# the gap.
 $(BUILD)/tests/benchmark/stamp_agent: benchmark_link = -static
 $(BUILD)/tests/benchmark/ordinary_agent: $(BUILD)/objects/tests/benchmark/stamp_agent.o
 	@mkdir -p $(@D)
@@ -33,7 +34,7 @@ bench:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
 	@BUILD=$(BUILD) tests/benchmark/run
 
-# What the static program is held to; written into docs/measurements.md.
+# Compares the static program with its bars, and writes the figures into docs/measurements.md.
 size:
 	@tests/need-packages $(static_packages) $(build_packages) gcc tini python3
 	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(benchmark_programs)

@@ -1,4 +1,4 @@
-// A program that the benchmark runs, with its environment and a place for what it says.
+// Runs a program in a child process, with its environment and a file for its output.
 #pragma once
 
 #include <sys/types.h>
@@ -11,22 +11,23 @@
 
 namespace benchmark {
 
-// Nothing that is measured takes as long; what does is broken.
+// The longest time that anything may take. A program that needs longer is broken.
 inline constexpr std::chrono::seconds patience{60};
 
-// Says why on standard error, and ends the program with a failure.
+// Prints the reason on standard error, and exits with a failure.
 [[noreturn]] void give_up(const std::string& reason);
 
-// Looks often until it holds. Gives up, with `what` as the reason, when patience is over.
+// Waits until the condition is true, and looks often. Gives up after `patience`, with `what` as the
+// reason.
 void wait_until(const std::function<bool()>& condition, const std::string& what);
 
-// The path of `program` in PATH, or nothing if it is not installed.
+// Returns the path of `program` in PATH, or nothing if it is not installed.
 [[nodiscard]] std::optional<std::string> find_installed(const std::string& program);
 
 struct Command {
   std::vector<std::string> argv;
-  std::vector<std::string> settings;  // NAME=VALUE, on top of the environment
-  std::string log;                    // where its standard error and output are appended
+  std::vector<std::string> settings;  // NAME=VALUE, added to the environment
+  std::string log;                    // the file to which standard error and output are appended
 };
 
 class Child {
@@ -39,10 +40,10 @@ class Child {
   Child& operator=(Child&&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  // Taken right before it was started.
+  // Returns the time right before the start.
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
 
-  // Waits for its end, and gives up unless it exited with 0.
+  // Waits for the end, and gives up if the exit status is not 0.
   void wait_for_success();
   // By SIGTERM, whatever it makes of that.
   void end();

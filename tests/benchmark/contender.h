@@ -1,4 +1,4 @@
-// The programs that are compared, each as it runs the same agent.
+// The programs that are compared, and how each of them runs the same agent.
 #pragma once
 
 #include <string>
@@ -9,35 +9,35 @@
 
 namespace benchmark {
 
-// The paths of all that a run needs.
+// The paths that a run needs.
 struct Place {
-  std::string directory;  // for all that is written, and empty at the start
+  std::string directory;  // for all files that are written; empty at the start
   std::string upgrader;
   std::string minimal;
   std::string agent;
 };
 
 struct Contender {
-  // How it is told what to run: by a command line, to which the agent belongs, or by a directory in
-  // which the agent is called `run`.
+  // The way to name the agent: on a command line, or as `run` in a directory.
   enum class Kind { upgrader, command, service };
 
   std::string name;
   Kind kind;
   std::vector<std::string> argv;
-  bool hears_ready = false;  // the agent tells it that it works
-  // An upgrader has the options of our service files, in the directory of its run.
+  bool hears_ready = false;  // the agent tells the contender when it works
+  // An upgrader that gets the options of our service files, in the directory of its run.
   bool as_service = false;
 };
 
 [[nodiscard]] Contender the_upgrader(const Place& place);
-// The upgrader whose fallback is started with the trial, and waits.
+// Returns an upgrader whose fallback is started with the trial, and stands by.
 [[nodiscard]] Contender the_warm_upgrader(const Place& place);
-// With the options of our service files, but for --attempts: that one syncs at each start.
+// Returns an upgrader with the options of our service files, but without --attempts, which syncs a
+// file at each start.
 [[nodiscard]] Contender the_service_upgrader(const Place& place);
 [[nodiscard]] Contender the_minimal(const Place& place);
 [[nodiscard]] Contender direct_exec();
-// tini and its static form; runit's and s6's supervisor. Those that are installed.
+// Return those that are installed: tini and its static form; the supervisors of runit and s6.
 [[nodiscard]] std::vector<Contender> installed_reapers();
 [[nodiscard]] std::vector<Contender> installed_supervisors();
 
@@ -51,7 +51,7 @@ struct Task {
   bool stays = false;
 };
 
-// A contender at work on an agent, in a directory of its own.
+// A run of a contender with an agent, in a directory of its own.
 class Run {
  public:
   Run(const Place& place, const Contender& contender, const Task& task);
@@ -59,9 +59,9 @@ class Run {
   [[nodiscard]] const StampFile& stamps() const { return stamps_; }
   [[nodiscard]] const Child& child() const { return child_; }
 
-  // Until the last agent works.
+  // Waits until the last agent works.
   void wait_for_last_agent();
-  // Until the work is done: the end of an agent that does not stay, or of the last hand-over.
+  // Waits for the end of an agent that does not stay, or of the last hand-over.
   void finish();
   void end();
 

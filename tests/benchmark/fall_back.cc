@@ -1,5 +1,5 @@
-// Fall-backs, cold and warm: how long nobody works when a version dies on its trial, beside the
-// hand-overs to these versions in the same runs.
+// Measures fall-backs, cold and warm: how long no agent works when a version dies on its trial,
+// compared with the hand-overs to these versions in the same runs.
 #include <array>
 #include <iterator>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace benchmark {
 namespace {
 
-// By how long each version takes to start, and so often in a run.
+// The time that each version takes to start, and the number of upgrades in a run.
 struct Load {
   int start_ms = 0;
   int upgrades = 0;
@@ -18,7 +18,7 @@ struct Load {
 constexpr std::array<Load, 3> loads = {{{0, 20}, {100, 10}, {1000, 3}}};
 constexpr int pairs = 3;
 
-// A version fails so long after a fallback that was started with its trial could be ready.
+// The time from when a standby could be ready until the version on trial fails.
 constexpr int margin_ms = 100;
 
 struct Gaps {
@@ -27,7 +27,7 @@ struct Gaps {
   std::vector<Milliseconds> warm;
 };
 
-// Of two gaps in a row the first is that of a hand-over, the second that of the fall-back.
+// Measures one run. The gaps alternate: a hand-over, and then the fall-back.
 void measure(const Place& place, const Contender& contender, const Load& load,
              std::vector<Milliseconds>& hand_over, std::vector<Milliseconds>& fall_back) {
   const Task task{.handovers = load.upgrades,

@@ -1,4 +1,4 @@
-// The sum of many measurements, and its text for people.
+// Computes a figure from many measurements, and prints it as text.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace benchmark {
 
-// The value below which `percent` per cent of `values` lie. `values` must not be empty.
+// Returns the value below which `percent` per cent of `values` lie. `values` must not be empty.
 [[nodiscard]] double percentile(std::vector<double> values, double percent);
 [[nodiscard]] double median(std::vector<double> values);
 
 [[nodiscard]] std::string fixed(double value, int digits);
 
-// A row of a table: its name at the left, all else at the right of its column.
+// Prints a row of a table, with its name on the left and the cells aligned on the right.
 void print_row(const std::string& name, const std::vector<std::string>& cells);
 void print_heading(const std::string& title, const std::string& explanation);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int handovers_a_run = 40;
 
-// One kind of figure that a run of a contender shows.
+// A function that returns one kind of measurement of a run.
 using Measure = std::vector<Milliseconds> (StampFile::*)() const;
 
 std::vector<Milliseconds> gaps_of(const Place& place, const Contender& contender, const Task& task,
@@ -30,7 +30,7 @@ void append(std::vector<Milliseconds>& all, const std::vector<Milliseconds>& mor
   all.insert(all.end(), more.begin(), more.end());
 }
 
-// The first of a pair is the other one in the next.
+// Measures pairs of runs. The program that runs first changes from pair to pair.
 HandOvers in_pairs(const Place& place, const Contender& upgrader, const Task& task, Measure measure,
                    int pairs) {
   const std::array<Contender, 2> contenders = {upgrader, the_minimal(place)};

@@ -1,5 +1,5 @@
-// Hand-overs of the upgrader and of the minimal program, which waits for the old agent's exit as
-// the upgrader does, in turn.
+// Measures hand-overs of the upgrader and of the minimal program in turn. Both wait for the old
+// agent's exit.
 #pragma once
 
 #include <vector>
@@ -12,20 +12,20 @@ namespace benchmark {
 struct HandOvers {
   std::vector<Milliseconds> upgrader = {};
   std::vector<Milliseconds> minimal = {};
-  // The upgrader's median by the minimal program's, of each pair of runs.
+  // For each pair of runs, the upgrader's median divided by the minimal program's.
   std::vector<double> ratios = {};
 };
 
-// The upgrader's own share of it: from the exit of the old agent until the next one has read
-// `activate`; one right after the other.
+// Measures the upgrader's own share of a hand-over: the time from the old agent's exit until the
+// next agent has read `activate`. Each hand-over follows the last at once.
 [[nodiscard]] HandOvers shares_in_pairs(const Place& place, int pairs);
 
-// All that is noticed of it: from the old agent's last tick to the next one's first. So often in a
-// run, and by how long an agent takes to start.
+// A gap in the work: from the old agent's last tick to the next agent's first. Has the time that an
+// agent takes to start, and the number of hand-overs in a run.
 struct Gap {
   int start_ms = 0;
   int handovers = 0;
-  // The upgrader has the options of a service file, and writes status.json.
+  // True if the upgrader has the options of a service file, and writes status.json.
   bool as_service = false;
 };
 [[nodiscard]] HandOvers gaps_in_pairs(const Place& place, const Gap& gap, int pairs);

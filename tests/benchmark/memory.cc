@@ -11,7 +11,7 @@
 namespace benchmark {
 namespace {
 
-// The state letter of /proc/PID/stat.
+// Returns the state letter of /proc/PID/stat.
 char state_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -20,7 +20,7 @@ char state_of(pid_t pid) {
   return name_end == std::string::npos || name_end + 2 >= line.size() ? '?' : line[name_end + 2];
 }
 
-// The sum of the lines `NAME: N kB` of a file under /proc/PID. Gives up if there is none.
+// Returns the sum of the lines `NAME: N kB` of a file in /proc/PID. Gives up if there is none.
 double kb_of(pid_t pid, const std::string& file_name, const std::set<std::string>& names) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/" + file_name);
   double sum = 0;
@@ -37,7 +37,7 @@ double kb_of(pid_t pid, const std::string& file_name, const std::set<std::string
   return sum;
 }
 
-// Of a run at rest.
+// Measures a run at rest.
 Memory memory_of(const Run& run) {
   const pid_t pid = run.child().pid();
   wait_until([pid] { return state_of(pid) == 'S'; }, "a program at rest");

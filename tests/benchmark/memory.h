@@ -1,4 +1,4 @@
-// The memory of a program with one agent at rest, as the kernel counts it.
+// Measures the memory of a program with one agent at rest, as the kernel counts it.
 #pragma once
 
 #include "tests/benchmark/contender.h"
@@ -12,7 +12,7 @@ struct Memory {
 
 [[nodiscard]] Memory memory_with_one_agent(const Place& place, const Contender& contender);
 
-// While it waits for a candidate that takes its time to start, beside the active agent.
+// Measures the memory while a candidate starts slowly beside the active agent.
 [[nodiscard]] Memory memory_with_two_agents(const Place& place);
 
 }  // namespace benchmark

@@ -1,5 +1,5 @@
-// Replacements of an agent that has worked for a while: what supervisors that start the new one
-// only after the old one leave as a gap, and what the upgrader does.
+// Measures replacements of an agent that has worked for a while: the gap that supervisors leave,
+// which start the new agent only after the old one's end, and the upgrader's gap.
 #include <array>
 #include <chrono>
 #include <memory>
@@ -15,8 +15,9 @@ namespace {
 constexpr std::array<int, 3> start_times_ms = {0, 100, 1000};
 constexpr int handovers = 10;
 
-// runit and s6 let a second pass between two starts; s6, between the news that an agent works and
-// the next start. An agent that has worked for longer is replaced without that pause.
+// How long an agent works before it is replaced. runit pauses for a second between two starts, s6
+// between the agent's notification that it works and the next start. After a longer time they do
+// not pause.
 constexpr int work_ms = 1100;
 
 struct Series {
@@ -24,7 +25,7 @@ struct Series {
   std::array<std::vector<Milliseconds>, start_times_ms.size()> gaps = {};
 };
 
-// All at the same time, since they sleep nearly all of it, but not in step.
+// Runs all series at the same time, shifted against each other: they sleep nearly all of the time.
 void measure(const Place& place, std::vector<Series>& all, std::size_t column) {
   const int start_ms = start_times_ms[column];
   const auto shift = std::chrono::milliseconds(work_ms + start_ms) / all.size();

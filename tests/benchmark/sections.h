@@ -1,4 +1,4 @@
-// The measurements. Each prints a table, and returns the sentence that sums it up.
+// The measurements of `make bench`. Each prints a table, and returns a sentence that sums it up.
 #pragma once
 
 #include <string>
@@ -7,20 +7,22 @@
 
 namespace benchmark {
 
-// From the end of one agent to the beginning of the next one's work, with nothing else between
-// hand-overs: the upgrader's share.
+// Measures the upgrader's share of a hand-over: from the end of one agent to the beginning of the
+// next one's work, while nothing else happens.
 [[nodiscard]] std::string measure_hand_over(const Place& place);
 
-// From the start of a program to the beginning of its agent, and of the agent's work.
+// Measures the time from the start of a program to the start of its agent, and to that of the
+// agent's work.
 [[nodiscard]] std::string measure_start_up(const Place& place);
 
-// How long nobody works, by how long the new version takes to start.
+// Measures how long no agent works during a replacement, for several start times of the new
+// version.
 [[nodiscard]] std::string measure_replacement(const Place& place);
 
-// How long nobody works when a version that was activated fails on its trial.
+// Measures how long no agent works if a version fails on its trial.
 [[nodiscard]] std::string measure_fall_back(const Place& place);
 
-// The memory that an upgrader takes with one agent at rest.
+// Measures the memory of an upgrader with one agent at rest.
 [[nodiscard]] std::string measure_memory(const Place& place);
 
 }  // namespace benchmark

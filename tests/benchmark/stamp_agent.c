@@ -1,6 +1,6 @@
-/* The agent that is measured: quick to start and to end, and the same under everything that runs
- * it. It notes when it was started, when it could begin to work, when it last worked and when it
- * ended: see stamps.h. It speaks the protocol by hand, without any library. */
+/* The agent of the benchmark: quick to start and to end, and the same under every program that runs
+ * it. It notes when it was started, when it could begin to work, when it worked last and when it
+ * ended: see stamps.h. It speaks the protocol without a library. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ static void say(const char* line) {
   if (write(STDOUT_FILENO, line, size) != (ssize_t)size) _exit(exit_failure);
 }
 
-/* The next line of the input, NUL instead of newline. */
+/* Returns the next line of the input, with NUL instead of newline. */
 static const char* next_line(void) {
   for (;;) {
     char* const newline = memchr(input + taken, '\n', held - taken);
@@ -85,7 +85,8 @@ static const char* next_line(void) {
   }
 }
 
-/* Nothing else may be said but what is skipped here: a failed upgrade ends the measurement. */
+/* Returns 1 if the next line has this type. Skips only the types below; any other, such as a failed
+ * upgrade, ends the measurement. */
 static int next_line_is(const char* type) {
   const char* const line = next_line();
   if (strstr(line, type) != NULL) return 1;
@@ -118,7 +119,7 @@ static void tick_until_told_to_stop(void) {
   stamp(stamp_last_tick, last);
 }
 
-/* Works for so long, and ends without a word. */
+/* Works for `ms` milliseconds, and ends without a message. */
 static void tick_until_it_fails(unsigned long ms) {
   const int64_t end = now_ns() + (int64_t)ms * 1000000;
   int64_t last = 0;

@@ -1,4 +1,4 @@
-// The page in which agents note their moments, and what can be read from it.
+// The page in which agents note their times, and the figures that can be computed from it.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace benchmark {
 
 using Milliseconds = double;
 
-// CLOCK_MONOTONIC, the agents' clock.
+// Returns the time of CLOCK_MONOTONIC, which is the agents' clock.
 [[nodiscard]] std::int64_t now_ns();
 
 class StampFile {
  public:
-  // A new page in a file at `path`. Ends the program if that cannot be had.
+  // Makes a new page in a file at `path`. Ends the program if it cannot.
   explicit StampFile(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -27,9 +27,9 @@ class StampFile {
   [[nodiscard]] std::optional<std::int64_t> time_of(stamp_kind kind,
                                                     std::uint32_t generation) const;
 
-  // From the end of each agent to the beginning of the next one's work.
+  // Returns the times from the end of each agent to the beginning of the next one's work.
   [[nodiscard]] std::vector<Milliseconds> gaps() const { return from(stamp_exiting); }
-  // From the last that each agent did to the first that the next one does.
+  // Returns the times from each agent's last work to the next one's first.
   [[nodiscard]] std::vector<Milliseconds> gaps_in_work() const { return from(stamp_last_tick); }
 
  private:

@@ -1,5 +1,5 @@
-/* What agents of the benchmark leave behind: moments, in one page that all of them map, so that to
- * note one takes no system call. Read by C and by C++. */
+/* The times that agents of the benchmark note, in one page that all of them map, so that a note
+ * takes no system call. Read by C and by C++. */
 #ifndef TESTS_BENCHMARK_STAMPS_H
 #define TESTS_BENCHMARK_STAMPS_H
 
@@ -13,7 +13,7 @@ struct stamp {
   uint32_t kind;       /* an enum stamp_kind; written last */
 };
 
-/* As many as one page holds, so that none of them costs a page fault. */
+/* As many as one page holds, so that no note costs a page fault. */
 enum { stamps_max = 255 };
 
 struct stamp_page {
@@ -23,12 +23,12 @@ struct stamp_page {
   struct stamp all[stamps_max];
 };
 
-/* Names of the agent's settings in its environment: the path of the page; whether it runs without
- * an upgrader; how many times it is to be replaced; milliseconds that it takes to start, and that
- * it works before it is to be replaced; whether it works on until it is told to stop, a tick after
- * the other without a pause; milliseconds after which each second one fails on its trial, so that
- * the next is a fallback and asks for the next upgrade; whether the last one stays until it is told
- * to go; the descriptor on which whoever runs it hears, by a newline, that it works. */
+/* Names of the agent's settings in its environment: the path of the page; whether the agent runs
+ * without an upgrader; how many times it is replaced; the milliseconds that it takes to start, and
+ * that it works before it is replaced; whether it works without a pause until it is told to stop;
+ * the milliseconds after which every second agent fails on its trial, so that the next is a
+ * fallback and requests the next upgrade; whether the last agent stays until it is told to end; the
+ * descriptor on which it writes a newline when it works. */
 #define STAMP_PAGE "STAMP_PAGE"
 #define STAMP_ALONE "STAMP_ALONE"
 #define STAMP_HANDOVERS "STAMP_HANDOVERS"

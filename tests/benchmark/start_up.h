@@ -1,4 +1,4 @@
-// Starts of one agent, in turn, under several programs.
+// Measures starts of one agent under several programs in turn.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace benchmark {
 
-// From the fork until the agent's main, and until it may work.
+// The times from the fork to the agent's main, and to the moment when it may work.
 struct StartUps {
   Contender contender;
   std::vector<Milliseconds> to_start = {};
   std::vector<Milliseconds> to_work = {};
 };
 
-// One start each in every round.
+// Starts the agent once under each contender in every round.
 [[nodiscard]] std::vector<StartUps> start_in_turn(const Place& place,
                                                   const std::vector<Contender>& contenders,
                                                   int rounds);

@@ -34,7 +34,7 @@ def run_cases(make_world, close=None):
         except Exception as error:  # an assertion, or any other error
             failed += 1
             trace = error.__traceback__
-            while trace.tb_next:  # go to the innermost frame
+            while trace.tb_next:  # until the innermost frame
                 trace = trace.tb_next
             print("not ok %s: line %d: %s %s"
                   % (name, trace.tb_lineno, type(error).__name__, error))

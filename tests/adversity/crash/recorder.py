@@ -97,8 +97,7 @@ class Recorder:
         notes = list(notes)
         with open(log, encoding="latin-1") as lines:
             for number, line in enumerate(lines):
-                # Handle the notes that are due before this call.
-                while notes and number >= notes[0][0]:
+                while notes and number >= notes[0][0]:  # until the next note is for later
                     notes.pop(0)[1]()
                 if line.startswith(("---", "+++")) or " = ? " in line or line.endswith("= ?\n"):
                     continue  # signals, exits, and calls that a kill has interrupted

@@ -12,7 +12,7 @@ beating_agent_of() {
 echo '{"type":"hello","protocol":1,"version":"$1"}'
 echo '{"type":"ready"}'
 echo \$\$ >/run/pid
-while kill -0 \$PPID; do  # ends when the upgrader has gone
+while kill -0 \$PPID; do  # until the upgrader has gone
   line=
   read -t 2 -r line
   case \$line in
