@@ -11,7 +11,8 @@ namespace fleetctl {
 namespace {
 
 constexpr std::chrono::milliseconds deadline{5'000};
-// One member that is asked for itself has no other to take its place.
+// The time limit for a question to one member by itself, since no other member can answer in its
+// place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 constexpr std::chrono::milliseconds rest_time{500};
 
@@ -32,7 +33,7 @@ Asker::Asker(const Options& options, const OpenStore& open_store) : options_(opt
 Asker::~Asker() {
   etcd_ = nullptr;
   other_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // lets what was closed be freed
+  uv_run(&loop_, UV_RUN_DEFAULT);  // lets libuv free the handles that were closed
   uv_loop_close(&loop_);
 }
 
@@ -54,7 +55,8 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// A certificate that is not good ends the handshake, in words that do not say whose is meant.
+// Adds the reason if the asker's certificate is not valid. Then the handshake fails, with words
+// that do not say whose certificate is meant.
 fleet::Trouble Asker::explained(fleet::Trouble trouble) const {
   if (trouble.kind != fleet::Trouble::Kind::unreachable) return trouble;
   const std::string why = why_not_let_in(options_.store.certificates, std::time(nullptr));

@@ -1,4 +1,5 @@
-// The store for a program that has nothing else to do meanwhile: asks, and waits for the answer.
+// The store for a program that has nothing else to do meanwhile: asks a question, and waits for the
+// answer.
 #pragma once
 
 #include <uv.h>
@@ -18,7 +19,7 @@ namespace fleetctl {
 class Asker {
  public:
   explicit Asker(const Options& options);
-  // On a store of somebody else's, which answers on this loop. Members of etcd are not asked then.
+  // Opens another store than etcd, which answers on this loop. Members of etcd are not asked then.
   using OpenStore = std::function<std::unique_ptr<fleet::Store>(uv_loop_t& loop)>;
   Asker(const Options& options, const OpenStore& open_store);
   Asker(const Asker&) = delete;
@@ -27,20 +28,21 @@ class Asker {
 
   [[nodiscard]] fleet::Reply<fleet::Reading> read(const fleet::Keys& keys);
   [[nodiscard]] fleet::Outcome commit(const fleet::Transaction& transaction);
-  // Of this member alone.
+  // Asks only this member.
   [[nodiscard]] fleet::Reply<fleet::MemberStatus> status(const std::string& endpoint);
   [[nodiscard]] std::optional<fleet::Trouble> grant(const fleet::Permissions& permissions);
   [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
   [[nodiscard]] fleet::Reply<fleet::Lease> lease(std::chrono::seconds ttl);
-  // One that cannot be ended now ends by itself.
+  // Ends the lease now if the store answers; otherwise it ends when its time is over.
   void end_lease(fleet::LeaseId lease);
-  // Before the next look at what changes.
+  // Waits a moment, between two looks at records that change.
   void rest();
 
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
-  // Says what is wrong with the asker's own certificate, where nobody could be reached.
+  // Adds to the trouble what is wrong with the asker's own certificate, if no member could be
+  // reached.
   [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble) const;
   template <class Value>
   [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply) const;
@@ -53,7 +55,7 @@ class Asker {
   uv_loop_t loop_{};
   std::unique_ptr<fleet::EtcdStore> etcd_;
   std::unique_ptr<fleet::Store> other_;
-  fleet::Store* store_ = nullptr;  // the one of these that there is
+  fleet::Store* store_ = nullptr;  // points to the one of the two that exists
 };
 
 }  // namespace fleetctl

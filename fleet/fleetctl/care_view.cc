@@ -15,7 +15,7 @@ using fleet::KeyKind;
 using fleet::UnixSeconds;
 
 constexpr UnixSeconds day_s = 86'400;
-// A certificate that ends within that time is counted.
+// The days before its end within which a certificate counts as ending.
 constexpr UnixSeconds soon_days = 30;
 
 std::string days_left(UnixSeconds until, UnixSeconds now) {
@@ -25,10 +25,10 @@ std::string days_left(UnixSeconds until, UnixSeconds now) {
 }
 
 struct Found {
-  std::map<std::string, UnixSeconds> expiries = {};  // by name, of whom is let in
+  std::map<std::string, UnixSeconds> expiries = {};  // by the name of everybody who is let in
   std::size_t revoked = 0;
-  std::vector<std::string> waiting = {};          // for the next certificate
-  std::map<std::string, std::size_t> bytes = {};  // by node
+  std::vector<std::string> waiting = {};          // nodes that wait for their next certificate
+  std::map<std::string, std::size_t> bytes = {};  // by the node
 };
 
 Found look_at(const fleet::Reading& reading) {
@@ -63,7 +63,7 @@ std::size_t ending(const Found& found, UnixSeconds now) {
                     [now](const auto& one) { return ends_soon(one.second, now); }));
 }
 
-// Controllers and people: nobody renews theirs for them.
+// Returns lines about controllers and people whose certificates end: nobody renews these for them.
 std::vector<std::string> unrenewed_words(const Found& found, UnixSeconds now) {
   std::vector<std::string> lines;
   for (const auto& [name, until] : found.expiries) {

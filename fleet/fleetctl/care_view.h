@@ -1,5 +1,5 @@
-// The cares of a person who keeps a cell: when certificates end, and which nodes fill the store.
-// Pure.
+// Shows what a person who keeps a cell has to care for: certificates that end, and nodes that fill
+// the store. Pure.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,19 @@
 
 namespace fleetctl {
 
-// Of whoever asks; none: he has shown none.
+// The certificates of the asker; no value if the asker uses none.
 struct ShownCertificates {
   std::optional<fleet::Validity> own = {};
   std::optional<fleet::Validity> authority = {};
 };
 
-// Of those who were enrolled, in numbers; `ending`: whose certificate ends within 30 days.
+// The numbers of people and nodes that were enrolled. `ending` counts certificates that end within
+// 30 days.
 struct CertificateCount {
   std::size_t enrolled = 0;
   std::size_t ending = 0;
   std::size_t revoked = 0;
-  std::size_t waiting = 0;  // nodes, for the next one
+  std::size_t waiting = 0;  // nodes that wait for their next certificate
 };
 [[nodiscard]] CertificateCount certificates_in(const fleet::Reading& reading,
                                                fleet::UnixSeconds now);

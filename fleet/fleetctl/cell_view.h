@@ -1,4 +1,4 @@
-// The records of a cell, as people read them. Pure.
+// Shows the records of a cell to people. Pure.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ using fleet::NodeView;
 [[nodiscard]] std::vector<std::string> node_page(const NodeView& node);
 [[nodiscard]] std::vector<std::string> version_table(const std::vector<NodeView>& nodes);
 
-// The records as they are, below their keys without the root: one JSON object.
+// Returns the records unchanged as one JSON object, under their keys without the root.
 [[nodiscard]] std::string as_json(const fleet::Reading& reading);
 
 }  // namespace fleetctl

@@ -29,7 +29,7 @@ struct Deed {
   int (*perform)(const Options& options, Asker& asker);
 };
 
-// In the order of Command.
+// The function for each command, in the order of `Command`.
 constexpr auto deeds = std::to_array<Deed>({
     {Command::status, &show_status},
     {Command::nodes, &show_nodes},
@@ -74,7 +74,8 @@ constexpr bool are_in_order() {
 }
 static_assert(are_in_order(), "each command has its deed, at the command's own number");
 
-// It comes to stand in records, and is shown to others.
+// Returns whether the text may be a person's name, which is written into records and shown to
+// others.
 bool is_name(std::string_view text) {
   constexpr std::size_t longest = 128;
   return !text.empty() && text.size() <= longest &&
@@ -106,8 +107,8 @@ void say_all(const std::vector<std::string>& lines) {
   }
 }
 
-// The store knows a person by his certificate; where it does not ask for any, by what the machine
-// calls him.
+// Returns the asker's name. The store knows a person by the certificate; if it does not ask for
+// one, the name of the user on this machine counts.
 std::string who_asks(const Options& options) {
   const std::string& file = options.store.certificates.own;
   const auto name = file.empty() ? std::nullopt : fleet::name_in(fleet::content_of_file(file));

@@ -1,4 +1,5 @@
-// fleetctl's commands, a function each: asks the store, shows, and gives the exit status.
+// fleetctl's commands, one function for each: it asks the store, shows the answer, and returns the
+// exit status.
 #pragma once
 
 #include <string>
@@ -27,7 +28,7 @@ namespace fleetctl {
 [[nodiscard]] int publish(const Options& options, Asker& asker);
 [[nodiscard]] int apply(const Options& options, Asker& asker);
 
-// ---- who is let in
+// ---- admission of nodes and people
 [[nodiscard]] int enrol(const Options& options, Asker& asker);
 [[nodiscard]] int renew(const Options& options, Asker& asker);
 [[nodiscard]] int revoke(const Options& options, Asker& asker);
@@ -56,14 +57,14 @@ namespace fleetctl {
 [[nodiscard]] int restored(const Options& options, Asker& asker);
 [[nodiscard]] int accept_epoch(const Options& options, Asker& asker);
 
-// ---- history, and what the cell is set to
+// ---- history and settings
 [[nodiscard]] int show_events(const Options& options, Asker& asker);
 [[nodiscard]] int show_history(const Options& options, Asker& asker);
 [[nodiscard]] int list_settings(const Options& options, Asker& asker);
 [[nodiscard]] int set_setting(const Options& options, Asker& asker);
 [[nodiscard]] int unset_setting(const Options& options, Asker& asker);
 
-// ---- what all say: here, and nowhere else, is it escaped for a terminal (table.h)
+// ---- output of all commands; only these functions escape it for a terminal (table.h)
 void say(const std::string& line);
 void say_json(const std::string& json);
 void say_all(const std::vector<std::string>& lines);
@@ -71,20 +72,20 @@ void complain(const std::string& line);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 
-// The name of the asker for the records: that in the certificate, or that of the user.
+// Returns the asker's name for records: the name in the certificate, or that of the user.
 [[nodiscard]] std::string who_asks(const Options& options);
 
-// Writes one record, which was read at that revision (0: it was absent). An answer that did not
-// come is looked for: it was written, or it was not, or that cannot be known. A `note` says who has
-// ordered it: see ordering.h.
+// Writes one record that was read at the revision `read` (0 if it was absent). If no answer comes,
+// reads it again: it was written, or not, or nobody can know. `note` says who has ordered it: see
+// ordering.h.
 [[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
                         fleet::Revision read, const fleet::FleetEvent& note = {});
-// Writes all of it, and says so; or says why not.
+// Writes the transaction and says `words_if_done`, or says why it was not written.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
-// Writes what takes several transactions.
+// Writes a rollout or a plan, which takes several transactions.
 [[nodiscard]] int write_all(Asker& asker, fleet::Creation& creation);
-// Says why an outcome that is not Committed is none, and gives the exit status for it.
+// Says why the outcome is not Committed, and returns the exit status for it.
 [[nodiscard]] int not_committed(const fleet::Outcome& outcome, const std::string& about = {});
 
 }  // namespace fleetctl

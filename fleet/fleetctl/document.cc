@@ -1,4 +1,4 @@
-// fleetctl apply: the cell becomes what a document says, in one transaction.
+// fleetctl apply: changes the cell to what a document says, in one transaction.
 #include "fleet/orders/document.h"
 
 #include <fstream>
@@ -13,7 +13,8 @@
 namespace fleetctl {
 namespace {
 
-// Somebody may write one of the records at each of them.
+// The most tries to apply a document. Each fails if somebody else writes one of the records
+// meanwhile.
 constexpr int document_tries = 20;
 
 std::optional<std::string> document_of(const std::string& path) {
@@ -36,7 +37,8 @@ int written(const fleet::DocumentDecision& decision) {
   return exit_done;
 }
 
-// The exit status; none: somebody else has written in between, so that all is decided again.
+// Tries to apply the document. Returns the exit status, or no value if somebody else has written
+// meanwhile, so that everything has to be decided again.
 std::optional<int> try_document(const Options& options, Asker& asker,
                                 const std::vector<fleet::Order>& orders, const std::string& trace) {
   const auto reply = read_keys(asker, document_reads(orders));

@@ -1,4 +1,4 @@
-// fleetctl enrol and renew: who is let in, and gets a certificate for his name.
+// fleetctl enrol and renew: let a node or a person in, with a certificate for the name.
 #include <ctime>
 
 #include "fleet/common/identity.h"
@@ -21,7 +21,7 @@ fleet::Signer signer_of(const Options& options) {
   return {fleet::content_of_file(options.signer), fleet::content_of_file(options.signer_key)};
 }
 
-// Writes down whose certificate it is, so that it can be revoked.
+// Records whose certificate it is, so that it can be revoked.
 int write_identity(const Options& options, Asker& asker, const fleet::IssuedCertificate& issued) {
   const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
   OneRecord<fleet::Identity> before;
@@ -35,7 +35,8 @@ int write_identity(const Options& options, Asker& asker, const fleet::IssuedCert
 
 }  // namespace
 
-// Signed first, since that can fail without a trace; let in before the certificate is given away.
+// Enrols a node or a person. Signs first, since that can fail without leaving anything; and writes
+// the rights before it gives the certificate away.
 int enrol(const Options& options, Asker& asker) {
   const fleet::Permissions permissions = permissions_of(options.role, options.node);
   const fleet::Signed made = fleet::sign({.request = fleet::content_of_file(options.request),
@@ -58,7 +59,7 @@ int enrol(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// For a cell whose controllers have no authority's key.
+// Renews certificates, in a cell whose controllers do not have the authority's key.
 int renew(const Options& options, Asker& asker) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);

@@ -1,5 +1,5 @@
-// fleetctl restored and accept-epoch: a store that was restored from a snapshot says again what was
-// true then, so nobody acts on it before a person has looked.
+// fleetctl restored and accept-epoch: a store that was restored from a snapshot repeats orders that
+// were true then, so no node acts on it before a person has looked.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

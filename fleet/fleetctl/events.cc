@@ -1,4 +1,4 @@
-// fleetctl events and history: what has happened, and which rollouts and plans there were.
+// fleetctl events and history: the events of the cell, and the rollouts and plans that have ended.
 #include <algorithm>
 
 #include "fleet/fleetctl/cell_view.h"
@@ -49,7 +49,7 @@ int show_events(const Options& options, Asker& asker) {
       continue;
     }
     const fleet::FleetEvent& one = event.value();
-    // A name that only the person gives is told apart from one that a certificate has shown.
+    // A name that is only claimed is shown differently from one that a certificate proves.
     const std::string who = one.who.empty() || one.proved ? one.who : "says " + one.who;
     rows.push_back({number, one.time, one.subject, one.text, who, one.trace});
   }

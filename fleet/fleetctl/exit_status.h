@@ -1,4 +1,4 @@
-// With which status fleetctl ends: the table of EXIT STATUS in fleetctl(1).
+// fleetctl's exit statuses: the table of EXIT STATUS in fleetctl(1).
 #pragma once
 
 namespace fleetctl {

@@ -1,4 +1,4 @@
-# fleetctl: a person's side of a fleet, against the store directly.
+# fleetctl, the program by which people see and order a fleet, directly on the store.
 fleetctl_parts := $(filter-out fleet/fleetctl/main.cc,$(wildcard fleet/fleetctl/*.cc))
 fleetctl_library := $(BUILD)/libfleetctl.a
 $(fleetctl_library): $(call unit,fleet/fleetctl,$(fleetctl_parts)); $(make_archive)
@@ -7,7 +7,7 @@ $(BUILD)/fleetctl: $(call objects,fleet/fleetctl/main.cc) $(fleetctl_library) \
     $(fleet_agent_libraries)
 	$(link_fleet_agent)
 
-# ---- its tests
+# ---- the tests of fleetctl
 
 fleet-check-here: $(BUILD)/fleetctl
 fleetctl_tests := $(addprefix $(BUILD)/tests/together/fleet/,shown_test fleetctl_parts_test)
@@ -16,9 +16,9 @@ $(fleetctl_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch
     $(fleetctl_library) $(fleet_agent_libraries)
 	$(link_fleet_agent)
 
-# All that reads records, on records that somebody has written by chance. It links everything, so it
-# stands with what is read last of the programs' own. make fuzz-records has sanitizers, and as much
-# time as it is given: SECONDS=N, SEED=N.
+# A test that reads random records with all code that reads records. It links everything, so it is
+# listed with the last of the programs. make fuzz-records runs it with sanitizers, for as long as it
+# is told: SECONDS=N, SEED=N.
 fleet_fuzz := $(BUILD)/tests/together/fleet/fuzz_records_test
 tool_tests += $(fleet_fuzz)
 fleet_fuzz_parts := $(addprefix tests/together/fleet/,record_maker.cc record_world.cc \
@@ -29,7 +29,7 @@ $(fleet_fuzz): $(call objects,tests/together/fleet/fuzz_records_test.cc $(fleet_
     $(BUILD)/libfleet-controller.a \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
-# Every test that is sanitized is linked with the upgrader's library: see sanitize.mk.
+# Every sanitized test is linked with the upgrader's library: see sanitize.mk.
 ifdef SANITIZE
 $(fleet_fuzz): | $(upgrader_library)
 endif

@@ -1,5 +1,5 @@
-// An order for an older version than the one that runs is refused here, too, unless it says
-// --downgrade: each node would refuse it by itself, and count it as the release's failure.
+// Refuses an order for an older version than the one that runs, unless it says --downgrade.
+// Otherwise each node would refuse it by itself, and count it as the release's failure.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace fleetctl {
 
-// Returns the exit status; nodes that run a newer version have been named.
+// Returns the exit status. Names the nodes that run a newer version.
 [[nodiscard]] int look_for_newer(const std::vector<fleet::NodeView>& nodes,
                                  const std::string& component, const std::string& version);
-// The same for one node, whose records are read first.
+// Does the same for one node, whose records it reads first.
 [[nodiscard]] int look_for_newer(Asker& asker, const std::string& node,
                                  const std::string& component, const std::string& version);
 

@@ -1,4 +1,4 @@
-// fleetctl: a person's side of a fleet. Arguments, then one command.
+// The main program of fleetctl: reads the arguments, then performs one command.
 #include <curl/curl.h>
 
 #include <cstdio>

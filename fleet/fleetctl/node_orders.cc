@@ -1,4 +1,5 @@
-// fleetctl command: one order to one node, on a lease that is its not-after, and its answer.
+// fleetctl command: gives one order to one node, on a lease whose end is the order's not-after, and
+// waits for the answer.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
@@ -34,7 +35,7 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
   return status;
 }
 
-// Nobody else moves the node meanwhile: its claim stands on the same lease.
+// Writes the command and a claim on the same lease, so that nothing else moves the node meanwhile.
 int send(const Options& options, Asker& asker, const fleet::Command& command, fleet::LeaseId id) {
   const std::string key = fleet::key_of(KeyKind::node_command, {options.node, options.component});
   const std::string claim = fleet::key_of(KeyKind::node_claim, {options.node, options.component});
@@ -56,8 +57,8 @@ int send(const Options& options, Asker& asker, const fleet::Command& command, fl
   return not_committed(outcome);
 }
 
-// When the command is gone without an answer, or another stands in its place, its time is over, and
-// nobody can tell what came of it.
+// Returns whether the command is still in the store. If it is gone without an answer, or another
+// one is in its place, its time is over, and its outcome cannot be known.
 bool is_still_there(const fleet::Reading& reading, const std::string& key, const std::string& id) {
   const fleet::KeyValue* found = reading.find(key);
   const auto command = fleet::read_record<fleet::Command>(found == nullptr ? "{}" : found->value);
@@ -110,7 +111,8 @@ int order_node(const Options& options, Asker& asker) {
     say(options.node + ": " + command.id);
     status = wait_for_answer(options, asker, command.id);
   }
-  // The order is over: what stands on its lease goes, and nothing that others have written since.
+  // The order is over: the end of its lease erases its records, and none that others have written
+  // since.
   asker.end_lease(id);
   return status;
 }

@@ -1,4 +1,4 @@
-// One record that is read to be looked at, or to be written anew.
+// Reads one record, which is then shown or written anew.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,13 @@ namespace fleetctl {
 
 template <class Record>
 struct OneRecord {
-  std::optional<Record> record = std::nullopt;  // none: it is absent, or damaged
-  fleet::Revision revision = 0;                 // 0 if it is absent
-  std::string damage = {};                      // why it cannot be read
+  std::optional<Record> record = std::nullopt;  // no value if the record is absent or damaged
+  fleet::Revision revision = 0;                 // 0 if the record is absent
+  std::string damage = {};                      // why the record cannot be read
 };
 
-// exit_done, whether it is there or not; otherwise the store was not reached, which has been said.
+// Reads the record. Returns exit_done, whether the record exists or not. Otherwise the store could
+// not be reached, and the user has been told.
 template <class Record>
 [[nodiscard]] int read_one(Asker& asker, const std::string& key, OneRecord<Record>& one) {
   const auto reply = asker.read({key});

@@ -1,4 +1,4 @@
-// fleetctl enrol, renew, revoke and forget: their command lines.
+// The command lines of fleetctl enrol, renew, revoke and forget.
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/ids.h"
 

@@ -1,4 +1,4 @@
-// fleetctl command, restored and accept-epoch: their command lines.
+// The command lines of fleetctl command, restored and accept-epoch.
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/ids.h"
 

@@ -1,4 +1,4 @@
-// The parts of which the groups of fleetctl's subcommands are made.
+// Parts from which the groups of fleetctl's subcommands are made.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,17 +10,18 @@
 
 namespace fleetctl {
 
-// Refuses what is not good by saying what is wanted.
+// Returns a check that refuses wrong values, and says what is wanted.
 [[nodiscard]] CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted);
-// A subcommand that performs this command.
+// Adds a subcommand that performs this command.
 CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
               const std::string& about);
-// An option whose value is a duration, as fleetctl(1) writes it: a number of `unit`, rounded up.
+// Adds an option whose value is a duration, in the form that fleetctl(1) describes. `value` becomes
+// a number of `unit`, rounded up.
 void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
                   std::chrono::milliseconds unit, const std::string& about, bool required = false);
 void add_component(CLI::App& app, Options& options, bool required);
 
-// ---- the groups that stand in files of their own
+// ---- the groups that have files of their own
 void add_enrolment(CLI::App& app, Options& options);
 void add_plans(CLI::App& app, Options& options);
 void add_windows(CLI::App& app, Options& options);

@@ -1,4 +1,4 @@
-// fleetctl plan ...: its command line.
+// The command line of fleetctl plan.
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/ids.h"
 

@@ -1,4 +1,5 @@
-// fleetctl rollout start and plan: what a person says of a rollout, as fleetctl(1) has it.
+// The terms of a rollout in the command lines of fleetctl rollout start and plan, as fleetctl(1)
+// describes them.
 #include <map>
 
 #include "fleet/fleetctl/option_parts.h"
@@ -8,7 +9,7 @@
 namespace fleetctl {
 namespace {
 
-// As the setting of a watch has it.
+// The same limit as for the setting of a watch.
 constexpr std::int64_t max_failed_max = 10'000;
 constexpr std::int64_t protocol_max = 1'000'000;
 
@@ -16,7 +17,7 @@ bool is_seed(std::string_view text) {
   return !text.empty() && text.size() <= fleet::seed_bytes_max;
 }
 
-// N, or P%.
+// Parses N or P%.
 void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   const bool percent = text.ends_with('%');
   const std::string digits = percent ? text.substr(0, text.size() - 1) : text;
@@ -28,7 +29,7 @@ void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
 }
 
-// Refuses what does not parse, in the words of what parses it.
+// Returns a check that refuses values that `parse` does not accept, with the words of `parse`.
 template <class Value>
 CLI::Validator parsed(agent_protocol::Result<Value> (*parse)(std::string_view)) {
   const auto judge = [parse](std::string& text) -> std::string {
@@ -74,7 +75,8 @@ void add_terms(CLI::App& app, Options& options) {
          "nodes at a time, or a percentage of them")
       ->type_name("N|P%")
       ->excludes(batches);
-  // A number that is too large for its type would be cut to the largest without a word.
+  // Without these limits, a number that is too large for its type would silently become the
+  // largest.
   const auto number = [](std::int64_t least, std::int64_t most) {
     return CLI::Range(least, most).description("");
   };

@@ -1,4 +1,4 @@
-// fleetctl window ...: its command line.
+// The command line of fleetctl window.
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/ids.h"
 

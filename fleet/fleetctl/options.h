@@ -1,4 +1,4 @@
-// fleetctl's command line as plain data. The page fleetctl(1) says what it means.
+// fleetctl's command line as plain data. fleetctl(1) describes it.
 #pragma once
 
 #include <string>
@@ -55,51 +55,51 @@ struct Options {
   fleet::StoreOptions store;
   bool json = false;
 
-  std::string target;     // of nodes
-  std::string node;       // show, desire, enrol
-  std::string component;  // desire, publish, releases
-  std::string version;    // desire
-  std::string why;        // desire, stop
+  std::string target;     // selects nodes
+  std::string node;       // for show, desire, enrol
+  std::string component;  // for desire, publish, releases
+  std::string version;    // for desire
+  std::string why;        // for desire, stop
   bool downgrade = false;
-  bool on = false;                     // stop
-  std::vector<std::string> manifests;  // publish: files
-  std::string url;                     // publish: where they will be found
+  bool on = false;                     // for stop
+  std::vector<std::string> manifests;  // for publish: files
+  std::string url;  // for publish: the address at which the manifests will be found
   std::string channel;
-  std::string subject;  // events
-  std::string who;      // events
+  std::string subject;  // for events
+  std::string who;      // for events
   std::size_t limit = 50;
-  std::string setting;  // settings: its name
+  std::string setting;  // for settings: the setting's name
   std::string value;
-  std::string role = std::string(fleet::node_kind);  // enrol, revoke
-  std::string request;                               // enrol: what the key has signed
-  std::string revocations;                           // revoke: a file
-  std::string restart;                               // revoke: a program
-  std::string signer;                                // the authority's certificate
+  std::string role = std::string(fleet::node_kind);  // for enrol, revoke
+  std::string request;                               // for enrol: the file of the request
+  std::string revocations;                           // for revoke: the file of the revocation list
+  std::string restart;  // for revoke: a program that restarts a member of etcd
+  std::string signer;   // the file of the authority's certificate
   std::string signer_key;
   std::string output;
   int days = 90;
 
-  std::string rollout;        // its name
-  fleet::RolloutTerms terms;  // rollout start, without the release's digest
-  bool many_batches = false;  // rollout start: so many are meant
+  std::string rollout;        // the rollout's name
+  fleet::RolloutTerms terms;  // for rollout start; the release's digest is not known yet
+  bool many_batches = false;  // for rollout start: allows many batches
   bool dry_run = false;
   fleet::RolloutWish wish = fleet::RolloutWish::pause;
-  bool leave = false;  // rollout abort: nodes stay where they are
+  bool leave = false;  // for rollout abort: nodes keep the version that they have
 
-  std::string plan;   // its name
-  std::string file;   // plan run, apply: what a person wrote
-  bool diff = false;  // apply: only show it
-  bool wait = false;  // plan run: until it has ended
+  std::string plan;   // the plan's name
+  std::string file;   // for plan run, apply: the file that a person wrote
+  bool diff = false;  // for apply: only show the differences
+  bool wait = false;  // for plan run: wait until it has ended
 
-  fleet::CommandAction action = fleet::CommandAction::unknown;  // command
-  std::int64_t not_after_s = 600;                               // command
+  fleet::CommandAction action = fleet::CommandAction::unknown;  // for command
+  std::int64_t not_after_s = 600;                               // for command
 
-  std::string group;           // of nodes
-  fleet::Window window;        // window set
-  bool ignore_window = false;  // desire, plan run
+  std::string group;           // a group of nodes
+  fleet::Window window;        // for window set
+  bool ignore_window = false;  // for desire, plan run
 };
 
-// To show, and to exit with.
+// A text to show before the program exits.
 struct Text {
   std::string text;
   int status = 0;

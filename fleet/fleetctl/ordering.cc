@@ -11,10 +11,11 @@
 namespace fleetctl {
 namespace {
 
-// The driver of a busy rollout writes its record all the time.
+// The most tries for an order: the driver of a busy rollout writes the rollout's record all the
+// time.
 constexpr int tries = 20;
 
-// Whether the answer that did not come was that it is written.
+// Returns whether the transaction is written, after its answer did not come.
 bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   if (transaction.puts.empty()) return false;
   const fleet::Put& put = transaction.puts.front();
@@ -24,7 +25,8 @@ bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   return found != nullptr && found->value == put.value;
 }
 
-// The exit status; none: somebody else has written in between, so that all is decided again.
+// Writes the parts of an order. Returns the exit status, or no value if somebody else has written
+// meanwhile, so that everything has to be decided again.
 std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::OrderTaken& taken) {
   for (std::size_t i = 0; i < taken.parts.size(); ++i) {
     fleet::Transaction& part = taken.parts[i];
@@ -41,7 +43,8 @@ std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::O
   return exit_done;
 }
 
-// It has begun, and its record says by whom: where the note cannot be written, it is left out.
+// Writes the rollout or plan. Its record names the person who has begun it, so the note is left out
+// if it cannot be written.
 int create(Asker& asker, fleet::OrderTaken& taken) {
   if (taken.creation == nullptr) return exit_done;
   if (const int status = write_all(asker, *taken.creation); status != exit_done) return status;
@@ -61,7 +64,7 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto& found = std::get<fleet::Reading>(reply).found;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }
-  put_in_order(all);  // a key may be below two of those that were asked for
+  put_in_order(all);  // a key may be below two of the requested keys
   return all;
 }
 

@@ -1,5 +1,5 @@
-// How fleetctl orders: reads what the order needs, lets fleet/orders decide, and writes it, with a
-// note of who has ordered it.
+// Gives an order: reads the records that the order needs, lets fleet/orders decide, and writes the
+// decision, with a note of who has ordered it.
 #pragma once
 
 #include <optional>
@@ -12,29 +12,31 @@
 namespace fleetctl {
 
 struct Placed {
-  int status = 0;  // exit_done: it is written, or is so already
-  std::optional<fleet::OrderRefused> refused = std::nullopt;  // has not been said yet
-  fleet::OrderTaken taken = {};                               // if it was not refused
+  int status = 0;  // exit_done if the order is written, or nothing has to change
+  // the user has not been told of the refusal yet
+  std::optional<fleet::OrderRefused> refused = std::nullopt;
+  fleet::OrderTaken taken = {};  // the decision, if the order was not refused
   std::string trace = {};
 };
 
-// With options.dry_run all is decided, and nothing is written. Any other failure has been said.
+// Gives the order. With options.dry_run, everything is decided and nothing is written. The user has
+// been told of any failure except `refused`.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order);
-// The same, with this trace.
+// Gives the order under this trace.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order,
                            const std::string& trace);
 
-// All of these, each by itself; those that end in `/` with all below.
+// Reads all of these keys, each by itself; for a key that ends in `/`, all keys below it.
 [[nodiscard]] fleet::Reply<fleet::Reading> read_keys(Asker& asker,
                                                      const std::vector<std::string>& keys);
 
-// The person who orders by this command, now.
+// Returns the person who gives this command, and the present time.
 [[nodiscard]] fleet::Orderer orderer_of(const Options& options, const std::string& trace);
 
-// Says why an order was refused, behind `about`; the exit status.
+// Tells the user why the order was refused, after `about`. Returns the exit status.
 [[nodiscard]] int say_refused(const Placed& placed, const std::string& about = {});
 
-// That something was ordered which is none of fleet/orders, for add_note().
+// Returns the event, for add_note(), that something was ordered without fleet/orders.
 [[nodiscard]] fleet::FleetEvent note_of(const Options& options, const std::string& subject,
                                         const std::string& text);
 

@@ -1,5 +1,5 @@
-// Why the store does not let somebody in, as far as his own files say it. A connection that fails
-// over a certificate says so in the words of TLS, which do not name the certificate.
+// Finds out from a person's own files why the store does not let the person in. If a connection
+// fails because of a certificate, the words of TLS do not say which certificate is meant.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace fleetctl {
 
-// Returns nothing if the certificate is good by this machine's clock, or none is shown.
+// Returns an empty text if the certificate is valid by this machine's clock, or none is used.
 [[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
 
 }  // namespace fleetctl

@@ -1,4 +1,4 @@
-// fleetctl plan run: what a person wrote in a file becomes an order.
+// fleetctl plan run: makes an order from the file that a person wrote.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,7 +18,7 @@ int refuse(const std::string& why) {
   return exit_refused;
 }
 
-// The plan of the file, for the nodes that the command names.
+// Reads the plan in the file, and adds the target that the command names.
 int read_file(const Options& options, std::string& body) {
   std::ifstream file(options.file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -1,4 +1,4 @@
-// A plan as fleetctl reads it.
+// Reads a plan for fleetctl.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 namespace fleetctl {
 
 struct PlanSight {
-  fleet::Reading reading = {};  // its own records, and those of its members
+  fleet::Reading reading = {};  // the plan's own records, and those of its members
   fleet::PlanView view = {};
 };
 
-// Or the exit status, where it cannot be read: that is said. One that is not there has revision 0.
+// Returns the plan, or the exit status if it cannot be read, of which the user has been told. A
+// plan that does not exist has revision 0.
 [[nodiscard]] std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name);
-// Or the exit status, where it is not there, either.
+// Returns the plan, or the exit status if it cannot be read or does not exist.
 [[nodiscard]] std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name);
 
 }  // namespace fleetctl

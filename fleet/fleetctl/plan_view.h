@@ -1,4 +1,4 @@
-// Plans for people. Pure.
+// Shows plans to people. Pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace fleetctl {
 
-// `step 2 of 3 (stop)`.
+// Returns `step 2 of 3 (stop)`.
 [[nodiscard]] std::string progress(const fleet::Plan& plan);
 [[nodiscard]] std::vector<std::string> plan_page(const fleet::PlanView& view);
 

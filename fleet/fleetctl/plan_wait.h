@@ -1,5 +1,5 @@
-// fleetctl plan run --wait: says how far a plan is until it has ended. Reads the plan's own record
-// alone, since it is looked at twice a second and its members may be thousands.
+// fleetctl plan run --wait: says how far a plan is until it has ended. Reads only the plan's own
+// record, since it looks twice a second and a plan may have thousands of members.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ struct PlanWait {
   std::function<void(const std::string& line)> say;
 };
 
-// The exit status.
+// Returns the exit status.
 [[nodiscard]] int wait_for_plan(const PlanWait& way, const std::string& name);
 
 }  // namespace fleetctl

@@ -1,4 +1,5 @@
-// fleetctl release publish: manifests and their signatures become one record, once and for all.
+// fleetctl release publish: makes one record of manifests and their signatures, which never
+// changes.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,7 +23,7 @@ std::optional<std::string> content_of(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>(file), {}};
 }
 
-// The draft with one more manifest; otherwise why not.
+// Adds a manifest to the draft. Returns why it is refused, or an empty text.
 std::string add_manifest(fleet::ReleaseDraft& draft, const std::string& path,
                          const std::string& base) {
   const auto text = content_of(path);
@@ -34,7 +35,8 @@ std::string add_manifest(fleet::ReleaseDraft& draft, const std::string& path,
   return why.empty() ? "" : path + ": " + why;
 }
 
-// Published before: done if it is the same, for ever another one if not.
+// Returns the exit status if the release was published before: success if it is the same, a refusal
+// if it differs.
 int judge_there(const fleet::KeyValue& there, const fleet::Release& release,
                 const std::string& what) {
   const auto before = fleet::read_record<fleet::Release>(there.value);

@@ -1,4 +1,4 @@
-// The commands of fleetctl that only ask.
+// fleetctl's commands that only ask and order nothing.
 #include <algorithm>
 #include <ctime>
 
@@ -28,7 +28,7 @@ std::string member_words(const fleet::MemberStatus& member) {
   return words;
 }
 
-// How many of them answer and follow a leader.
+// Adds a row for each member. Returns how many members answer and follow a leader.
 std::size_t show_members(const Options& options, Asker& asker,
                          std::vector<upgraderctl::Row>& rows) {
   std::size_t good = 0;

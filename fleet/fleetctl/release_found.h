@@ -1,4 +1,4 @@
-// A release that is to be run, as it is published.
+// Finds a published release that a person wants to run.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct ReleaseFound {
   fleet::Revision revision = 0;
 };
 
-// The exit status; what is wrong has been said.
+// Returns the exit status. The user has been told of any failure.
 [[nodiscard]] int find_release(Asker& asker, const std::string& component,
                                const std::string& version, ReleaseFound& found);
 

@@ -1,4 +1,5 @@
-// fleetctl revoke and forget: who is let in no longer, and what is left of a node that is gone.
+// fleetctl revoke and forget: shut out a node or a person, and remove the records of a node that is
+// gone.
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -22,14 +23,14 @@ namespace {
 
 using fleet::KeyKind;
 
-// How often a member that was restarted is asked whether it follows a leader again, with a rest
-// between, before it is given up.
+// The most times that a restarted member is asked whether it follows a leader again, with a pause
+// after each.
 constexpr int rests_max = 120;
-// Etcd refuses everybody once its list of revoked certificates has expired. The list is made anew
-// only when somebody is revoked, which may not happen for years.
+// The days for which a revocation list is valid. Etcd refuses everybody once its list has expired,
+// and the list is made anew only when somebody is revoked, which may not happen for years.
 constexpr int list_days = 3'650;
 
-// Its exit status; -1: it could not be started.
+// Runs the program. Returns its exit status, or -1 if it could not be started.
 int run(const std::string& program, const std::string& argument) {
   std::string name = program;
   std::string given = argument;
@@ -47,9 +48,9 @@ bool follows_leader(Asker& asker, const std::string& endpoint) {
   return member != nullptr && member->has_leader;
 }
 
-// Etcd asks for a certificate only where a connection begins: a connection that a revoked one has
-// open lasts until its member is restarted. One member at a time, so that the others keep the
-// majority.
+// Restarts the members one at a time, so that the others keep the majority. Etcd checks
+// certificates only at the beginning of a connection, so an open connection of a revoked
+// certificate lasts until its member is restarted.
 int restart_members(const Options& options, Asker& asker) {
   for (const std::string& endpoint : options.store.endpoints) {
     if (const int status = run(options.restart, endpoint); status != 0) {
@@ -70,7 +71,7 @@ int restart_members(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// exit_done where no list was asked for, too.
+// Makes the revocation list. Returns exit_done also if no list is wanted.
 int make_list(const Options& options, const fleet::Identity& identity, std::string& list) {
   if (options.revocations.empty()) return exit_done;
   std::vector<std::string> serials;
@@ -91,7 +92,8 @@ int make_list(const Options& options, const fleet::Identity& identity, std::stri
 
 }  // namespace
 
-// Written down first, so that no controller renews what is being taken away.
+// Revokes a node or a person. The record comes first, so that no controller renews the certificate
+// meanwhile.
 int revoke(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
   const std::string name = fleet::certificate_name(options.role, options.node);
@@ -120,7 +122,8 @@ int revoke(const Options& options, Asker& asker) {
   return options.restart.empty() ? exit_done : restart_members(options, asker);
 }
 
-// One that comes back registers anew; only who is revoked does not.
+// Erases the records of a node. If the node comes back, it registers anew; only a revoked node
+// cannot.
 int forget(const Options& options, Asker& asker) {
   const std::string below = fleet::node_prefix(options.node);
   const auto reply = asker.read({below, true});

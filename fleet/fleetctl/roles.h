@@ -1,4 +1,4 @@
-// The rights of a user in the store, by the kind of its name. Pure.
+// Decides the rights of a user in the store, by the kind of its name. Pure.
 #pragma once
 
 #include <string>

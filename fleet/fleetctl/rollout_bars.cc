@@ -43,7 +43,7 @@ struct Nodes {
   }
 };
 
-// `[####..] batch 2: 1 confirmed, 2 applying`
+// Returns `[####..] batch 2: 1 confirmed, 2 applying`.
 std::string line_of(std::int64_t number, const std::vector<std::string>& batch,
                     const Nodes& nodes) {
   std::map<NodeStage, std::size_t> counts;

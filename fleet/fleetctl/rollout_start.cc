@@ -1,4 +1,4 @@
-// fleetctl rollout start and plan: which nodes, in which batches; then all of it is written.
+// fleetctl rollout start and plan: decides the nodes and the batches; then writes all of it.
 #include <algorithm>
 #include <iterator>
 
@@ -26,7 +26,7 @@ struct Plan {
   fleet::Revision release = 0;
 };
 
-// Takes the release into the plan, which says what is run and what it needs of a node.
+// Adds the release to the plan: it tells what to run and what a node needs for it.
 int add_release(const Options& options, Asker& asker, Plan& plan) {
   ReleaseFound found;
   const int status = find_release(asker, options.component, options.version, found);
@@ -72,7 +72,8 @@ std::string in_one_line(const std::vector<std::string>& names) {
   return line;
 }
 
-// `order: random, seed 1a2b` and `takes at least 15h10m`; nothing of a rollout as plain as that.
+// Shows `order: random, seed 1a2b` and `takes at least 15h10m`; shows nothing for a rollout without
+// these terms.
 void show_terms(const Plan& plan) {
   const fleet::RolloutTerms& terms = plan.draft.terms;
   if (terms.order == fleet::NodeOrder::random) say("order: random, --seed=" + terms.seed);
@@ -114,7 +115,8 @@ int start_rollout(const Options& options, Asker& asker) {
   }
   fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
   if (const int status = write_all(asker, creation); status != exit_done) return status;
-  // It has begun, and its record says by whom: where the note cannot be written, it is left out.
+  // The rollout has begun, and its record names the person, so the note is left out if it cannot be
+  // written.
   fleet::Transaction note;
   fleet::FleetEvent event = note_of(options, "rollout/" + plan.id,
                                     "begins: " + options.component + " " + options.version);

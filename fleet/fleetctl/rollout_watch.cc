@@ -1,5 +1,5 @@
-// fleetctl rollout watch: until the rollout has ended. On a terminal the lines stay in their place;
-// elsewhere whatever has changed is written anew.
+// fleetctl rollout watch: shows a rollout until it has ended. On a terminal the lines are redrawn
+// in place; otherwise changed lines are written again.
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 namespace fleetctl {
 namespace {
 
-// Over the lines that were drawn before.
+// Draws the lines over those that were drawn before.
 void draw(const std::vector<std::string>& lines, std::size_t before) {
   if (before > 0) std::printf("\x1b[%zuA", before);
   for (const std::string& line : lines) {

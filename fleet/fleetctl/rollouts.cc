@@ -64,7 +64,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   return lines;
 }
 
-// The order as HTTP has it.
+// Returns the order in the form that HTTP uses.
 std::string order_text(const Options& options) {
   switch (options.wish) {
     case fleet::RolloutWish::pause:
@@ -113,7 +113,7 @@ int show_rollout(const Options& options, Asker& asker) {
   const auto reply = asker.read({key, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
-  // Not those whose names only begin as this one's.
+  // Removes records of rollouts whose names only begin with this name.
   std::erase_if(reading.found, [&key](const fleet::KeyValue& found) {
     return found.key != key && !found.key.starts_with(fleet::key_below(key));
   });

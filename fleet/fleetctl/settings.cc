@@ -1,4 +1,4 @@
-// fleetctl settings: what the cell is set to, by names.
+// fleetctl settings: shows and changes the settings of the cell.
 #include "fleet/model/settings.h"
 
 #include "fleet/fleetctl/cell_view.h"
@@ -15,7 +15,7 @@ namespace {
 
 using fleet::KeyKind;
 
-// Nothing is set where the record is absent.
+// Reads the settings. If the record is absent, no setting is set.
 int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);
   if (status != exit_done) return status;
@@ -27,7 +27,7 @@ int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   return exit_done;
 }
 
-// `body` is what is to be different.
+// Changes the settings. `body` has only the members that change.
 int change(const Options& options, Asker& asker, const OneRecord<fleet::Settings>& set,
            const std::string& body, const std::string& words_if_done) {
   const bool is_there = set.revision != 0;

@@ -1,4 +1,4 @@
-// `fleetctl status --json`: what status shows, for programs. Pure.
+// `fleetctl status --json`: the contents of status for programs. Pure.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,13 @@
 
 namespace fleetctl {
 
-// Of the store's members that were asked: how many there are, and how many answer and have a
-// leader.
+// How many members of the store were asked, and how many of them answer and have a leader.
 struct MemberCount {
   std::size_t all = 0;
   std::size_t good = 0;
 };
 
-// One object, without any record: it does not grow with the number of nodes.
+// Returns one object without records, so its size does not depend on the number of nodes.
 [[nodiscard]] std::string status_json(const fleet::Reading& reading, const MemberCount& members,
                                       fleet::UnixSeconds now);
 

@@ -17,7 +17,7 @@ namespace {
 
 using fleet::KeyKind;
 
-// A window's next opening; that of a site's own time zone is each node's.
+// Returns when a window opens next, or for `site-local` that this depends on each node's clock.
 std::string next_of(const fleet::Window& window) {
   if (window.time_zone == fleet::site_local) return "by each node's clock";
   const bool is_utc = window.time_zone.empty() || window.time_zone == "UTC";

@@ -1,5 +1,6 @@
-// How long to wait before the next try: any time up to a bound that doubles, so that many who lost
-// the same member do not come back together. Pure: chance comes from the seed.
+// The waiting time before each next try: a random time up to a bound that doubles, so that many
+// clients that have lost the same member do not return together. Pure: the seed decides the random
+// times.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@ class Backoff {
  public:
   using Milliseconds = std::chrono::milliseconds;
   static constexpr Milliseconds first{250};
-  // So long do 10,000 nodes that lost one member spread their coming back.
+  // The largest bound: 10,000 nodes that have lost one member spread their return over this time.
   static constexpr Milliseconds longest{30'000};
 
   explicit Backoff(std::uint64_t seed, Milliseconds most = longest) : chance_(seed), most_(most) {}

@@ -1,5 +1,5 @@
-// Which member is asked next: the one that has answered, until it fails; then the one behind it.
-// Pure.
+// Chooses the member that is asked next: the member that has answered before, until it fails; then
+// the next one in the list. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace fleet {
 
 class Endpoints {
  public:
-  // `first` spreads many clients over the members.
+  // `first` differs from client to client, and spreads them over the members.
   Endpoints(std::vector<std::string> urls, std::size_t first)
       : urls_(std::move(urls)),
         stale_(urls_.size()),
@@ -20,7 +20,7 @@ class Endpoints {
   struct Endpoint {
     std::size_t index = 0;
     std::string url = {};
-    bool fresh = false;  // the connections there are may lead nowhere
+    bool fresh = false;  // the present connections to it may be dead: make a new one
   };
   [[nodiscard]] Endpoint next() {
     Endpoint endpoint{at_, urls_[at_], stale_[at_]};
@@ -28,8 +28,8 @@ class Endpoints {
     return endpoint;
   }
 
-  // It has not answered, or has said that it cannot. Only the first who finds that out moves all
-  // others on.
+  // Notes that a member has not answered, or has said that it cannot. Only the first call for a
+  // member that is in use moves all others on to the next member.
   void failed(std::size_t index) {
     stale_[index] = true;
     if (at_ == index) at_ = (at_ + 1) % urls_.size();

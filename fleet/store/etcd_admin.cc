@@ -9,13 +9,13 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// How etcd says that what a step is to make is there, or that what it is to take away is not.
+// Words in etcd's refusal to make something that exists, and to remove something that does not.
 constexpr std::string_view is_there = "already";
 constexpr std::string_view is_gone = "not found";
 
 }  // namespace
 
-// One after the other.
+// Steps that are done one after the other.
 struct EtcdAdmin::Steps {
   std::vector<Step> steps;
   std::size_t at = 0;
@@ -27,7 +27,7 @@ void EtcdAdmin::ask(EtcdCall::Question question, std::function<void(EtcdCall::En
   calls_[number] = std::make_unique<EtcdCall>(
       line_, std::move(question), number,
       [this, number, then = std::move(then)](EtcdCall::Ended ended) {
-        const auto ending = std::move(calls_.at(number));  // it is still in use below us
+        const auto ending = std::move(calls_.at(number));  // the caller still uses it
         calls_.erase(number);
         then(std::move(ended));
       });

@@ -1,5 +1,4 @@
-// Questions of people to etcd beside the fleet's records: how its members are, and the rights to
-// read and write.
+// Questions of people to etcd that are not about records: the state of its members, and rights.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +16,12 @@
 
 namespace fleet {
 
-// A user who is known by the name of his certificate, and what he may.
+// The rights of a user of the store, who is known by the name in a certificate.
 struct Permissions {
   std::string user = {};
-  bool all = false;               // etcd's own role for that, and nothing else is looked at
-  std::vector<Keys> writes = {};  // and reads
+  // all rights, by etcd's own role for that; `writes` and `reads` do not matter then
+  bool all = false;
+  std::vector<Keys> writes = {};  // keys to write and read
   std::vector<Keys> reads = {};
 };
 
@@ -29,20 +29,20 @@ class EtcdAdmin {
  public:
   explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
 
-  // Of whichever member the line asks.
+  // Asks the member that the line asks next.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
-  // Makes user and role of the same name, one step after the other; what is there stays. The
-  // trouble that stopped it; none: it is so.
+  // Makes a user and a role of the same name, step by step; parts that exist already stay. `then`
+  // gets the trouble that stopped it, or no value if all is done.
   void grant(const Permissions& permissions,
              std::function<void(const std::optional<Trouble>&)> then);
-  // Takes user and role of that name away; what is not there is no trouble.
+  // Removes the user and the role of this name. It is no trouble if they do not exist.
   void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
 
  private:
   struct Step {
     std::string path;
     std::string body;
-    // etcd refuses the step with these words where it was done before; that is as good as done.
+    // The words with which etcd refuses this step if it was done before; then it counts as done.
     std::string_view if_so;
   };
   struct Steps;

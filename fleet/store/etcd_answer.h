@@ -1,5 +1,5 @@
-// The meaning of a call's ending: whether it may be tried again, and what it says of the
-// question. Pure: the sentences are etcd's own.
+// The meaning of a failed call: whether it may be tried again, and what it says about the question.
+// Pure: the sentences compared here are etcd's own.
 #pragma once
 
 #include <string>
@@ -7,23 +7,23 @@
 
 namespace fleet {
 
-// A call that has not ended well.
+// A call that has failed.
 struct CallFailure {
-  int code = -1;            // gRPC's; -1: there was none
+  int code = -1;            // the status of gRPC; -1 if there was none
   std::string reason = {};  // for people
-  bool sent = true;         // false: the member has certainly not seen it
+  bool sent = true;         // false if the member has certainly not seen the call
 };
 
 enum class Meaning {
-  passing,     // may end otherwise at another member, or later
-  denied,      // will not
+  passing,     // may succeed at another member, or later
+  denied,      // will always fail
   lease_gone,  // there is no such lease
-  compacted,   // that revision is forgotten
+  compacted,   // the store has forgotten this revision
 };
 
 [[nodiscard]] Meaning meaning_of(const CallFailure& failure);
 
-// Nothing was written, although the call failed.
+// Returns whether the failed call has certainly written nothing.
 [[nodiscard]] bool certainly_not_written(const CallFailure& failure);
 
 }  // namespace fleet

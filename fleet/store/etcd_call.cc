@@ -8,7 +8,7 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// Between two rounds over all members.
+// The longest pause between two rounds over all members.
 constexpr Milliseconds pause_max{1'000};
 
 }  // namespace
@@ -23,8 +23,8 @@ EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
   try_once();
 }
 
-// A reading leaves time for the other members; a commit waits for the one that has it, since nobody
-// else may be asked until it has answered.
+// Asks one member. A reading leaves time for the other members. A commit waits for the member that
+// has it, since no other may be asked until that one has answered.
 void EtcdCall::try_once() {
   retry_ = nullptr;
   answer_ = std::nullopt;

@@ -1,5 +1,5 @@
-// One question to whichever member answers it: tries them in turn until the deadline. A question
-// that writes is tried again only if the try before it has certainly written nothing.
+// One question to the store: asks one member after the other until the deadline. A question that
+// writes is tried again only if the try before it has certainly written nothing.
 #pragma once
 
 #include <functional>
@@ -15,20 +15,20 @@
 
 namespace fleet {
 
-// All questions of a store share this.
+// The means and settings that all questions of a store share.
 struct EtcdLine {
   Http2& http;
   Timers& timers;
   Endpoints endpoints;
   std::chrono::milliseconds deadline;
-  // A member has failed: whoever else depends on it looks after it.
+  // Called when a member has failed, so that watches on the same member check it, too.
   std::function<void(std::size_t endpoint)> suspected = [](std::size_t) {};
 };
 
 class EtcdCall {
  public:
   using Ended =
-      std::variant<std::string, CallFailure>;  // the answer's bytes, or why there are none
+      std::variant<std::string, CallFailure>;  // the bytes of the answer, or why there are none
   struct Question {
     std::string path;
     std::string body;

@@ -5,7 +5,8 @@
 namespace fleet::etcd_messages {
 namespace {
 
-// The first key behind all that begin with this; "\0" stands for: to the end.
+// Returns the first key after all keys that begin with `prefix`, or "\0" if there is none, which
+// etcd reads as the end of all keys.
 std::string behind(std::string prefix) {
   while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) {
     prefix.pop_back();
@@ -78,8 +79,8 @@ std::string transaction(const Transaction& transaction) {
     one.set_key(erase.key);
     if (erase.subtree) one.set_range_end(behind(erase.key));
   }
-  // etcd answers a transaction that writes nothing from the member's own copy, however old, unless
-  // something in it is a reading that is not to be so.
+  // etcd answers a transaction without writes from the member's own copy, however old, unless the
+  // transaction contains a reading that must not be stale.
   if (request.success().empty()) {
     etcd::RangeRequest& one = *request.add_success()->mutable_request_range();
     one.set_key(transaction.compares.empty() ? "/" : transaction.compares.front().key);

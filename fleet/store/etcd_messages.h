@@ -1,5 +1,5 @@
-// Between the store's plain data and etcd's messages. Pure; the bytes are protobuf's to distrust,
-// what they say is distrusted here.
+// Translates between the store's plain data and etcd's messages. Pure. Protobuf checks the bytes;
+// the contents are checked here.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,11 @@
 
 namespace fleet::etcd_messages {
 
-// So many records are asked for at a time: 100 of 64 KiB stay below grpc_message_bytes_max.
+// The number of records in one answer: 100 records of 64 KiB stay below grpc_message_bytes_max.
 inline constexpr int page_records = 100;
 
-// Keys from `from` on (which is below `keys`), as they were at `revision`; 0: as they are.
+// Returns the request for those of `keys` from `from` on, as they were at `revision`, or as they
+// are now if `revision` is 0.
 [[nodiscard]] std::string read(const Keys& keys, const std::string& from, Revision revision);
 struct Page {
   Reading reading = {};
@@ -32,27 +33,27 @@ struct Page {
 [[nodiscard]] std::string revoke(LeaseId lease);
 
 [[nodiscard]] std::string watch(const Keys& keys, Revision from);
-// Any member that works answers this at once.
+// Returns a request on a watch that any working member answers at once.
 [[nodiscard]] std::string progress();
 struct WatchAnswer {
   Changes changes = {};
-  bool more = false;  // the rest of this revision comes with the next answer
+  bool more = false;  // the rest of this revision's changes comes with the next answer
   bool canceled = false;
-  Revision compacted = 0;  // not 0: that is why it was canceled
+  Revision compacted = 0;  // if not 0, the watch was canceled since this revision is forgotten
   std::string reason = {};
 };
 [[nodiscard]] std::optional<WatchAnswer> watch_answer(std::string_view bytes);
 
-// ---- beside the records
+// ---- messages that are not about records
 
 [[nodiscard]] std::optional<MemberStatus> member_status(std::string_view bytes);
 [[nodiscard]] std::string add_role(const std::string& role);
 [[nodiscard]] std::string permit(const std::string& role, const Keys& keys, bool writes);
-// One without a password, who is known by his certificate alone.
+// Returns the request for a user without a password, who is known only by a certificate.
 [[nodiscard]] std::string add_user(const std::string& user);
 [[nodiscard]] std::string delete_user(const std::string& user);
 [[nodiscard]] std::string delete_role(const std::string& role);
-// The next bytes of a snapshot.
+// Returns the next bytes of a snapshot.
 [[nodiscard]] std::optional<std::string> snapshot_part(std::string_view bytes);
 [[nodiscard]] std::string grant_role(const std::string& user, const std::string& role);
 

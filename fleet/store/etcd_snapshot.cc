@@ -7,7 +7,7 @@
 namespace fleet {
 namespace {
 
-// For a database of some GiB on a slow line.
+// The limit for the whole copy: a database of some GiB on a slow line.
 constexpr std::chrono::minutes longest{20};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A copy of the whole store, as one member has it: comes in parts, which in their order are the
-// file that `etcdctl snapshot restore` takes. Its own sum stands at its end.
+// A copy of the whole store, as one member has it. It comes in parts, which in their order are the
+// file that `etcdctl snapshot restore` reads. The last part is the checksum.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ class EtcdSnapshot {
  public:
   struct Observer {
     std::function<void(const std::string& bytes)> part;
-    // Once; none: it was whole, as far as the member says.
+    // Called once. Without a trouble, the copy is complete, as far as the member knows.
     std::function<void(const std::optional<Trouble>& trouble)> ended;
   };
 
-  // Ends it when it is destroyed, which `ended` may do.
+  // Destroying the object ends the copying; `ended` may do that.
   EtcdSnapshot(EtcdLine& line, Observer observer);
 
  private:

@@ -13,7 +13,8 @@ Trouble trouble_of(const CallFailure& failure) {
   return {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
 }
 
-// An answer, by `read`; a failure otherwise, of bytes that say nothing, too.
+// Returns the answer that `read` parses from the bytes, or a trouble if the call failed or `read`
+// cannot parse them.
 template <class Value, class Read>
 Reply<Value> answer_from(const EtcdCall::Ended& ended, const Read& read) {
   if (const auto* failure = std::get_if<CallFailure>(&ended)) return trouble_of(*failure);
@@ -36,7 +37,7 @@ Outcome outcome_of(const CallFailure& failure) {
 
 }  // namespace
 
-// A reading that comes in pages, all of the first one's revision.
+// A reading that comes in pages, all of which are of the first page's revision.
 struct EtcdStore::Reader {
   Keys keys;
   Then<Reply<Reading>> then;
@@ -67,7 +68,7 @@ void EtcdStore::ask(EtcdCall::Question question, Then<EtcdCall::Ended> then) {
   calls_[number] = std::make_unique<EtcdCall>(
       line_, std::move(question), seed_ + number,
       [this, number, then = std::move(then)](EtcdCall::Ended ended) {
-        const auto ending = std::move(calls_.at(number));  // it is still in use below us
+        const auto ending = std::move(calls_.at(number));  // the caller still uses it
         calls_.erase(number);
         then(std::move(ended));
       });
@@ -96,7 +97,8 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
 
 void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
   const auto* failure = std::get_if<CallFailure>(&ended);
-  // The store may forget a revision while it is read: a slow reader beside a fast compaction.
+  // The store may forget the revision while the pages are read, if the reader is slow and old
+  // revisions are removed often. Then the reading begins anew.
   constexpr int restarts_max = 3;
   if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
       reader->restarts++ < restarts_max) {
@@ -119,7 +121,7 @@ void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall:
 void EtcdStore::commit(Transaction transaction, Then<Outcome> then) {
   if (const auto why = why_not_taken(transaction))
     return answer_later([why, then = std::move(then)] { then(Denied{*why}); });
-  // Without writes it is a question, which may be asked twice.
+  // A transaction without writes is a question, which may be asked twice.
   const bool writes = !transaction.puts.empty() || !transaction.erases.empty();
   ask({.path = "/etcdserverpb.KV/Txn",
        .body = etcd_messages::transaction(transaction),
@@ -139,7 +141,7 @@ void EtcdStore::grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) {
       });
 }
 
-// A stream of one question and its answer.
+// Opens a stream for one question and its answer.
 void EtcdStore::keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) {
   ask({.path = "/etcdserverpb.Lease/LeaseKeepAlive", .body = etcd_messages::keep_alive(lease)},
       [then = std::move(then)](const EtcdCall::Ended& ended) {

@@ -18,10 +18,10 @@ namespace fleet {
 class EtcdStore : public Store {
  public:
   struct Settings {
-    std::vector<std::string> endpoints;         // https://HOST:PORT; at least one
-    Certificates certificates = {};             // for https
-    Http2::Judge judge = nullptr;               // the time by which members' are judged
-    std::chrono::milliseconds deadline{5'000};  // of one question
+    std::vector<std::string> endpoints;  // https://HOST:PORT, at least one
+    Certificates certificates = {};      // needed for https
+    Http2::Judge judge = nullptr;  // gives the time by which the members' certificates are judged
+    std::chrono::milliseconds deadline{5'000};  // the limit for one question
     std::uint64_t seed = 0;  // spreads many clients over the members, and their tries over time
   };
 

@@ -15,8 +15,8 @@ EtcdWatch::~EtcdWatch() {
   all_.erase(this);
 }
 
-// Watches one revision more than is wanted: at the very revision of a compaction etcd 3.4 leaves
-// out erasures without a word, but one earlier it says that it was compacted.
+// Opens the stream one revision before the wanted one: at exactly the revision of a compaction,
+// etcd 3.4 silently omits erasures, but one revision earlier it reports the compaction.
 void EtcdWatch::open() {
   const Endpoints::Endpoint endpoint = line_.endpoints.next();
   endpoint_ = endpoint.index;
@@ -49,7 +49,7 @@ void EtcdWatch::take_changes(etcd_messages::WatchAnswer answer) {
   if (answer.more || gathered_.changes.empty()) return;
   const Changes whole = std::exchange(gathered_, {});
   from_ = whole.revision + 1;
-  const auto tell = tell_;  // the watch may be destroyed by what is told
+  const auto tell = tell_;  // the function may destroy the watch
   tell(whole);
 }
 

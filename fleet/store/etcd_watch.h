@@ -1,5 +1,5 @@
-// A watch on a member of etcd: one open stream. Ends rather than keep silent: whoever wants more
-// watches again, and reaches another member.
+// A watch on one member of etcd: one open stream. If the member is silent, the watch ends; its
+// owner then begins another, which reaches another member.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace fleet {
 
 class EtcdWatch : public Watch {
  public:
-  // A member that says nothing is asked for a sign of life so often, at once if it is suspected,
-  // and given up after so long.
+  // The time after which a silent member is asked for a sign of life, and then the time after which
+  // the watch gives it up. A member that is suspected is asked at once.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
@@ -40,9 +40,9 @@ class EtcdWatch : public Watch {
   Revision from_;
   Store::Then<const WatchNews&> tell_;
   std::size_t endpoint_ = 0;
-  Changes gathered_;  // of a revision that comes in parts
+  Changes gathered_;  // the changes of one revision that comes in parts
   std::unique_ptr<Http2::Call> stream_;
-  std::unique_ptr<Timer> timer_;  // to ask, or to give up; or to begin
+  std::unique_ptr<Timer> timer_;  // asks for a sign of life, gives up, or begins
 };
 
 }  // namespace fleet

@@ -6,7 +6,8 @@
 namespace fleet {
 namespace {
 
-constexpr std::size_t prefix_bytes = 5;  // a flag: compressed or not; four of length, high to low
+// one byte that says if the message is compressed, four bytes of its length, big-endian
+constexpr std::size_t prefix_bytes = 5;
 
 std::uint32_t length_in(std::string_view prefix) {
   std::uint32_t length = 0;
@@ -16,7 +17,7 @@ std::uint32_t length_in(std::string_view prefix) {
   return length;
 }
 
-// "a%20b" as "a b"; what is no escape stays.
+// Returns "a b" for "a%20b". Text that is not an escape stays.
 std::string unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -55,7 +56,8 @@ bool GrpcReader::take(std::string_view bytes) {
   return good_;
 }
 
-// We have asked for no compression, so nothing is compressed.
+// Returns whether the prefix is acceptable. We have asked for no compression, so no message may be
+// compressed.
 bool GrpcReader::prefix_is_good() const {
   if (!buffer_.empty() && buffer_[0] != '\0') return false;
   return buffer_.size() < prefix_bytes || length_in(buffer_) <= grpc_message_bytes_max;

@@ -1,5 +1,5 @@
-// gRPC's framing on HTTP/2, as far as the fleet needs it: messages behind a prefix of five bytes,
-// the status in trailers. Pure: bytes in, messages out. Distrusts what it reads.
+// The part of gRPC's framing on HTTP/2 that the fleet needs: messages after a prefix of five bytes,
+// and the status in trailers. Pure: bytes in, messages out. Distrusts what it reads.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace fleet {
 
-// A longer message is no answer to anything that was asked: a page of 100 records of 64 KiB and
-// their keys has less.
+// The limit for a message. The largest answer, a page of 100 records of 64 KiB with their keys, is
+// shorter.
 inline constexpr std::size_t grpc_message_bytes_max = 16u << 20u;
 
-// The statuses that something depends on; gRPC has more.
+// The statuses of gRPC that this code distinguishes; there are more.
 inline constexpr int grpc_ok = 0;
 inline constexpr int grpc_unknown = 2;
 inline constexpr int grpc_invalid_argument = 3;
@@ -32,9 +32,9 @@ inline constexpr int grpc_unauthenticated = 16;
 // Cuts a stream of bytes into messages.
 class GrpcReader {
  public:
-  // False: what has come is no gRPC, or too long; then nothing more is read.
+  // Returns false if the bytes are not gRPC, or a message is too long; then nothing more is read.
   [[nodiscard]] bool take(std::string_view bytes);
-  // The next whole message, without its prefix.
+  // Returns the next complete message, without its prefix.
   [[nodiscard]] std::optional<std::string> next();
 
  private:
@@ -44,12 +44,12 @@ class GrpcReader {
   bool good_ = true;
 };
 
-// The ending of a call: headers or trailers, as lines of `name: value`.
+// The end of a call, read from headers or trailers, which are lines of `name: value`.
 class GrpcStatus {
  public:
   void take_line(std::string_view line);
 
-  // No value if the stream ended without one.
+  // Returns no value if the stream ended without a status.
   [[nodiscard]] std::optional<int> code() const { return code_; }
   [[nodiscard]] const std::string& message() const { return message_; }
 

@@ -1,5 +1,5 @@
-// gRPC calls over libcurl's HTTP/2 on a libuv loop: all calls to one member share a connection.
-// Knows nothing of etcd, and tries nothing twice: see etcd_call.h.
+// gRPC calls by libcurl's HTTP/2 on a libuv loop; all calls to one member share a connection. Knows
+// nothing about etcd, and tries no call twice: see etcd_call.h.
 #pragma once
 
 #include <curl/curl.h>
@@ -19,9 +19,9 @@
 
 namespace fleet {
 
-// PEM files. Without them calls go in plain text: for tests on one machine.
+// Paths of PEM files. Without them calls are not encrypted, which is for tests on one machine.
 struct Certificates {
-  std::string authority = {};  // whom members are signed by
+  std::string authority = {};  // the authority that has signed the members' certificates
   std::string own = {};
   std::string key = {};
 };
@@ -29,34 +29,34 @@ struct Certificates {
 // The time by which certificates are judged.
 struct JudgingTime {
   std::int64_t seconds = 0;  // since 1970
-  std::string words = {};    // which time that is, for people
-  std::string wait = {};     // why no connection is made yet; empty: it is
+  std::string words = {};    // says for people which time that is
+  std::string wait = {};     // why no connection may be made yet; empty if one may
 };
 
 class Http2 {
  public:
-  // Asked before each connection by TLS. Without it certificates are judged by the clock.
+  // Called before each TLS connection. Without it, certificates are judged by the clock.
   using Judge = std::function<JudgingTime()>;
 
   // The outcome of a call.
   struct Ending {
     GrpcStatus status;
-    std::string error;    // of the transport; empty: there was none
-    bool sent = true;     // false: the member has certainly not seen the call
-    bool silent = false;  // nobody answered in time
+    std::string error;    // the error of the transport; empty if there was none
+    bool sent = true;     // false if the member has certainly not seen the call
+    bool silent = false;  // there was no answer in time
   };
   struct Request {
     std::string url;
     std::string body;                      // the first message, framed
-    std::chrono::milliseconds timeout{0};  // 0 for a stream, which stays until somebody ends it
-    bool fresh = false;  // by a new connection: an old one may lead to a member that has died
+    std::chrono::milliseconds timeout{0};  // 0 for a stream, which lasts until one side ends it
+    bool fresh = false;  // makes a new connection, since an old one may lead to a dead member
   };
   struct Observer {
     std::function<void(const std::string& message)> message;
     std::function<void(const Ending& ending)> ended;
   };
 
-  // One call. Its destruction ends it, and nothing is told any more.
+  // One call. Destroying it ends the call; the observer then hears nothing more.
   class Call {
    public:
     Call(Http2& owner, Request request, Observer observer);
@@ -64,7 +64,7 @@ class Http2 {
     Call& operator=(const Call&) = delete;
     ~Call();
 
-    // Of a stream: one more message, framed.
+    // Sends one more message, already framed, on a stream.
     void send(const std::string& framed);
 
    private:
@@ -93,15 +93,15 @@ class Http2 {
     GrpcStatus status_;
     std::string outgoing_;
     bool paused_ = false;
-    bool has_begun_ = false;  // the request may be on its way
-    JudgingTime judging_;     // of the connection that it has made, if it has
+    bool has_begun_ = false;  // the request may have been sent
+    JudgingTime judging_;     // the time for the connection that this call has made, if it has
     char error_[CURL_ERROR_SIZE] = "";
   };
 
   Http2(uv_loop_t& loop, Certificates certificates, Judge judge = nullptr);
   Http2(const Http2&) = delete;
   Http2& operator=(const Http2&) = delete;
-  // After all calls.
+  // All calls must have been destroyed before.
   ~Http2();
 
   [[nodiscard]] std::unique_ptr<Call> call(Request request, Observer observer);
@@ -115,8 +115,8 @@ class Http2 {
   Certificates certificates_;
   Judge judge_;
   upgrader::UvHandle<uv_idle_t> pusher_;
-  std::map<std::uint64_t, Call*> calls_;  // those that live
-  std::set<std::uint64_t> heard_;         // those that have something to tell
+  std::map<std::uint64_t, Call*> calls_;  // the calls that exist
+  std::set<std::uint64_t> heard_;         // the calls that have something to report
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
   upgrader::CurlLoop curl_;

@@ -1,4 +1,4 @@
-// One call of Http2.
+// One call of Http2: its part of libcurl.
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -12,13 +12,14 @@
 namespace fleet {
 namespace {
 
-// A member that cannot be connected to in this time is not waited for while others may answer.
+// The time limit for connecting to a member, since other members may answer instead.
 constexpr long connect_timeout_ms = 2'000;
 constexpr long keepalive_idle_s = 10;
 constexpr long keepalive_interval_s = 5;
 
-// libcurl is about to send the request. It may do so a second time, on a new connection, if one
-// that had been used before breaks without an answer: but the first may have been obeyed.
+// Called when libcurl is about to send the request. libcurl may send it again, on a new connection,
+// if a connection that was used before breaks without an answer. The second time is refused, since
+// the first request may have been carried out.
 int begin_once(void* begun, char* /*ours*/, char* /*theirs*/, int /*our_port*/,
                int /*their_port*/) {
   const bool again = std::exchange(*static_cast<bool*>(begun), true);
@@ -101,7 +102,8 @@ void Http2::Call::set_options() {
   if (owner_.judge_) judge_certificates();
 }
 
-// The time is asked for when libcurl makes a connection for this call, and not before.
+// Makes libcurl judge certificates by the right time. The time is asked for only when libcurl makes
+// a connection for this call.
 void Http2::Call::judge_certificates() {
   const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
     Call& call = *static_cast<Call*>(self);
@@ -125,7 +127,7 @@ void Http2::Call::set_headers() {
   };
   add("content-type: application/grpc");
   add("te: trailers");
-  // A member that has lost the leader says so, instead of keeping silent.
+  // With this header, a member that has lost the leader says so, instead of staying silent.
   add("hasleader: true");
   add("expect:");
   if (request_.timeout.count() > 0)

@@ -1,5 +1,6 @@
-// Holds one lease for as long as it lives: takes it, keeps it alive, takes another when it is gone.
-// Tells when there is none to rely on, counted on our own clock from before each question.
+// Holds one lease: takes it, keeps it alive, and takes another when it is gone. Tells when there is
+// no reliable lease any more. The lease's time is counted on our own clock from before each
+// question.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@ namespace fleet {
 class LeaseKeeper {
  public:
   struct Observer {
-    // There is a lease that nothing is bound to yet.
+    // Called when there is a new lease, with which no key has been written yet.
     std::function<void(const Lease&)> taken;
-    // The lease is not to be relied on any more: what is bound to it is erased, or will be.
+    // Called when the lease is no longer reliable: keys on it are erased, or will be.
     std::function<void(const std::string& reason)> lost;
-    // It was renewed.
+    // Called when the lease was renewed.
     std::function<void()> kept = [] {};
   };
 
@@ -29,10 +30,10 @@ class LeaseKeeper {
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
   ~LeaseKeeper() = default;
 
-  // 0 if there is none that could be relied on.
+  // Returns 0 if there is no reliable lease.
   [[nodiscard]] LeaseId lease() const { return lease_.id; }
 
-  // Gives the lease back; then the keeper does nothing any more.
+  // Gives the lease back; the keeper then does nothing more.
   void end();
 
  private:
@@ -51,8 +52,8 @@ class LeaseKeeper {
   Observer observer_;
   Backoff backoff_;
   Lease lease_;
-  std::unique_ptr<Timer> next_;  // the next question
-  std::unique_ptr<Timer> end_;   // the lease's
+  std::unique_ptr<Timer> next_;  // asks the next question
+  std::unique_ptr<Timer> end_;   // ends the lease
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -1,4 +1,4 @@
-// How one member of the store is, as it says itself. Plain data.
+// The state of one member of the store, as the member itself reports it. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct MemberStatus {
   std::int64_t used_bytes = 0;
   bool leads = false;
   bool has_leader = false;
-  std::vector<std::string> errors = {};  // such as that its space is used up
+  std::vector<std::string> errors = {};  // for example that its space is used up
 };
 
 }  // namespace fleet

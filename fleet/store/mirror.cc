@@ -35,7 +35,8 @@ void Mirror::take_reading(const Reply<Reading>& answer) {
   follow(changes);
 }
 
-// In the order of the keys: what is new or has changed, and what is gone.
+// Returns the changes from the copy to the reading, in the order of the keys: new, changed and
+// erased records.
 Changes Mirror::difference_to(const Reading& reading) const {
   Changes changes{.revision = reading.revision, .changes = {}};
   auto old = records_.begin();
@@ -97,12 +98,12 @@ void Mirror::follow(const Changes& changes) {
       records_[change.now.key] = change.now;
     }
   }
-  const auto changed = observer_.changed;  // who is told may destroy the mirror
+  const auto changed = observer_.changed;  // the function may destroy the mirror
   changed(changes);
 }
 
-// Reads anew rather than to watch on: a store that was restored from an older copy counts its
-// revisions from there.
+// Ends the watch and reads everything anew, instead of watching on: a store that was restored from
+// an older copy continues with lower revisions.
 void Mirror::suffer(const Trouble& trouble) {
   watch_ = nullptr;
   retry_ = timers_.after(backoff_.next(), [this] { read_all(); });

@@ -1,5 +1,5 @@
-// A copy of some keys that follows the store: reads all, watches from there, and starts again
-// whenever the watch ends. Changes that were missed meanwhile are told, too.
+// A copy of some keys that follows the store: reads all of them, watches from that revision on, and
+// begins again whenever the watch ends. Also tells the changes that were missed meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,17 @@ class Mirror {
   using Records = std::map<std::string, KeyValue, std::less<>>;
 
   struct Observer {
-    // The copy has followed these changes. The first time: everything that is there.
+    // Called when the copy has followed these changes. The first call has all records.
     std::function<void(const Changes&)> changed;
-    // The copy stands still from now on until `changed` is called again.
+    // Called when the copy no longer follows the store, until `changed` is called again.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
-    // Others are neither kept nor told of: one reading and one watch may have to cover more keys
-    // than are wanted.
+    // Returns whether to keep a key. Other keys are neither kept nor told, since one reading and
+    // one watch may have to cover more keys than are wanted.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
-  // `seed` spreads the tries of many. The store and the timers outlive the mirror.
+  // `seed` spreads the tries of many mirrors. The store and the timers must live longer than the
+  // mirror.
   Mirror(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;
@@ -37,9 +38,9 @@ class Mirror {
 
   [[nodiscard]] const Records& records() const { return records_; }
   [[nodiscard]] const KeyValue* find(std::string_view key) const;
-  // 0 if nothing has been read yet.
+  // Returns 0 if nothing has been read yet.
   [[nodiscard]] Revision revision() const { return revision_; }
-  // The store has been heard, and nothing is known to be missed.
+  // Returns whether the store answers, and no change is known to be missing.
   [[nodiscard]] bool follows() const { return watch_ != nullptr; }
 
  private:
@@ -61,7 +62,8 @@ class Mirror {
   Revision revision_ = 0;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Timer> retry_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // answers may come after our end
+  // answers may come after this object has ended
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 
 }  // namespace fleet

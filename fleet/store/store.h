@@ -32,8 +32,8 @@ struct Keys {
 // The reason why a question has no answer. The question has changed nothing.
 struct Trouble {
   enum class Kind {
-    unreachable,  // nobody answered in time: may pass
-    denied,       // this asker may not, or the question makes no sense: will not pass
+    unreachable,  // no answer came in time; this may pass
+    denied,       // the asker has no right to this, or the question is wrong; this will not pass
   };
 
   Kind kind = Kind::unreachable;
@@ -107,8 +107,8 @@ class Store {
   // members confirms it, so the answer is never stale.
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
-  // A put under a lease that has ended is refused. A write whose outcome is Unknown may still
-  // happen, until the time that this store waits for an answer has passed twice.
+  // Performs a transaction. A put with a lease that has ended is refused. A write whose outcome is
+  // Unknown may still happen, until the time that this store waits for an answer has passed twice.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
   // Asks for a lease of at least `ttl`; the store may make it longer.

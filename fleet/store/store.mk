@@ -1,5 +1,5 @@
-# The fleet's store: the interface, etcd, and what stands on any store.
-# Messages are protobuf's, generated from etcd.proto.
+# The library fleet/store: the interface of the store, its implementation on etcd, and code for any
+# store. Messages are protobuf's, generated from etcd.proto.
 build_packages += libcurl4-openssl-dev libssl-dev libprotobuf-dev protobuf-compiler
 
 etcd_proto := $(BUILD)/generated/etcd.pb
@@ -7,7 +7,7 @@ $(etcd_proto).cc: fleet/store/etcd.proto
 	@mkdir -p $(@D)
 	protoc --cpp_out=$(@D) --proto_path=fleet/store $<
 $(etcd_proto).h: $(etcd_proto).cc ;
-# What was generated is held to no warnings of ours.
+# Generated code is compiled without warnings.
 $(etcd_proto).o: $(etcd_proto).cc
 	$(CXX) -std=c++20 -w -fPIC $(wide_types) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 etcd_messages := $(BUILD)/objects/fleet/store/etcd_messages.o
@@ -21,16 +21,17 @@ $(fleet_store): \
     $(etcd_messages) $(etcd_proto).o
 	$(make_archive)
 
-# ---- its tests: tests/together/fleet/store_*; those that every store passes are linked with a bed
+# ---- the tests of the store: tests/together/fleet/store_*; those that every store has to pass are
+# linked with a bed, which provides one
 
-# An etcd as memory, and a clock that only tests move.
+# A double of etcd in memory, and a clock that only tests move.
 fleet_double_objects := $(call objects,$(addprefix tests/together/fleet/,fake_cell.cc \
   fake_store.cc virtual_time.cc))
 $(fleet_double_objects): CXXFLAGS += -O2
 $(fleet_doubles): $(fleet_double_objects); $(make_archive)
 
 store_tests := $(addprefix $(BUILD)/tests/together/fleet/store_,fake_test parts_test random_test)
-# With real members of etcd: `make fleet-check`.
+# Tests with real members of etcd: `make fleet-check`.
 etcd_tests := $(addprefix $(BUILD)/tests/together/fleet/store_,etcd_test faults_test)
 tool_tests += $(store_tests)
 
@@ -56,6 +57,6 @@ fleet_check_packages = $(build_packages) catch2 chromium etcd-server etcd-client
 fleet-check:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-check-here
-# What stands on the store adds its programs.
+# The makefiles of programs that use the store add these to the target.
 fleet-check-here: $(etcd_tests)
 	@tests/together/fleet/check $(BUILD)

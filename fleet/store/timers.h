@@ -1,5 +1,5 @@
-// Time for what stands on a store: a monotonic clock, and calls later. Real programs have libuv's
-// (uv_timers.h), tests one of their own (virtual_time.h).
+// Time for code that uses a store: a monotonic clock, and delayed calls. Programs use libuv's clock
+// (uv_timers.h), and tests a clock of their own (virtual_time.h).
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace fleet {
 
-// Its destruction takes the call back.
+// A delayed call. Destroying the timer cancels the call.
 class Timer {
  public:
   Timer() = default;
@@ -26,10 +26,11 @@ class Timers {
   Timers& operator=(const Timers&) = delete;
   virtual ~Timers() = default;
 
-  // Since some moment in the past; never goes back.
+  // Returns the time since some moment in the past. It never goes back.
   [[nodiscard]] virtual Milliseconds now() const = 0;
 
-  // Once, unless the timer is destroyed before. `call` may destroy its own timer.
+  // Calls `call` once after `delay`, unless the timer is destroyed before. `call` may destroy its
+  // own timer.
   [[nodiscard]] virtual std::unique_ptr<Timer> after(Milliseconds delay,
                                                      std::function<void()> call) = 0;
 };

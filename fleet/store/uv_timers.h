@@ -1,4 +1,4 @@
-// Timers of a libuv loop.
+// Timers on a libuv loop.
 #pragma once
 
 #include <uv.h>

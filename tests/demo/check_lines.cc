@@ -1,5 +1,6 @@
-// check_lines INPUT OUTPUT [EVENTS]: judges what sample agents have done. Exits with 0 if each line
-// is there once, in order, by an agent that was active; otherwise with 1.
+// check_lines INPUT OUTPUT [EVENTS]: checks the output of sample agents. Exits with 0 if each line
+// of the input is in the output once, in order, and was written by an agent that was active;
+// otherwise with 1.
 #include <cstdio>
 #include <string>
 #include <vector>

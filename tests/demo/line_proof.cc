@@ -19,7 +19,7 @@ namespace {
 using sample_agent::cut_off;
 using sample_agent::to_number;
 
-// Without what stands after the last newline, if `whole_only`.
+// Reads the lines of a file. If `whole_only`, leaves out the text after the last newline.
 std::vector<std::string> read_lines(const std::string& path, bool whole_only) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -32,7 +32,7 @@ std::vector<std::string> read_lines(const std::string& path, bool whole_only) {
   return lines;
 }
 
-// From `works` on an agent writes records, from the number that it names.
+// The work of one agent: after its event `works`, it writes records from the number `first` on.
 struct Shift {
   SeenEvent begin;
   std::uint64_t first = 0;
@@ -47,7 +47,7 @@ std::string name_of(const SeenEvent& event) {
   return event.version + " (pid " + std::to_string(event.pid) + ")";
 }
 
-// Each record must be by the version whose turn it was.
+// Finds records that another version wrote than the one whose turn it was.
 void find_foreign_records(const std::vector<SeenRecord>& output,
                           const std::vector<SeenEvent>& events, Proof& proof) {
   std::vector<Shift> shifts;
@@ -56,7 +56,7 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
       shifts.push_back({event, *first});
   }
   std::uint64_t number = 0;
-  std::size_t begun = 0;  // how many shifts have begun by then
+  std::size_t begun = 0;  // how many shifts have begun at this record
   for (const SeenRecord& record : output) {
     ++number;
     while (begun < shifts.size() && shifts[begun].first <= number)
@@ -71,12 +71,14 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
   }
 }
 
-// Nobody may show life after another was activated: the one before has been reaped by then.
+// Finds agents that still write events after another one was activated: the former agent must have
+// been reaped by then.
 void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
-  std::map<int, const SeenEvent*> succeeded;  // by the pid of one that was active, the one after it
+  // for the pid of an agent that was active, the activation of the next one
+  std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {
-    if (event.text.starts_with("started")) {  // the one that had this pid is gone
+    if (event.text.starts_with("started")) {  // an earlier process with this pid has ended
       succeeded.erase(event.pid);
       if (active == event.pid) active = 0;
     }
@@ -164,7 +166,7 @@ Proof prove(const std::vector<std::string>& input, const std::vector<SeenRecord>
   proof.lines_in = input.size();
   proof.lines_out = output.size();
 
-  // The places of each text in the input, and how many of them have been found in the output.
+  // The places of a text in the input, and how many of them have been found in the output.
   struct Places {
     std::vector<std::size_t> at;
     std::size_t found = 0;

@@ -1,5 +1,5 @@
-// Judges what the sample agents have done, from the files alone: the input with all that it was
-// rotated to, the output, and the agents' own event logs. Believes nobody's word but these.
+// Checks the work of the sample agents from files alone: the input with its rotated files, the
+// output, and the agents' own event logs.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ struct SeenEvent {
   std::string text;
 };
 
-// Anything that is no event is an event with time 0 and the whole line as text.
+// Parses a line. A line that is not an event becomes an event with time 0 and the whole line as its
+// text.
 [[nodiscard]] SeenEvent parse_event(std::string_view line);
 
 struct Proof {
@@ -32,16 +33,18 @@ struct Proof {
   std::size_t lines_out = 0;
   std::size_t missing = 0;
   std::size_t doubled = 0;
-  std::size_t strange = 0;              // records of lines that nobody wrote, or no records
-  std::size_t disordered = 0;           // records of lines that were written before the last
-  std::size_t misnumbered = 0;          // records whose number is not the one before plus one
-  std::vector<std::string> trespasses;  // work by an agent that was not active; two active
+  std::size_t strange = 0;     // records of lines that nobody wrote, and lines that are not records
+  std::size_t disordered = 0;  // records of lines that stand before the last one in the input
+  std::size_t misnumbered = 0;  // records whose number is not one more than the number before
+  // work of an agent that was not active, or two active agents
+  std::vector<std::string> trespasses;
 
   [[nodiscard]] bool holds() const;
-  [[nodiscard]] std::string text() const;  // a line or more, for people
+  [[nodiscard]] std::string text() const;  // the result in words: a line or more
 };
 
-[[nodiscard]] std::vector<std::string> read_input(const std::string& path);  // oldest line first
+// returns the oldest line first
+[[nodiscard]] std::vector<std::string> read_input(const std::string& path);
 [[nodiscard]] std::vector<SeenRecord> read_output(const std::string& path);
 [[nodiscard]] std::vector<SeenEvent> read_events(const std::string& path);
 
@@ -49,7 +52,7 @@ struct Proof {
                           const std::vector<SeenRecord>& output,
                           const std::vector<SeenEvent>& events);
 
-// The longest time without a record of which a part lies between the two moments.
+// Returns the longest time without a record that lies at least partly between the two moments.
 [[nodiscard]] std::uint64_t longest_pause_us(const std::vector<SeenRecord>& output,
                                              std::uint64_t from_us, std::uint64_t to_us);
 

@@ -18,7 +18,8 @@ namespace {
 
 volatile std::sig_atomic_t told_to_stop = 0;
 
-// A prime, so that halves fall on ever other moments.
+// Each so many lines, one is written in two halves. The number is a prime, so that this happens at
+// ever other moments.
 constexpr std::size_t lines_per_half_line = 97;
 
 class Log {
@@ -35,8 +36,8 @@ class Log {
     write(file, text.substr(text.size() / 2));
   }
 
-  // As logrotate does: the oldest first, so that no file is ever overwritten. The first of the
-  // lines that follow goes to the new file, and as many as are late to the old one.
+  // Renames the files as logrotate does, the oldest first, so that no file is overwritten. The next
+  // line goes to the new file, and the `late_lines` after it to the old one.
   void rotate() {
     const int old = descriptor_;
     for (std::size_t i = ++rotations_; i > 1; --i)
@@ -69,7 +70,7 @@ class Log {
   WriterSettings settings_;
   int descriptor_ = -1;
   int old_ = -1;
-  std::size_t late_ = 0;  // how many lines are still to be written before none is late any more
+  std::size_t late_ = 0;  // how many lines have still to go to the old file
   std::size_t rotations_ = 0;
 };
 

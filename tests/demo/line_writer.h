@@ -1,6 +1,6 @@
-// A program that writes a log: a process of its own that appends lines at speed, some of them in
-// two writes, and rotates the log by rename. It may be late to go on to the new file, as a program
-// is whose threads or processes learn of it one after the other.
+// A program that writes a log: a process that appends lines at a fixed rate, some of them in two
+// writes, and rotates the log by rename. It may continue for some lines in the old file, like a
+// program whose threads or processes change to the new file one after the other.
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +13,19 @@ namespace demo {
 struct WriterSettings {
   std::string path;
   std::size_t lines_per_second = 2'000;
-  std::size_t lines_per_file = 0;  // rotates after so many; 0 never
-  std::size_t late_lines = 0;      // of each file, written when the new one has its first line
+  std::size_t lines_per_file = 0;  // rotates after so many lines; never if 0
+  std::size_t late_lines = 0;  // lines that go to the old file after the new one has its first line
 };
 
 class LineWriter {
  public:
-  // The file is there when this returns.
+  // Starts the writer. When this returns, the file exists.
   explicit LineWriter(const WriterSettings& settings);
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  // Lets it finish its line and waits for its end.
+  // Lets the writer finish its line, and waits until it has ended.
   void stop();
 
  private:

@@ -1,5 +1,5 @@
-// live_demo UPGRADER VARIANTS: shows live upgrades of a working agent, good and bad, and at the end
-// proves that no line was lost. Exits with 1 if the proof fails.
+// live_demo UPGRADER VARIANTS: shows live upgrades, good and bad, of an agent at work, and proves
+// at the end that no line was lost. Exits with 1 if the proof fails.
 #include <csignal>
 #include <cstdio>
 #include <optional>
@@ -18,7 +18,7 @@ using demo::SeenEvent;
 using demo::Stage;
 
 constexpr auto patience = 10s;
-constexpr auto breath = 700ms;  // between two acts, so that people can follow
+constexpr auto breath = 700ms;  // the pause between two acts, so that people can follow
 
 // One part of the demonstration, from one time to another. The summary at the end shows the longest
 // pause of each act.
@@ -31,7 +31,8 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // The writer is never late and nobody waits for it, so an upgrade causes every pause.
+      // The writer is never late and agents do not wait for it, so each pause is caused by an
+      // upgrade.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 
@@ -56,7 +57,7 @@ class Demo {
   bool as_expected_ = true;
 };
 
-// Tells each event, until `version` has said something that begins with `beginning`.
+// Shows each event, until `version` has written an event that begins with `beginning`.
 bool Demo::watch(const std::string& version, const std::string& beginning) {
   const auto seen = stage_.wait_for(
       [&](const SeenEvent& event) {

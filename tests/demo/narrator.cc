@@ -14,14 +14,15 @@ namespace {
 
 constexpr std::size_t columns = 60;
 
-// From when to when an agent worked.
+// The time in which an agent worked.
 struct Span {
   std::string version;
   std::uint64_t from_us = 0;
   std::uint64_t to_us = 0;
 };
 
-// One that has crashed worked until its follower began, at the latest.
+// Returns the times in which the agents worked. An agent that crashed worked at the latest until
+// the next one began.
 std::vector<Span> spans_of(const std::vector<SeenEvent>& events, std::uint64_t end_us) {
   std::vector<Span> spans;
   for (const SeenEvent& event : events) {
@@ -89,7 +90,8 @@ void Narrator::tell(const SeenEvent& event) {
   }
 }
 
-// One that has crashed has told nothing: its last record counts. 0 if nobody has worked before.
+// Returns when the former agent ended its work, or 0 if there was none. An agent that crashed has
+// told nothing, so its last record counts.
 std::uint64_t Narrator::end_of_work_before(std::string_view works) const {
   if (stopped_us_ != 0) return stopped_us_;
   sample_agent::cut_off(works, '=');

@@ -1,4 +1,5 @@
-// Tells what happens on the stage, as it happens, and draws at the end who was active when.
+// Shows what happens on the stage while it happens, and draws at the end when each version was
+// active.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,19 @@ namespace demo {
 
 class Narrator {
  public:
-  // Colours only on a terminal. `output` is the agents'.
+  // `output` is the agents' output file. Colours are used only on a terminal.
   explicit Narrator(std::string output);
 
-  // Something that the audience does.
+  // Shows something that the person who runs the demo does.
   void tell(const std::string& text) const;
 
-  // Something that an agent has written into its event log; not everything is worth a line.
+  // Shows an event that an agent has written into its event log. Some events are not shown.
   void tell(const SeenEvent& event);
 
-  // A plain line, without a time.
+  // Shows a line without a time.
   void say(const std::string& text = "") const;
 
-  // Draws when each version was active, a row for each.
+  // Draws when each version was active, with one row for each.
   void draw(const std::vector<SeenEvent>& events, std::uint64_t end_us) const;
 
  private:
@@ -39,7 +40,7 @@ class Narrator {
   std::uint64_t stopped_us_ = 0;  // when the last agent stopped; 0 if it has not
 };
 
-// "1.2 ms"
+// Returns a time as "1.2 ms".
 [[nodiscard]] std::string in_ms(std::uint64_t time_us);
 
 }  // namespace demo

@@ -25,7 +25,7 @@ std::string make_directory() {
   return fs::canonical(pattern).string();
 }
 
-// Looks again every millisecond.
+// Waits until the condition is true. Checks it every millisecond.
 bool wait_until(const std::function<bool()>& condition, std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!condition()) {

@@ -1,5 +1,5 @@
-// A place in which sample agents are watched: a directory with a log that is being written, an
-// upgrader with its releases, and the agents' event log. For the demo and for the tests.
+// The place in which sample agents are watched, by the demo and by tests: a directory with a log
+// that is being written, an upgrader with its releases, and the agents' event log.
 #pragma once
 
 #include <sys/types.h>
@@ -18,51 +18,52 @@
 namespace demo {
 
 struct StageSettings {
-  std::string upgrader;  // the program
-  std::string variants;  // the directory of sample agents
+  std::string upgrader;  // the path of the program
+  std::string variants;  // the directory of the sample agents' versions
   std::size_t lines_per_second = 2'000;
   std::size_t lines_per_file = 3'000;
   std::size_t late_lines = 10;
-  std::string rotate_wait = "1s";  // of the agents; far longer than late lines take
+  std::string rotate_wait = "1s";  // an agents' option; far longer than late lines take
 };
 
 class Stage {
  public:
   explicit Stage(const StageSettings& settings);
 
-  // Kills what still runs and removes the directory.
+  // Kills the processes that still run, and removes the directory.
   ~Stage();
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Puts a variant into the releases, complete at once, under the name of its version. A file
-  // that is there already is replaced by a new one.
-  // `more` are bytes behind the program's own, which it never looks at: another file that does the
-  // same.
+  // Puts a variant into the releases, as a complete file in one step, under the name of its
+  // version. An existing file is replaced by a new one. `more` is appended to the program and has
+  // no effect, so that the file is another one that does the same.
   void release(const std::string& variant, const std::string& more = "");
   void release_script(const std::string& version, const std::string& text);
   void desire(const std::string& version);
 
-  // Makes `current` name a release, as whoever installs the agent does.
+  // Makes the link `current` name a release, as an installation of the agent does.
   void install(const std::string& version);
   [[nodiscard]] std::string current() const;
 
   void start_upgrader(const std::vector<std::string>& options,
                       const std::vector<std::string>& agent_options);
-  // In the place of an upgrader, with the same arguments.
+  // Starts an agent without an upgrader, with the same arguments.
   void start_alone(const std::string& version);
   void signal_upgrader(int signal) const;
 
-  // Waits for its end. The status as in a shell; nothing if it has not ended in time.
+  // Waits until the upgrader has ended. Returns its status as in a shell, or no value if it has not
+  // ended in time.
   [[nodiscard]] std::optional<int> wait_for_upgrader(std::chrono::milliseconds limit);
 
-  // The next event for which `wanted` is true; those before it are passed over. Nothing if there
-  // is none in time.
+  // Returns the next event for which `wanted` is true, and skips those before it. Returns no value
+  // if there is none in time.
   using Wanted = std::function<bool(const SeenEvent&)>;
   [[nodiscard]] std::optional<SeenEvent> wait_for(const Wanted& wanted,
                                                   std::chrono::milliseconds limit);
 
-  // Ends the writer, waits until its last line has been copied, and judges.
+  // Ends the writer. wait_until_copied() then waits until its last line has been copied, and
+  // proof() checks the result.
   void stop_writing();
   [[nodiscard]] bool wait_until_copied(std::chrono::milliseconds limit) const;
   [[nodiscard]] Proof proof() const;

@@ -1,5 +1,5 @@
-# What happens in a cell, as a person would tell it: follows the store by a watch, and keeps each
-# record as it is now.
+# Tells what happens in a cell, in words for people: follows the store by a watch, and keeps the
+# present state of each record.
 import base64
 import json
 import os
@@ -75,7 +75,7 @@ class Timeline:
     @staticmethod
     def add_stage(stages, names, record):
         stage = record.get("stage", "")
-        if not stage.endswith("ing"):  # what was ordered is not news yet
+        if not stage.endswith("ing"):  # an order that has not been carried out is not news yet
             why = record.get("error") if stage == "failed" else ""
             words = stage + (": " + why if why else "")
             stages.setdefault((names[1], words), []).append(names[3])
