@@ -1,11 +1,12 @@
-# agent-releases and libagent-releases: versions on disk, fetched, verified, immutable, remembered.
+# Builds agent-releases and libagent-releases, which keep the versions of a program on disk: they
+# are fetched and verified, never change, and their upgrades are recorded.
 
 tool_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev minisign curl \
   xz-utils zstd
 build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
-# What the program alone has; all else is the library's.
+# The parts that only the program has; all others are the library's.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
   check_published.cc child.cc commands.cc copy_tree.cc interruption.cc key_files.cc options.cc \
   options_publish.cc outgoing.cc pack.cc project_node.cc project_python.cc \
@@ -16,15 +17,15 @@ releases_library := $(BUILD)/libagent-releases.a
 releases_program := $(BUILD)/agent-releases
 releases_libraries = -lcurl -larchive -lsodium
 
-# What follows a directory of releases stands apart from what fetches: agents that only follow need
-# neither libcurl nor libarchive.
+# The parts that follow a directory of releases are separate from those that fetch: agents that only
+# follow need neither libcurl nor libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
   follower_notes.cc follower_wakeups.cc follower_work.cc ledger_file.cc lock.cc releases.cc \
   self_test.cc store.cc trust.cc tree.cc verification.cc)
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))
-# With what takes JSON apart, so that it stands beside the shared libagent-protocol, too.
+# Contains the parser for JSON, so that it can be linked beside the shared libagent-protocol, too.
 $(releases_library): $(base_text) $(base_moment) \
     $(version_unit) \
     $(call unit,tools/releases-core, \
@@ -49,13 +50,14 @@ tool_headers += $(releases_headers)
 
 releases_unit_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/releases/*_test.cc))
 $(BUILD)/objects/tests/together/releases/%.o: CXXFLAGS += -O0
-# It walks through all choices: half a minute of the processor's time where it is not optimized.
+# This test walks through all choices, which takes half a minute of processor time without
+# optimisation.
 $(BUILD)/objects/tests/together/releases/choice_test.o: CXXFLAGS += -O1
 $(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
     $(releases_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed $(releases_libraries)
-# The fuzzer's inputs, replayed without it.
+# Replays the fuzzer's inputs without the fuzzer.
 $(BUILD)/tests/together/releases/replay_test: $(BUILD)/objects/tests/together/releases/target.o \
     $(call objects,tests/support/inputs.cc tests/support/source_directory.cc)
 releases_judge := $(BUILD)/tests/together/releases/judge_signature
@@ -72,20 +74,21 @@ check-built: $(releases_unit_tests) $(releases_test_programs)
 sanitized_tests += $(releases_unit_tests) $(filter-out %/kills,$(releases_plays))
 sanitized_programs += $(releases_program) $(releases_test_programs)
 
-# ---- layers of their own
+# ---- further targets
 
 releases_packages = $(build_packages) $(tool_packages) python3 strace clang-14 libclang-rt-14-dev
 releases_built := $(releases_program) $(releases_test_programs)
 
 .PHONY: crash-releases bench-releases endurance-releases check-projects
-# Projects of Node.js and Python, packed by the real npm and pip, which take half a minute of the
-# processor's time. NETWORK=1: with a package of npm's registry.
+# check-projects packs projects of Node.js and Python with the real npm and pip, which takes half a
+# minute of processor time. NETWORK=1 also packs a package of npm's registry.
 check-projects:
 	@tests/need-packages $(releases_packages) nodejs npm python3-pip
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) NETWORK=$(NETWORK) tests/together/releases/projects
 
-# Every deed, killed at every system call, and every state that a power cut may leave of it.
+# crash-releases kills every command at every system call, and checks every state that a power cut
+# may leave.
 crash-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_built)
@@ -93,20 +96,21 @@ crash-releases:
 	@BUILD=$(BUILD) EVERY=1 tests/together/releases/faults
 	@BUILD=$(BUILD) ALL=1 ONLY=$(ONLY) tests/together/releases/crash
 
-# 200 MB over http, against curl, sha256sum and sync of the same file, summed, in the same run.
+# bench-releases fetches 200 MB over http, and compares that with the sum of curl, sha256sum and
+# sync of the same file, in the same run.
 bench-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) tests/together/releases/bench
 
-# 10,000 adds and removes (ROUNDS=N) leave no file behind.
+# endurance-releases checks that 10,000 adds and removes (ROUNDS=N) leave no file behind.
 endurance-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/together/releases/endurance
 
-# libFuzzer, by clang, on all that takes bytes from elsewhere; SECONDS=N for each kind of them. What
-# it has found out is kept in tests/together/releases/inputs.txt by `make keep-fuzzed-releases`.
+# Runs libFuzzer, by clang, on everything that reads foreign bytes; SECONDS=N for each kind of
+# input. `make keep-fuzzed-releases` adds its findings to tests/together/releases/inputs.txt.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) base/moment.cc \
   $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
   $(releases_parts)) $(addprefix tests/together/releases/,fuzzer.cc target.cc tar_mutation.cc))

@@ -1,4 +1,5 @@
-// agent-releases: one command, then an exit status that says how it went.
+// The program agent-releases: performs one command, and exits with a status that says how that
+// ended.
 #include <sodium.h>
 
 #include <cstdio>
@@ -14,7 +15,7 @@ namespace {
 
 int complain(const Refusal& refusal) {
   const char* hint = refusal.trouble == Trouble::usage ? "; see --help" : "";
-  // Names may come from a hostile archive.
+  // The reason may contain names from a hostile archive, so it is made fit for a terminal.
   const std::string reason = upgraderctl::shown(refusal.reason);
   std::fprintf(stderr, "agent-releases: %s%s\n", reason.c_str(), hint);
   return exit_status_of(refusal.trouble);

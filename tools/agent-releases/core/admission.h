@@ -1,5 +1,5 @@
-// May a release be added here and now: what its manifest says, held against the directory and the
-// machine. Its signature and its bytes are judged elsewhere.
+// Decides whether a release may be added here and now: compares its manifest with the directory and
+// the machine. Its signature and its bytes are verified elsewhere.
 #pragma once
 
 #include <optional>
@@ -18,49 +18,51 @@ namespace agent_releases {
 // The highest version of the agent protocol that upgraders of this release speak.
 inline constexpr std::int64_t protocol_spoken = 1;
 
-// The version that a release is compared with before it is added, and which one that is, in words.
+// The version that a new release is compared with before it is added. `which` says in words which
+// version that is.
 struct Present {
   Version version;
   std::string_view which;
 };
 
-// The facts known of the versions of a directory and its agent.
+// The versions that are known in a directory, and that of its agent.
 struct Versions {
-  std::optional<Version> running;  // as the caller says
-  std::optional<Version> current;  // what `current` names
+  std::optional<Version> running;  // given by the caller
+  std::optional<Version> current;  // the target of the link `current`
   std::vector<Version> there;      // all releases of the directory
 };
 
-// The newer one of `running` and `current`. If neither is known, the newest version that the ledger
-// says was committed; and if there is none, the newest release of the directory that is no
-// pre-release and whose last upgrade has not failed.
+// Returns the newer one of `running` and `current`. If neither is known, returns the newest version
+// that the ledger says was committed; if there is none, the newest release of the directory that is
+// not a pre-release and whose last upgrade has not failed.
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 
-// A time that has passed for certain, and what says so.
+// A time that has certainly passed, and the evidence for that.
 struct Passed {
   Moment when = 0;
   std::string what;
 };
 
-// Before this date nobody had this program: a constant, so that the same source makes the same
-// bytes.
+// The date of this program, before which nobody had it. It is a constant, so that the same source
+// always makes the same bytes.
 inline constexpr Moment program_date = 1'795'305'600;  // 2026-11-22T00:00:00Z
 
-// When a manifest was signed, as minisign writes it into the trusted comment.
+// Returns when a manifest was signed, from the trusted comment that minisign writes.
 [[nodiscard]] std::optional<Moment> signed_at(std::string_view trusted_comment);
 
-// The latest of what is known to have passed: the ledger's last entry, the signature of this
-// manifest, the newest file among the releases that are there (`added`), and the program's date.
+// Returns the latest time that has certainly passed: that of the ledger's last entry, of the
+// signature of this manifest, of the newest release in the directory (`added`), or the program's
+// date.
 [[nodiscard]] Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                                  std::optional<Moment> added);
 
 struct Circumstances {
-  std::string name;                // of the directory
-  std::string processor;           // for which this program was built
-  Moment now = 0;                  // what the clock says
-  Passed passed;                   // a clock that is before this is wrong
-  std::optional<Present> present;  // a release that is older than this needs --older
+  std::string name;                // the directory's
+  std::string processor;           // the one for which this program was built
+  Moment now = 0;                  // by the system's clock
+  Passed passed;                   // if the clock is before this, it is wrong
+  std::optional<Present> present;  // an older release is only added with --older
   bool older_is_wanted = false;
 };
 

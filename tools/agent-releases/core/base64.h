@@ -1,4 +1,4 @@
-// Bytes as base64, by libsodium: what keys and signatures of minisign are written in.
+// Encodes and decodes base64, by libsodium: keys and signatures of minisign are written in it.
 #pragma once
 
 #include <sodium.h>
@@ -11,18 +11,18 @@
 
 namespace agent_releases {
 
-// libsodium takes some bytes above 127 for letters.
+// Checks a character. libsodium would accept some bytes above 127.
 [[nodiscard]] inline bool is_base64(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
          c == '/' || c == '=';
 }
 
-// As libsodium takes bytes.
+// Converts a text to the type that libsodium takes.
 [[nodiscard]] inline const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// False where it is not base64 of just so many bytes.
+// Decodes base64. Returns false unless it is valid and has exactly `Size` bytes.
 template <std::size_t Size>
 [[nodiscard]] bool decode_base64(std::string_view base64, std::array<unsigned char, Size>& bytes) {
   if (!std::ranges::all_of(base64, is_base64)) return false;
@@ -37,7 +37,7 @@ template <std::size_t Size>
   std::string text(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
   sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
                     bytes.size(), sodium_base64_VARIANT_ORIGINAL);
-  text.pop_back();  // the zero byte
+  text.pop_back();  // remove libsodium's NUL
   return text;
 }
 

@@ -17,16 +17,16 @@ struct Candidate {
   std::string sha256;
 };
 
-// The operator's wish, as the file `desired` has it.
+// The operator's wish, from the file `desired`.
 struct Wish {
-  std::optional<Version> version;  // none: the file says nothing that is a version
-  std::string writing;             // changes whenever the file is written anew
+  std::optional<Version> version;  // absent if the file holds no valid version
+  std::string writing;             // changes whenever the file is written again
 };
 
-// The index of the release that should take the place of `running`: the desired one, or without a
-// wish the newest that is newer and no pre-release; never one that has failed. If the file
-// `desired` does not hold a version, no release is chosen: its writer wanted some version, and that
-// need not be the newest.
+// Returns the index of the release that should replace `running`: the desired one; without a wish,
+// the newest that is newer than `running` and not a pre-release. Never returns one that has failed.
+// If the file `desired` does not hold a version, no release is chosen: its writer wanted some
+// version, and that need not be the newest.
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,

@@ -1,4 +1,4 @@
-// Takes a text apart at a separator, piece by piece.
+// Splits a text at a separator, piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,8 @@
 
 namespace agent_releases {
 
-// The text before the separator, which is taken off with it; all of it where there is none.
+// Removes the text before the separator, and the separator, from `text`, and returns the former.
+// Returns the whole text if there is no separator.
 inline std::string_view cut_off(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);

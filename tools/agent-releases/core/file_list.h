@@ -1,4 +1,4 @@
-// The list of what a release's directory holds: a line for each entry, MODE SHA256 PATH. A
+// The list of the contents of a release's directory: a line for each entry, MODE SHA256 PATH. A
 // directory has `-` for the hash; a symbolic link has `link` for the mode, and the hash of its
 // target.
 #pragma once
@@ -15,15 +15,16 @@ namespace agent_releases {
 struct Listed {
   enum class Kind : std::uint8_t { file, directory, link };
   Kind kind = Kind::file;
-  unsigned mode = 0;  // of a file: 0555 or 0444
+  unsigned mode = 0;  // for a file: 0555 or 0444
   std::string sha256{};
-  std::string path;  // relative, without . and ..
+  std::string path;  // relative, without `.` and `..`
 };
 
 [[nodiscard]] std::string to_line(const Listed& listed);
 [[nodiscard]] Result<std::vector<Listed>> parse_list(std::string_view text);
 
-// Whether there is an executable file of that path: what `entry` of a manifest must name.
+// Returns true if the list has an executable file with this path: `entry` of a manifest must name
+// one.
 [[nodiscard]] bool has_program(const std::vector<Listed>& list, std::string_view path);
 
 }  // namespace agent_releases

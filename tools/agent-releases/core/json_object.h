@@ -1,5 +1,5 @@
-// One object of JSON: its members are read by name and checked, or written one after the other. How
-// bytes are taken apart is agent-protocol's, which bounds them.
+// Reads and writes one object of JSON: its members are read by name and checked, or written one
+// after the other. json_line.h parses the bytes, and bounds them.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,29 @@
 
 namespace agent_releases {
 
-// Reads members. The first that is not as it must be is remembered, and makes all of it refused.
+// Reads members. If one is not valid, the whole object is refused, and the first fault is
+// remembered.
 class JsonReader {
  public:
-  // The whole of `text` must be one object.
+  // Parses `text`, which must be exactly one object.
   [[nodiscard]] static Result<JsonReader> parse(std::string_view text);
 
-  // Whether a member is there and an object; if it is not, nothing is refused.
+  // Returns true if the member exists and is an object; otherwise nothing is refused.
   [[nodiscard]] bool is_object(std::string_view name) const;
 
-  // The object that a member is, if it is there and one.
+  // Returns the object that is the member's value, or nothing.
   [[nodiscard]] std::optional<JsonReader> object(std::string_view name);
 
-  // Without a value: it is absent or wrong. Its bytes of UTF-8 are limited; U+0000 is refused.
+  // These return nothing if the member is absent or not valid. A text may have at most `bytes_max`
+  // bytes of UTF-8, and no U+0000.
   [[nodiscard]] std::optional<std::string> text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view name);
 
-  // The same, of a member that must be there: without it, all is refused.
+  // These read a required member: if it is absent, the whole object is refused.
   [[nodiscard]] std::string required_text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::int64_t required_number(std::string_view name);
 
-  // Refuses all of it for a reason that only the caller knows. The first reason stays.
+  // Refuses the whole object for a reason that the caller knows. The first reason stays.
   void refuse(std::string reason);
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
 
@@ -59,10 +61,10 @@ class JsonWriter {
   JsonWriter& add(std::string_view name, bool truth);
   JsonWriter& add_raw(std::string_view name, std::string_view json);
 
-  // Left out where there is none.
+  // Adds the member if there is a text.
   JsonWriter& add_if(std::string_view name, const std::optional<std::string>& text);
 
-  // With its closing bracket, without a newline.
+  // Returns the object with its closing bracket, without a newline.
   [[nodiscard]] std::string line() const { return line_ + "}"; }
 
  private:

@@ -26,7 +26,7 @@ struct Signature {
   std::string trusted_comment;
 };
 
-// The next line, without what ends it; nothing where there is none.
+// Removes the next line and returns it without its end; returns nothing if there is none.
 std::optional<std::string_view> take_line(std::string_view& text) {
   if (text.empty()) return std::nullopt;
   const std::size_t end = text.find('\n');
@@ -116,7 +116,7 @@ Result<std::string> verify_signature(std::string_view message, std::string_view 
   const Result<Signature> parsed = parse_signature(text);
   if (!parsed) return parsed.refusal();
   const Signature& signature = parsed.value();
-  // A number is no secret: two keys may have the same.
+  // A key's number is not a secret, so two keys may have the same number: all of them are tried.
   bool known = false;
   for (const PublicKey& key : keys) {
     if (key.number != signature.key_number) continue;

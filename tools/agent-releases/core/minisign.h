@@ -1,5 +1,5 @@
-// Signatures in minisign's format: what `minisign -S` writes is accepted, and what `minisign -V`
-// refuses is refused. Bytes in, answers out: files are elsewhere.
+// Verifies signatures in minisign's format: accepts what `minisign -S` writes, and refuses what
+// `minisign -V` refuses. Reads no files.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace agent_releases {
 
-// Of the files of signatures and keys; minisign's own comments end far below.
+// The most bytes of a file with a signature or a key, far more than minisign's own comments need.
 inline constexpr std::size_t signature_bytes_max = 16'384;
 inline constexpr std::size_t key_bytes_max = 4'096;
 
@@ -21,11 +21,11 @@ struct PublicKey {
   std::array<unsigned char, 32> bytes{};
 };
 
-// A file of `minisign -G`: a comment, and the key in base64 on the second line.
+// Parses a file of `minisign -G`: a comment, and on the second line the key in base64.
 [[nodiscard]] Result<PublicKey> parse_public_key(std::string_view text);
 
-// Both that of the message and that of the trusted comment are made by one of the keys. Gives the
-// trusted comment.
+// Verifies that one of the keys has made both signatures: of the message, and of the trusted
+// comment. Returns the trusted comment.
 [[nodiscard]] Result<std::string> verify_signature(std::string_view message,
                                                    std::string_view signature,
                                                    const std::vector<PublicKey>& keys);

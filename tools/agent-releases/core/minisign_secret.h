@@ -1,6 +1,6 @@
 // Makes keys and signatures in minisign's format: `minisign -V` accepts what is made here, and the
-// keys of `minisign -G` are read, with and without a password. Bytes in, bytes out: what is drawn
-// at random comes from the caller, and files and questions are elsewhere.
+// keys of `minisign -G` are read, with and without a password. Reads no files and asks nobody:
+// random bytes and passwords come from the caller.
 #pragma once
 
 #include <array>
@@ -25,19 +25,19 @@ struct SecretKey {
   std::array<unsigned char, secret_bytes> bytes{};
 };
 
-// The key of a file, encrypted if it has a password.
+// The content of a key's file; the key is encrypted if it has a password.
 struct SecretKeyFile {
   bool has_password = false;
   std::array<unsigned char, salt_bytes> salt{};
-  std::uint64_t operations = 0;                                // of scrypt
-  std::uint64_t memory = 0;                                    // of scrypt, in bytes
+  std::uint64_t operations = 0;                                // the parameter of scrypt
+  std::uint64_t memory = 0;                                    // the parameter of scrypt, in bytes
   std::array<unsigned char, 8 + secret_bytes + 32> content{};  // number, key and checksum
 };
 
 [[nodiscard]] Result<SecretKeyFile> parse_secret_key(std::string_view text);
 
-// Refused where the password is wrong or the file is damaged. A key with a password takes up to a
-// GiB of memory and some seconds of the processor's time, as the file says.
+// Decrypts the key. Refuses a wrong password or a damaged file. For a key with a password, this
+// takes up to a GiB of memory and some seconds of processor time, as set in the file.
 [[nodiscard]] Result<SecretKey> open_secret_key(const SecretKeyFile& file,
                                                 std::string_view password);
 
@@ -48,18 +48,19 @@ struct Randomness {
 };
 [[nodiscard]] SecretKey make_key(const Randomness& randomness);
 
-// The text of a key file: with an empty password the key is not encrypted. As minisign does, uses
-// less memory than its usual GiB if there is no more.
+// Returns the text of a key's file; with an empty password the key is not encrypted. If there is
+// less memory than the usual GiB, uses less, as minisign does.
 [[nodiscard]] Result<std::string> secret_key_text(const SecretKey& key, std::string_view password,
                                                   const Randomness& randomness);
 
 [[nodiscard]] PublicKey public_key_of(const SecretKey& key);
 [[nodiscard]] std::string public_key_text(const PublicKey& key);
 
-// "1A2B3C4D5E6F7081", as minisign shows the number of a key.
+// Returns the number of a key as minisign shows it: "1A2B3C4D5E6F7081".
 [[nodiscard]] std::string shown_key_number(const std::array<unsigned char, 8>& number);
 
-// The text of a signature's file. The trusted comment has the time and the name of the file.
+// Returns the text of a signature's file. The trusted comment has the time and the name of the
+// file.
 [[nodiscard]] std::string sign(const SecretKey& key, std::string_view message,
                                std::string_view file_name, Moment now);
 

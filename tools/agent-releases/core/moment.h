@@ -1,4 +1,4 @@
-// A point in time to the second: what manifests and the ledger hold, as RFC 3339 writes it.
+// A point in time, to the second, as manifests and the ledger hold it in the form of RFC 3339.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace agent_releases {
 // Seconds since 1970-01-01T00:00:00Z.
 using Moment = std::int64_t;
 
-// A fraction of a second is dropped.
+// Parses a time of RFC 3339, and drops a fraction of a second.
 [[nodiscard]] inline std::optional<Moment> parse_moment(std::string_view text) {
   const auto moment = upgraderctl::parse_moment(text);
   if (!moment) return std::nullopt;

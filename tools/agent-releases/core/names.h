@@ -1,5 +1,5 @@
-// The names of the files in a releases directory. Checks names that come from elsewhere before
-// they become part of a path.
+// The names of the files in a releases directory. Checks foreign names before they become part of a
+// path.
 #pragma once
 
 #include <cstddef>
@@ -27,25 +27,27 @@ inline constexpr std::string_view signature_ending = ".json.minisig";
 inline constexpr std::string_view files_ending = ".files";
 inline constexpr std::string_view partial_ending = ".part";
 
-// Names of files have 255 bytes at most, and a version and an ending must have room.
+// The longest NAME of releases. A file's name has at most 255 bytes, and a version and an ending
+// must have room in it.
 inline constexpr std::size_t name_bytes_max = 64;
 inline constexpr std::size_t entry_bytes_max = 1'024;
 
-// Of a path, as file systems have it.
+// The longest component of a path in file systems.
 inline constexpr std::size_t component_bytes_max = 255;
 
-// Says what is wrong with it as the NAME of releases, or as the version of one.
+// Return what is wrong with the NAME of releases, or with the version of one.
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);
 
-// Says what is wrong with a relative path that must stay below its directory: each component is a
-// name, none is `.` or `..`.
+// Returns what is wrong with a relative path that must stay below its directory: each component
+// must be a name, and neither `.` nor `..`.
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
-// The file in .staging that the maker of release NAME-v1.2.3 locks. No release is called so.
+// Returns the name of the file in .staging that the maker of release NAME-v1.2.3 locks. No release
+// has this name.
 [[nodiscard]] std::string claim_name(std::string_view name, const Version& version);
 
-// NAME-v1.2.3
+// Returns NAME-v1.2.3.
 [[nodiscard]] std::string release_name(std::string_view name, const Version& version);
 
 struct Known {
@@ -54,7 +56,7 @@ struct Known {
   Version version;
 };
 
-// Tells which part of a release of that NAME an entry of its directory is. Returns nothing if the
+// Returns which part of a release of that NAME an entry of its directory is, or nothing if the
 // entry belongs to no such release.
 [[nodiscard]] std::optional<Known> recognise(std::string_view entry, std::string_view name);
 

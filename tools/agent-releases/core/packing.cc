@@ -22,7 +22,8 @@ bool is_elf(const Found& file) {
   return file.kind == Found::Kind::file && file.beginning.starts_with("\177ELF");
 }
 
-// Of an ELF file, whether the kernel starts it: neither an object file nor a core.
+// Returns true if an ELF file is a program that the kernel starts, neither an object file nor a
+// core.
 bool is_program(const Found& elf) {
   constexpr std::size_t order_at = 5;
   constexpr char little = 1;
@@ -49,7 +50,7 @@ Outcome check_mode(const Found& file) {
                  file.path};
 }
 
-// Whether the kernel can start it at all.
+// Checks that the kernel can start the file.
 Outcome check_program(const Found& file) {
   if (file.kind != Found::Kind::file) {
     return Refusal{file.path + " is no regular file, so it cannot be what is executed"};
@@ -64,7 +65,7 @@ Outcome check_program(const Found& file) {
                  "with #!"};
 }
 
-// Links and names, as they would be refused when the archive is unpacked.
+// Refuses links and names that would be refused when the archive is unpacked.
 Outcome check_member(const Found& found) {
   const auto path = member_path(found.path);
   if (!path) return Refusal{"the name " + found.path + " " + path.reason()};
@@ -92,7 +93,7 @@ const Found* find(const std::vector<Found>& tree, std::string_view path) {
   return found == tree.end() ? nullptr : &*found;
 }
 
-// The program that is executed: the one that was named, or NAME, or bin/NAME.
+// Finds the program that is executed: the one that was named, otherwise NAME or bin/NAME.
 Result<const Found*> find_entry(const Wanted& wanted, const std::vector<Found>& tree) {
   if (!wanted.entry.empty()) {
     if (const Outcome sound = check_entry(wanted.entry); !sound) return sound.refusal();
@@ -116,14 +117,15 @@ Result<std::string> processor_of(const Found& program) {
   return Refusal{program.path + " is for a processor that manifests have no name for"};
 }
 
-// An ELF program is for its own processor, and no other may be named.
+// Returns the processor of an ELF program. Refuses if the publisher has named another one.
 Result<std::string> arch_of_program(const Wanted& wanted, const Found& program) {
   Result<std::string> found = processor_of(program);
   if (!found || wanted.arch.empty() || wanted.arch == found.value()) return found;
   return Refusal{program.path + " is for " + found.value() + ", and not for " + wanted.arch};
 }
 
-// A script runs on any processor, but for the libraries and programs that lie beside it.
+// Returns the processor of a release whose program is a script. A script itself runs on any
+// processor, but the libraries and programs beside it may not.
 Result<std::string> arch_of_script(const Wanted& wanted, const std::vector<Found>& tree) {
   std::set<std::string> processors;
   std::string first;

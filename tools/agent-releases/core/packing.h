@@ -1,5 +1,5 @@
-// Decides what `pack` makes of a file or a tree: whether `add` would accept it, for which processor
-// it is, and what the published files are called. Reads and writes nothing.
+// Decides what `pack` makes of a file or a directory: whether `add` would accept it, for which
+// processor it is, and the names of the published files. Reads and writes no files.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,25 @@
 
 namespace agent_releases {
 
-// One file, directory or link, as it was found on disk.
+// One file, directory or link, as found on disk.
 struct Found {
   enum class Kind : std::uint8_t { file, directory, link, other };
-  std::string path;  // below the directory that is packed; of a single file: as it was named
+  // Relative to the directory that is packed; for a single file, as the user named it.
+  std::string path;
   Kind kind = Kind::file;
   unsigned mode = 0;  // permissions, set-user-ID and set-group-ID
   std::int64_t bytes = 0;
-  std::int64_t written_ns = 0;  // when it was last written, by the file system
-  std::string target{};         // of a link
-  std::string beginning{};      // the first `elf_header_bytes` of a file
+  std::int64_t written_ns = 0;  // the time of the last change, from the file system
+  std::string target{};         // for a link
+  std::string beginning{};      // for a file: its first `elf_header_bytes`
 };
 
-// The publisher's words.
+// The values that the publisher gives.
 struct Wanted {
   std::string name;
   Version version;
-  std::string arch{};   // empty: taken from the program
-  std::string entry{};  // of a directory; empty: NAME or bin/NAME
+  std::string arch{};   // if empty, taken from the program
+  std::string entry{};  // for a directory; if empty, NAME or bin/NAME
   std::int64_t min_protocol = 1;
   std::optional<Moment> expires{};
 };
@@ -39,25 +40,27 @@ struct Wanted {
 struct Packing {
   Kind kind = Kind::file;
   std::string arch;
-  std::string entry{};        // of a tree
-  std::vector<Found> tree{};  // in the order in which it is packed
+  std::string entry{};        // for a directory: the program's path
+  std::vector<Found> tree{};  // in the order in which they are packed
 };
 
-// Refuses what `add` would refuse, or the kernel would not execute.
+// Make a plan for a file or a directory. Refuse what `add` would refuse, and what the kernel would
+// not execute.
 [[nodiscard]] Result<Packing> plan_file(const Wanted& wanted, const Found& file);
 [[nodiscard]] Result<Packing> plan_tree(const Wanted& wanted, std::vector<Found> tree);
 
-// The words by themselves: name, version and expiry. `now` is what the clock says.
+// Checks the name, the version and the expiry by themselves. `now` is the time by the system's
+// clock.
 [[nodiscard]] Outcome check_wanted(const Wanted& wanted, Moment now);
 
-// Refuses a tree with more bytes than `add` would unpack from an archive of `archive_bytes`.
+// Refuses a directory with more bytes than `add` would unpack from an archive of `archive_bytes`.
 [[nodiscard]] Outcome check_unpacked_bytes(const std::vector<Found>& tree,
                                            std::int64_t archive_bytes);
 
-// NAME-VERSION-ARCH: what a release's published files are called, but for their endings.
+// Returns NAME-VERSION-ARCH, the name of a release's published files without their endings.
 [[nodiscard]] std::string published_name(const Wanted& wanted, const Packing& packing);
 
-// The same with the ending of the release's own file.
+// Returns the published name of the release's own file, with its ending.
 [[nodiscard]] std::string published_file(const Wanted& wanted, const Packing& packing);
 
 [[nodiscard]] Manifest manifest_of(const Wanted& wanted, const Packing& packing, std::int64_t bytes,

@@ -1,4 +1,4 @@
-// Which processor a program is for.
+// Finds out for which processor a program is.
 #include "agent-releases/processor.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ struct Processor {
   std::string_view name;
   Bits bits;
   Order order;
-  std::uint32_t machine;  // as elf.h has it
-  std::uint32_t mask;     // which of the flags decide,
-  std::uint32_t flags;    // and how they must be
+  std::uint32_t machine;  // the value in elf.h
+  std::uint32_t mask;     // the flags that decide,
+  std::uint32_t flags;    // and the values that they must have
 };
 
 constexpr std::uint32_t arm_hard_float = 0x400;
@@ -36,7 +36,7 @@ constexpr std::array<Processor, 10> processors{{
     {"s390x", Bits::b64, Order::big, 22, 0, 0},
 }};
 
-// `bytes` is at most 4.
+// Reads a number of `bytes` bytes, at most 4.
 std::uint32_t number_at(std::string_view text, std::size_t at, std::size_t bytes, Order order) {
   std::uint32_t number = 0;
   for (std::size_t i = 0; i < bytes; ++i) {

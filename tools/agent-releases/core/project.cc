@@ -33,7 +33,8 @@ std::string program_of(JsonReader& json, const std::string& package, std::string
   return json.text("main", member_path_bytes_max).value_or(std::string(default_main));
 }
 
-// As JavaScript and Python both read it: what is not plain ASCII is refused elsewhere.
+// Quotes a text for both JavaScript and Python. Texts that are not plain ASCII are refused
+// elsewhere.
 std::string quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -72,8 +73,8 @@ std::vector<std::string> node_program_paths(const std::string& program) {
   return {path, path + ".js", path + ".cjs", path + ".mjs", path + "/" + std::string(default_main)};
 }
 
-// Node.js runs the program as if it had been named on the command line: `require.main` and the like
-// are the program's own.
+// Returns the program that runs a Node.js project. It makes Node.js run the project's program as if
+// that had been named on the command line, so that `require.main` and the like are right.
 std::string node_entry_text(const std::string& program) {
   return "#!/usr/bin/env node\n"
          "// Made by agent-releases pack: runs the program of this release.\n"
@@ -84,7 +85,8 @@ std::string node_entry_text(const std::string& program) {
          "require('node:module').runMain();\n";
 }
 
-// Nothing is written into the release, which never changes.
+// Returns the program that runs a Python project. It makes Python write nothing into the release,
+// which must never change.
 std::string python_entry_text(const std::string& name, const std::string& program, bool is_module,
                               const std::string& version) {
   std::string text =
@@ -135,7 +137,7 @@ bool has_native_files(const std::vector<Found>& tree) {
 
 namespace {
 
-// `python3 -m` would find it in the tree or among its packages.
+// Returns true if `python3 -m` would find the module in the tree or among its packages.
 bool has_module(const std::vector<Found>& tree, const std::string& module) {
   if (!is_module_name(module)) return false;
   std::string path = module;

@@ -1,4 +1,5 @@
-// Which releases may go: all are known, with what keeps them, in; those that are removed, out.
+// Chooses the releases that may be removed, from a list of all releases with the reasons to keep
+// them.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +15,15 @@ namespace agent_releases {
 struct Holding {
   Version version;
   Moment added = 0;
-  std::optional<std::string> needed;  // what for; such a release never goes
+  std::optional<std::string> needed;  // the reason why the release is needed, and never removed
 };
 
 struct Bounds {
-  std::size_t keep = 1;          // so many of the newest stay
-  std::optional<Moment> before;  // what was added later stays
+  std::size_t keep = 1;          // the number of newest releases that stay
+  std::optional<Moment> before;  // releases that were added at this time or later stay
 };
 
-// In order of version.
+// Returns the versions to remove, in the order of versions.
 [[nodiscard]] std::vector<Version> choose_to_prune(std::vector<Holding> holdings,
                                                    const Bounds& bounds);
 

@@ -1,5 +1,5 @@
 // Chooses, by their names, the files in a releases directory that a crash has left there and that
-// have to be removed.
+// must be removed.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace agent_releases {
 
-// Of the entries of the directory: manifests, signatures and lists of files without a release. Only
-// a release makes them more than the rest of a deed that was cut short.
+// Returns the entries of the directory that are manifests, signatures or lists of files without a
+// release: they are left from a command that was interrupted.
 [[nodiscard]] std::vector<std::string> orphans(const std::vector<std::string>& entries,
                                                std::string_view name);
 
 inline constexpr std::string_view no_partial = ".";
 
-// Of the entries of .staging: all but what was fetched in part, unless it is of no use either, so
-// that the next `add` of the same bytes goes on where this one ended. `wanted` is the name of the
-// one partial file that may stay, or empty: any may; or `no_partial`.
+// Returns the entries of .staging that must be removed: all except partial downloads, so that the
+// next `add` of the same bytes continues them. If `wanted` is a name, only that partial download
+// may stay; if it is empty, all may; if it is `no_partial`, none may.
 [[nodiscard]] std::vector<std::string> leavings(const std::vector<std::string>& entries,
                                                 std::string_view wanted);
 

@@ -1,4 +1,4 @@
-// How versions are read, written and compared.
+// Parses, prints and compares versions.
 #include "agent-releases/version.h"
 #include "tools/agent-releases/core/cut_off.h"
 
@@ -8,7 +8,7 @@
 namespace agent_releases {
 namespace {
 
-// Enough for a date with a time, and never too large for the type.
+// The most digits of a number: enough for a date with a time, and never too large for the type.
 constexpr std::size_t digits_max = 18;
 
 bool is_digit(char c) {
@@ -33,7 +33,8 @@ bool parse_number(std::string_view text, std::uint64_t& number) {
   return true;
 }
 
-// An empty identifier at the end is one, too: "1.0.0-a." is no version.
+// Splits a text into identifiers. An empty identifier at the end is an error: "1.0.0-a." is not a
+// version.
 bool parse_identifiers(std::string_view text, bool numbers_are_numbers,
                        std::vector<std::string>& identifiers) {
   for (bool more = true; more;) {
@@ -93,7 +94,8 @@ std::string Version::text() const {
 std::strong_ordering Version::operator<=>(const Version& other) const {
   if (const auto order = numbers <=> other.numbers; order != 0) return order;
   if (prerelease.empty() || other.prerelease.empty()) {
-    return prerelease.empty() <=> other.prerelease.empty();  // a pre-release comes before
+    // A pre-release is older than its release.
+    return prerelease.empty() <=> other.prerelease.empty();
   }
   const std::size_t common = std::min(prerelease.size(), other.prerelease.size());
   for (std::size_t i = 0; i < common; ++i) {

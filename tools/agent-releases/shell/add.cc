@@ -1,5 +1,6 @@
-// Adds a release: its bytes are fetched and judged, made durable under other names, and get their
-// own in an order that leaves nothing half there. Its manifest is publication.h's affair.
+// Adds a release: fetches and verifies its bytes, makes them durable under temporary names, and
+// renames these in an order in which no half of a release is ever visible. publication.h fetches
+// the manifest.
 #include <sys/stat.h>
 
 #include <utility>
@@ -44,7 +45,7 @@ class Addition {
   Publication published_;
 };
 
-// A path that exists keeps its bytes for ever.
+// Checks whether the release exists. A path that exists must keep its bytes for ever.
 Result<bool> Addition::is_there() const {
   const Manifest& manifest = published_.manifest;
   const std::string path = store_.directory().path_of(store_.name_of(manifest.version));
@@ -66,7 +67,7 @@ Result<bool> Addition::is_there() const {
                  "another version"};
 }
 
-// A release that is there gets what it lacks: a manifest, or the signature by a new key.
+// Completes a release that exists already: adds a missing manifest, or the signature by a new key.
 Outcome Addition::complete(const Directory& staging) {
   const Version& version = published_.manifest.version;
   const Directory& directory = store_.directory();
@@ -110,7 +111,7 @@ Outcome Addition::finish_archive(const Directory& staging, const Download& downl
   return staging.remove(part_name(manifest));
 }
 
-// Everything gets its bytes and is durable, under names in .staging.
+// Makes all bytes durable, under names in .staging.
 Outcome Addition::finish(const Directory& staging, const Download& download) {
   const Manifest& manifest = published_.manifest;
   if (!published_.signature.empty()) {
@@ -128,7 +129,7 @@ Outcome Addition::finish(const Directory& staging, const Download& download) {
 }
 
 // Renames the release last, because that makes it visible: its manifest, its signature and its list
-// of files have to be durable before.
+// of files must be durable before.
 Outcome Addition::place(const Directory& staging) {
   const Directory& directory = store_.directory();
   const std::string name = store_.name_of(published_.manifest.version);
@@ -155,11 +156,12 @@ Outcome Addition::place(const Directory& staging) {
   return staging.sync();
 }
 
-// The part stays only where the next call can go on with it.
+// Fetches the bytes. Sets `is_resumable` if the next call can continue the partial download.
 Outcome Addition::make(const Directory& staging, bool& is_resumable) {
   const auto url = resolve_url(published_.url, published_.manifest.url);
   if (!url) return Refusal{shown_url(published_.url) + ": " + url.reason()};
-  // A program that is open for writing cannot be executed, so the download ends first.
+  // A program that is open for writing cannot be executed, so the download object must be destroyed
+  // first.
   Download download(fetcher_, published_.manifest, staging, adding_.progress);
   if (const Outcome fetched = download.run(url.value()); !fetched) {
     is_resumable = fetched.refusal().trouble == Trouble::cut_off && download.has_begun();
@@ -175,12 +177,13 @@ Outcome Addition::settle(const Directory& staging, bool& was_there) {
   return was_there ? complete(staging) : place(staging);
 }
 
-// Others may write while this one is fetched and unpacked: its names in .staging are claimed.
+// Adds a release that is absent. Claims its names in .staging, since others may write to the
+// directory while this release is fetched and unpacked.
 Outcome Addition::add_anew(bool& was_there) {
   const Version& version = published_.manifest.version;
   Result<Claim> claim = store_.claim(version, part_name(published_.manifest));
   if (!claim) return claim.refusal();
-  // It may have been waited for while another process has added the same release.
+  // While this process waited for the claim, another one may have added the same release.
   const Result<bool> there = is_there();
   if (!there) return there.refusal();
   bool is_resumable = false;
@@ -198,7 +201,8 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// A release that is there is left as it is, and what a crash has left beside it is of no use.
+// Adds the release unless it exists already; then the leftovers of a crash are useless and are
+// removed.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

@@ -1,4 +1,4 @@
-// Makes a release of a program that was installed as a plain file, and a link of its place.
+// Makes a program that was installed as a plain file a release, and its path a link.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ class Adoption {
   Outcome link_place() const;
 
   const Store& store_;
-  Directory parent_;  // of the plain file
+  Directory parent_;  // the directory of the plain file
   std::string base_;
   std::string path_;
   std::string name_;
@@ -69,7 +69,8 @@ Result<upgrader::OwnedFd> Adoption::open_program() const {
   return program;
 }
 
-// A script is taken to be for this machine: which others have its interpreter is not known.
+// Finds the processor of the program. A script counts as being for this machine, since its
+// interpreter may not exist elsewhere.
 Outcome Adoption::learn_processor(int program) {
   std::array<char, elf_header_bytes> header;
   const ssize_t count = ::pread(program, header.data(), header.size(), 0);
@@ -105,7 +106,7 @@ Outcome Adoption::copy(int program, const Directory& staging) {
   return synced ? place(staging, size) : synced;
 }
 
-// The manifest first, then the release, as for one that is added.
+// Renames the manifest first, then the release, as for a release that is added.
 Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const Directory& directory = store_.directory();
   const auto there_already = directory.status(name_);
@@ -136,7 +137,8 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   return moved ? directory.sync() : moved;
 }
 
-// `current` leads to the release by way of the adopted place, which is what the upgrader keeps.
+// Makes `current` lead to the release through the adopted path, which is the link that the upgrader
+// replaces.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};

@@ -34,7 +34,7 @@ class Checking {
   Checking(const Directory& directory, std::vector<PublicKey> keys, Moment now)
       : directory_(directory), keys_(std::move(keys)), now_(now) {}
 
-  // Nothing where it is some other JSON.
+  // Returns nothing if the file is another kind of JSON.
   Result<std::optional<CheckedManifest>> look_at(const std::string& name);
 
  private:
@@ -48,7 +48,7 @@ class Checking {
   const Directory& directory_;
   std::vector<PublicKey> keys_;
   Moment now_;
-  // By name, version and processor: the first manifest of these, and its release's hash.
+  // For each name, version and processor: the first manifest, and its release's hash.
   std::map<std::string, std::pair<std::string, std::string>> seen_;
 };
 
@@ -69,7 +69,7 @@ Result<std::string> Checking::verify(const std::string& text, CheckedManifest& c
   return verify_signature(text, *signature.value(), keys_);
 }
 
-// On a machine of its kind, in a directory that has no other release.
+// Checks a manifest as a machine of its kind would, with no other release in its directory.
 Outcome Checking::judge_alone(const Manifest& manifest, const std::string& comment) const {
   const std::string_view processor = todays_processor_name(manifest.arch);
   if (manifest.arch != "any" && !is_processor_name(processor)) {
@@ -138,7 +138,7 @@ Outcome Checking::judge(const std::string& text, CheckedManifest& checked) {
   return alone ? judge_file(manifest.value(), checked) : alone;
 }
 
-// An index of releases is JSON, too.
+// Checks one file. An index of releases is JSON, too, and is skipped.
 Result<std::optional<CheckedManifest>> Checking::look_at(const std::string& name) {
   CheckedManifest checked{.name = name};
   const auto signature = directory_.status(name + std::string(signature_of_manifest));

@@ -1,5 +1,5 @@
-// Looks at a directory of published files as `add` would, on a machine of the right kind: what it
-// would refuse is found before anybody fetches it.
+// Checks a directory of published files as `add` would, on a machine of the right kind: faults are
+// found before anybody fetches the files.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 namespace agent_releases {
 
 struct CheckedManifest {
-  std::string name;  // of its file
+  std::string name;  // the name of the manifest's file
   Outcome sound = std::monostate{};
-  std::string notes{};  // what has not been looked at, and why
+  std::string notes{};  // what was not checked, and why
 };
 
-// Every file *.json of the directory that is a manifest or is signed, in the order of their names.
-// With `keys`, a directory of public keys, each must be signed by one of them; without it, no
-// signature is verified. Each archive is unpacked into a directory below TMPDIR, which is
+// Checks every file *.json of the directory that is a manifest or is signed, in the order of their
+// names. With `keys`, a directory of public keys, each must be signed by one of them; without it,
+// no signature is verified. Each archive is unpacked into a directory below TMPDIR, which is
 // removed afterwards.
 [[nodiscard]] Result<std::vector<CheckedManifest>> check_published(const std::string& directory,
                                                                    const std::string& keys,

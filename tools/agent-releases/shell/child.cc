@@ -33,7 +33,8 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-// Until the child closes it. A signal may come just before the wait, so the wait is cut in pieces.
+// Reads from the pipe until the child closes it. Waits in short pieces, since a signal may come
+// just before the wait.
 Outcome drain(int pipe, pid_t child, std::string& output) {
   bool told = false;
   std::array<char, 4'096> bytes;

@@ -1,4 +1,4 @@
-// Runs npm and Python as children, one at a time, never by way of a shell.
+// Runs npm and Python as child processes, one at a time, never by a shell.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace agent_releases {
 
-// So much is read of what a child prints.
+// The most bytes that are read of a child's output.
 inline constexpr std::size_t child_output_bytes_max = 65'536;
 
-// Runs the program, found along PATH, in the directory, and waits until it ends. Its complaints go
-// to our standard error; gives what it printed. Refused where it is not there, or fails. An
-// interruption of this process is passed on to it.
+// Runs the program, found along PATH, in the directory, and waits until it ends. Its standard error
+// is ours; returns its standard output. Refuses if the program is missing or fails. Passes an
+// interruption of this process on to it.
 [[nodiscard]] Result<std::string> run_child(const std::vector<std::string>& command,
                                             const std::string& directory);
 

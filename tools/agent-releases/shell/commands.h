@@ -1,4 +1,4 @@
-// The commands of agent-releases, each done and told of.
+// The commands of agent-releases: performs one, and prints the result.
 #pragma once
 
 #include "agent-releases/result.h"
@@ -15,7 +15,7 @@ inline constexpr int exit_damaged = 6;
 
 [[nodiscard]] int exit_status_of(Trouble trouble);
 
-// Prints what there is to be told, on standard output.
+// Performs the command, and prints its result on standard output.
 [[nodiscard]] Outcome perform(const Options& options);
 
 }  // namespace agent_releases

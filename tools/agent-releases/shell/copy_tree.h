@@ -1,4 +1,4 @@
-// Copies a tree of files, directories and links into a fresh directory, as it is.
+// Copies the content of a directory, with its files, directories and links, into a new directory.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace agent_releases {
 
-// Nothing of whose name `is_left_out` is true. Devices, FIFOs and sockets are refused; so is a tree
-// that is deeper than that of a release.
+// Copies all names except those for which `is_left_out` returns true. Refuses devices, FIFOs and
+// sockets, and directories that are deeper than a release may be.
 [[nodiscard]] Outcome copy_tree(const Directory& from, const Directory& into,
                                 const std::function<bool(const std::string&)>& is_left_out,
                                 std::size_t depth = 0);

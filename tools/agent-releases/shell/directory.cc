@@ -111,7 +111,7 @@ std::optional<std::string> Directory::link_target(const std::string& name) const
 
 Result<upgrader::OwnedFd> Directory::open_file(const std::string& name, int flags,
                                                mode_t mode) const {
-  // O_NONBLOCK: somebody's FIFO must not stop us; it means nothing for regular files.
+  // O_NONBLOCK has no effect on regular files, but without it, opening a FIFO could block.
   const int safe = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   upgrader::OwnedFd file(::openat(descriptor(), name.c_str(), safe, mode));
   if (!file) return refusal_from_errno("open", path_of(name));
@@ -156,10 +156,11 @@ Outcome Directory::write(const std::string& name, std::string_view text, mode_t 
 Outcome Directory::rename(const std::string& name, const Directory& into,
                           const std::string& new_name, Existing existing) const {
   const unsigned flags = existing == Existing::keep ? RENAME_NOREPLACE : 0;
-  // musl has no function for it.
+  // Called directly, since musl has no function for this system call.
   long failed = ::syscall(SYS_renameat2, descriptor(), name.c_str(), into.descriptor(),
                           new_name.c_str(), flags);
-  // Some file systems do not know the flag; whoever writes holds the lock, so to look is enough.
+  // Some file systems do not support the flag. The writer holds the lock, so checking first is
+  // enough.
   if (failed != 0 && errno == EINVAL && flags != 0) {
     const auto there = into.status(new_name);
     if (!there) return there.refusal();

@@ -1,5 +1,5 @@
-// An open directory and the few deeds on what is in it. Everything is reached from its descriptor
-// by one name, and no symbolic link is followed, so that nothing leads elsewhere.
+// An open directory, with functions for the files in it. Everything is reached from its descriptor
+// by a single name, and no symbolic link is followed, so that nothing outside is reached.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,10 +16,11 @@
 
 namespace agent_releases {
 
-// "cannot DEED PATH: " and what errno says. To be called before anything else changes errno.
+// Returns the refusal "cannot DEED PATH: " with the text of errno. Must be called before anything
+// else changes errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
-// Reads what is left of an open file, at most so many bytes; more is an error.
+// Reads the rest of an open file, at most `bytes_max` bytes; more is an error.
 [[nodiscard]] Result<std::string> read_all(int descriptor, const std::string& path,
                                            std::size_t bytes_max);
 [[nodiscard]] Outcome write_all(int descriptor, const std::string& path, std::string_view bytes);
@@ -27,17 +28,17 @@ namespace agent_releases {
 
 class Directory {
  public:
-  // Follows links on the way to it.
+  // Opens a directory; links in its path are followed.
   [[nodiscard]] static Result<Directory> open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   [[nodiscard]] std::string path_of(std::string_view name) const;
 
-  // Without . and .. , in no order.
+  // Returns the names in the directory without `.` and `..`, in no order.
   [[nodiscard]] Result<std::vector<std::string>> names() const;
 
-  // Of the entry itself, not of what a link names; nothing if there is none.
+  // Returns the status of the entry itself, not of a link's target; nothing if there is none.
   [[nodiscard]] Result<std::optional<struct stat>> status(const std::string& name) const;
   [[nodiscard]] std::optional<std::string> link_target(const std::string& name) const;
 
@@ -45,15 +46,15 @@ class Directory {
                                                     mode_t mode = 0644) const;
   [[nodiscard]] Result<Directory> subdirectory(const std::string& name) const;
 
-  // Does nothing if it is there already.
+  // Makes a directory, unless it exists already.
   [[nodiscard]] Outcome make_directory(const std::string& name, mode_t mode) const;
 
-  // Reads a whole regular file. Gives nothing if it does not exist; refused if it has more than
+  // Reads a whole regular file. Returns nothing if it does not exist; refuses if it has more than
   // `bytes_max` bytes.
   [[nodiscard]] Result<std::optional<std::string>> read(const std::string& name,
                                                         std::size_t bytes_max) const;
 
-  // Writes a file anew and syncs it; its entry is not synced.
+  // Writes a new file and syncs its content, but not its entry in the directory.
   [[nodiscard]] Outcome write(const std::string& name, std::string_view text,
                               mode_t mode = 0644) const;
 
@@ -63,10 +64,10 @@ class Directory {
                                Existing existing = Existing::replace) const;
   [[nodiscard]] Outcome link(const std::string& target, const std::string& name) const;
 
-  // A file, a link, or a directory with all that is in it. Does nothing if there is none.
+  // Removes a file, a link, or a directory with everything in it. Does nothing if there is none.
   [[nodiscard]] Outcome remove(const std::string& name) const;
 
-  // Afterwards the entries, as they are now, survive a power cut.
+  // Makes the present entries of the directory survive a power cut.
   [[nodiscard]] Outcome sync() const;
 
  private:

@@ -12,7 +12,7 @@
 namespace agent_releases {
 namespace {
 
-// A transfer that is cut off goes on as long as tries bring something.
+// An interrupted transfer is tried again for as long as the tries bring bytes.
 constexpr int fruitless_tries_max = 2;
 constexpr int tries_max = 100;
 
@@ -43,7 +43,8 @@ Outcome Download::write_piece(std::string_view bytes) {
   if (const Outcome written = write_all(part_.get(), path_, bytes); !written) return written;
   const std::int64_t before = bytes_ / behind;
   bytes_ += static_cast<std::int64_t>(bytes.size());
-  // The disk works while the network does; the sync at the end finds little left.
+  // Makes the disk write while the network transfers, so that the sync at the end has little left
+  // to do.
   if (bytes_ / behind != before) {
     ::sync_file_range(part_.get(), before * behind, behind, SYNC_FILE_RANGE_WRITE);
   }
@@ -61,7 +62,7 @@ Outcome Download::start_anew() {
   return std::monostate{};
 }
 
-// Hashes what an earlier, interrupted fetch has left.
+// Hashes the bytes that an earlier, interrupted fetch has left.
 Outcome Download::take_up() {
   std::array<char, 65'536> bytes;
   while (true) {
@@ -84,8 +85,8 @@ Outcome Download::open() {
   }
   part_ = std::move(*part.value());
   if (const Outcome taken = take_up(); !taken) return taken;
-  // Find out that the disk is full before anything is fetched. A file system without fallocate()
-  // is not asked.
+  // Finds out whether the disk is full before anything is fetched, if the file system has
+  // fallocate().
   const off_t size = manifest_.size;
   if (::fallocate(part_.get(), FALLOC_FL_KEEP_SIZE, 0, size) != 0 &&
       (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {

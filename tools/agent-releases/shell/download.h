@@ -1,5 +1,5 @@
-// The bytes of one release, on their way into .staging: from where an earlier fetch ended, never
-// more than were promised, and judged as a whole.
+// Downloads the bytes of one release into .staging: continues where an earlier fetch ended, takes
+// no more bytes than the manifest says, and checks the hash of the whole.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ namespace agent_releases {
 // The name of the file that holds the bytes of a release while they are downloaded.
 [[nodiscard]] std::string part_name(const Manifest& manifest);
 
-// So long a release may take to come in one call: as long as at 8 KiB a second, and ten minutes.
-// The next call goes on from there.
+// Returns how long the download of a release may take in one call: the time that it takes at 8 KiB
+// a second, and ten minutes. The next call continues it.
 [[nodiscard]] constexpr std::chrono::milliseconds fetch_limit(std::int64_t bytes) {
   constexpr std::int64_t bytes_a_second = 8'192;
   return std::chrono::minutes(10) + std::chrono::seconds(bytes / bytes_a_second);
@@ -29,13 +29,13 @@ class Download {
   Download(Fetcher& fetcher, const Manifest& manifest, const Directory& staging,
            const std::function<void(const Progress&)>& progress);
 
-  // Afterwards the part has the size and the hash that the manifest says.
+  // Downloads the file. Afterwards it has the size and the hash that the manifest says.
   [[nodiscard]] Outcome run(const std::string& url);
 
   [[nodiscard]] int descriptor() const { return part_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Whether something is there from which the next call can go on.
+  // Returns true if there are bytes from which the next call can continue.
   [[nodiscard]] bool has_begun() const { return bytes_ > 0; }
 
  private:
@@ -56,9 +56,9 @@ class Download {
   std::string path_;
   upgrader::OwnedFd part_;
   Hash hash_;
-  std::int64_t bytes_ = 0;  // in the part
-  std::int64_t from_ = 0;   // of which so many were there before
-  bool in_parts_ = false;   // they may be of different files
+  std::int64_t bytes_ = 0;  // bytes of the file so far
+  std::int64_t from_ = 0;   // of these, the bytes from an earlier fetch
+  bool in_parts_ = false;   // downloaded in parts, which may be of different files
   std::chrono::steady_clock::time_point ends_;
 };
 

@@ -38,13 +38,13 @@ std::string scheme_of(const std::string& text) {
   return part_of(url, CURLUPART_SCHEME).value_or("");
 }
 
-// libcurl asks it about once a second: whether to go on.
+// libcurl calls this function about once a second. It returns 1 to end the transfer.
 int go_on(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   const auto& cancelled = *static_cast<const std::function<bool()>*>(context);
   return cancelled() ? 1 : 0;
 }
 
-// libcurl hands each piece over; what `take` refuses ends the transfer.
+// The receiver of libcurl's pieces. If `take` refuses a piece, the transfer ends.
 struct Sink {
   const Fetcher::Request& request;
   CURL* handle;
@@ -69,7 +69,7 @@ std::size_t take_piece(char* bytes, std::size_t, std::size_t size, void* context
   return size;
 }
 
-// Whether the same request, made again, may get further.
+// Returns true if the same request, made again, may get further.
 bool may_be_repeated(CURLcode code) {
   switch (code) {
     case CURLE_PARTIAL_FILE:
@@ -100,7 +100,8 @@ bool cannot_resume(CURL* handle, CURLcode code) {
          (code == CURLE_HTTP_RETURNED_ERROR && status == range_not_satisfiable);
 }
 
-// As the program curl has it; libcurl reads those of proxies itself.
+// Uses the same variables for certificates as the program curl. libcurl itself reads those for
+// proxies.
 void use_certificates(CURL* handle) {
   const char* bundle = std::getenv("CURL_CA_BUNDLE");
   const char* file = std::getenv("SSL_CERT_FILE");
@@ -178,13 +179,13 @@ Result<Fetcher> Fetcher::make(const Limits& limits, std::function<bool()> cancel
   return Fetcher(handle, limits, std::move(cancelled));
 }
 
-// The handle keeps its connections from one fetch to the next.
+// Prepares a request. The handle keeps its connections from one fetch to the next.
 void Fetcher::prepare(const std::string& url) {
   CURL* const handle = handle_.get();
   curl_easy_reset(handle);
   curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  // A transfer that began by https stays with https.
+  // A transfer that began with https is never redirected to http.
   curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR,
                    scheme_of(url) == "https" ? "https" : "http,https");
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
@@ -208,7 +209,7 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail.data());
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_piece);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &sink);
-  // A server that knows no ranges announces all of it: that is no file that is too long.
+  // If a server ignores ranges, it announces the whole file, which must not count as too long.
   curl_easy_setopt(handle, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.bytes));
   if (request.from > 0) {
     curl_easy_setopt(handle, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.from));

@@ -1,5 +1,5 @@
-// Fetches by http, https (libcurl) and from files (fetch_file.h): bounded in size and time, and
-// from where an earlier fetch ended.
+// Fetches by http and https (libcurl) and from files (fetch_file.h): limits size and time, and
+// continues where an earlier fetch ended.
 #pragma once
 
 #include <chrono>
@@ -15,50 +15,52 @@
 
 namespace agent_releases {
 
-// A path becomes a file's URL; a URL stays as it is.
+// Turns a path into the URL of a file; a URL stays as it is.
 [[nodiscard]] Result<std::string> url_of(const std::string& source);
 
-// `reference`, where it is relative, as seen from `base`. Refused is what is neither http nor
-// https, nor, seen from a file, a file.
+// Returns `reference` as a URL; if it is relative, it is resolved against `base`. Refuses all but
+// http and https, and files if `base` is a file.
 [[nodiscard]] Result<std::string> resolve_url(const std::string& base,
                                               const std::string& reference);
 
-// Without a password that stands in it: for people.
+// Returns the URL without a password in it, for people.
 [[nodiscard]] std::string shown_url(const std::string& url);
 
-// Of this kind is what libcurl fetches: http or https. Everything else is a file, or is refused.
+// Returns true for http and https, which libcurl fetches. Everything else is a file, or is refused.
 [[nodiscard]] bool is_of_network(const std::string& url);
 
 class Fetcher {
  public:
-  // When a server is too slow to be waited for.
+  // The limits below which a server is too slow, so that its transfer ends.
   struct Limits {
-    std::int64_t bytes_a_second = 2'048;  // fewer, for so many seconds, end a transfer
+    // A transfer that is slower than this for `slow_s` seconds is ended.
+    std::int64_t bytes_a_second = 2'048;
     std::int64_t slow_s = 60;
-    std::chrono::milliseconds text = std::chrono::minutes(2);  // for a small file as a whole
+    // The limit for the whole of a small file.
+    std::chrono::milliseconds text = std::chrono::minutes(2);
   };
-  // `cancelled` is asked every second or oftener; true ends a transfer.
+  // `cancelled` is called at least every second; if it returns true, the transfer ends.
   [[nodiscard]] static Result<Fetcher> make(const Limits& limits,
                                             std::function<bool()> cancelled = {});
 
-  // A small file, as a whole.
+  // Fetches the whole of a small file.
   [[nodiscard]] Result<std::string> text(const std::string& url, std::size_t bytes_max);
 
   struct Request {
     std::string url;
-    std::int64_t from = 0;              // so many bytes are there
-    std::int64_t bytes = 0;             // and so many are expected in all; more are refused
-    std::chrono::milliseconds limit{};  // for all of it
+    std::int64_t from = 0;              // the number of bytes that exist already
+    std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
+    std::chrono::milliseconds limit{};  // the limit for the whole transfer
     std::function<Outcome(std::string_view)> take;
-    std::function<void(std::int64_t)> progress;  // how many bytes have come by now
+    std::function<void(std::int64_t)> progress;  // called with the number of bytes so far
   };
   enum class End { complete, cut_off, cannot_resume };
   struct Fetched {
     End end = End::complete;
-    std::string why{};     // where it is not complete
-    bool is_slow = false;  // cut off, since the server was too slow
+    std::string why{};     // the reason, if not complete
+    bool is_slow = false;  // ended, since the server was too slow
   };
-  // Refused where to try again would be of no use.
+  // Fetches bytes. Refuses if trying again would be useless.
   [[nodiscard]] Result<Fetched> fetch(const Request& request);
 
  private:

@@ -1,4 +1,4 @@
-// The public face of a follower; what it does is follower_work.h's.
+// The public interface of a follower; follower_work.h does the work.
 #include "agent-releases/follower.h"
 
 #include <utility>

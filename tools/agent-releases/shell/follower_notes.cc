@@ -18,7 +18,7 @@ Result<std::vector<Entry>> FollowerNotes::with_kept(const Directory& directory) 
   return ledger;
 }
 
-// In their order: a kept ending is of an earlier upgrade.
+// Writes the entries in their order: the kept endings are of earlier upgrades, so they come first.
 Outcome FollowerNotes::note(const Directory& directory, const Entry& entry) {
   while (!kept_.empty()) {
     if (const Outcome noted = append_to_ledger(directory, kept_.front()); !noted) return noted;

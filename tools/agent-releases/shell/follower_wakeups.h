@@ -25,10 +25,10 @@ class Wakeups {
   // Watches a descriptor until it is closed.
   void watch(int descriptor);
 
-  // Wakes at that time, or never.
+  // Wakes the follower at that time, or never if there is none.
   void set(std::optional<Clock::time_point> when);
 
-  // Takes in what has woken us. True if the directory has changed.
+  // Reads the causes of the wake-up. Returns true if the directory has changed.
   bool take();
 
  private:

@@ -16,10 +16,10 @@ using Clock = Wakeups::Clock;
 constexpr auto look_interval = 60s;
 constexpr auto look_interval_unwatched = 1s;
 
-// For kernels that do not report an exit by a descriptor.
+// How often to look for an exit, on kernels that do not report one by a descriptor.
 constexpr auto exit_look_interval = 20ms;
 
-constexpr std::size_t id_bytes_max = 64;  // as the protocol has it
+constexpr std::size_t id_bytes_max = 64;  // the limit of the protocol
 
 }  // namespace
 
@@ -28,12 +28,14 @@ Result<std::shared_ptr<Store>> Follower::Work::store() const {
       {.directory = settings_.directory, .name = settings_.name, .keys = settings_.keys});
 }
 
-// The same trouble is found at every look.
+// Reports a text unless it was the last one that was reported, since the same fault is found at
+// every look.
 void Follower::Work::report_once(const std::string& text) {
   if (std::exchange(reported_, text) != text) agent_.report(text);
 }
 
-// That this agent works is the ending of the upgrade to it.
+// Begins to look for releases. That this agent works is recorded as the ending of the upgrade to
+// it.
 void Follower::Work::begin() {
   has_begun_ = true;
   next_look_ = Clock::now();
@@ -90,7 +92,7 @@ std::optional<Clock::time_point> Follower::Work::next_work() const {
   return paused_until_ ? *paused_until_ : next_look_;
 }
 
-// Those that were refused as they are now are as good as absent.
+// Chooses a release. Releases that were refused, and have not changed since, are left out.
 std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Release>& releases,
                                                         const std::optional<Wish>& wish,
                                                         const std::vector<Entry>& ledger) const {
@@ -135,7 +137,7 @@ void Follower::Work::verify(const Store& store, Release release) {
   verification_.emplace(std::move(begun.value()));
 }
 
-// As it is now, it is not looked at again.
+// Refuses the chosen release until its files change.
 void Follower::Work::leave_alone(const std::string& why) {
   refused_[chosen_->path] = chosen_->writing;
   agent_.report("release " + chosen_->version.text() + " is not used: " + why);
@@ -160,7 +162,8 @@ void Follower::Work::verify_more() {
   verified(sha256);
 }
 
-// Its bytes are known now, and with them what became of them before.
+// Handles the end of a verification. The hash is known now, and so are earlier failures of these
+// bytes.
 void Follower::Work::verified(const std::string& sha256) {
   hashes_[chosen_->path] = {chosen_->writing, sha256};
   chosen_->sha256 = sha256;
@@ -235,8 +238,8 @@ void Follower::Work::note_what_is_kept() {
   if (const auto opened = store(); opened) notes_.try_again(opened.value()->directory());
 }
 
-// That it is tried is durable before it is asked for: what takes the machine down is not tried
-// again.
+// Requests the upgrade. That it is tried is recorded durably before the request, so that a release
+// that crashes the machine is not tried again.
 void Follower::Work::ask() {
   const std::string version = chosen_->version.text();
   const std::string ending = "/" + std::to_string(::getpid()) + "/" + std::to_string(++requests_);
@@ -260,7 +263,7 @@ void Follower::Work::upgrade_failed(const Failure& failure) {
   if (!known) return agent_.report(known.reason());
   const auto is_it = [&](const Entry& entry) { return entry.id == failure.id; };
   const auto last = std::find_if(known.value().rbegin(), known.value().rend(), is_it);
-  if (failure.id.empty() || last == known.value().rend()) return;  // somebody else's
+  if (failure.id.empty() || last == known.value().rend()) return;  // not requested by us
   if (last->ending == Ending::trying) {
     Entry ending = *last;
     ending.when = std::time(nullptr);

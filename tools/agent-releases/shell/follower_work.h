@@ -66,7 +66,7 @@ class Follower::Work {
 
   FollowerNotes notes_;
 
-  // One release at a time: verified, then tested, then asked for.
+  // Only one release at a time is verified, then tested, then requested.
   std::optional<Release> chosen_;
   std::string chosen_wish_;
   std::optional<Verification> verification_;
@@ -75,8 +75,8 @@ class Follower::Work {
   std::string id_;
   unsigned requests_ = 0;
 
-  std::map<std::string, std::pair<std::string, std::string>> hashes_;  // path: writing, sha256
-  std::map<std::string, std::string> refused_;                         // path: writing
+  std::map<std::string, std::pair<std::string, std::string>> hashes_;  // by path: writing, sha256
+  std::map<std::string, std::string> refused_;                         // by path: writing
   std::string reported_;
 };
 

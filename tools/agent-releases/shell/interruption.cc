@@ -11,8 +11,8 @@ void note_interruption(int) {
 
 }  // namespace
 
-// Without SA_RESTART, so that a question on the terminal ends, too. A signal that was ignored, as
-// by nohup, stays so.
+// Installs the handlers without SA_RESTART, so that a question on the terminal ends, too. A signal
+// that was ignored, as by nohup, stays ignored.
 Interruption::Interruption() {
   struct sigaction noting {};
   noting.sa_handler = note_interruption;

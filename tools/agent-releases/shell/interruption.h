@@ -1,5 +1,5 @@
-// SIGINT, SIGTERM and SIGHUP are noted while this object lives, and end nothing at once: a command
-// that has begun to write looks at them between its steps, removes what it has begun, and ends.
+// While this object exists, SIGINT, SIGTERM and SIGHUP are only noted: a command that has begun to
+// write checks for them between its steps, removes what it has begun, and ends.
 #pragma once
 
 #include <signal.h>
@@ -15,12 +15,12 @@ class Interruption {
  public:
   Interruption();
 
-  // Restores what the signals did before.
+  // Restores the earlier dispositions of the signals.
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // Refused once one of the signals has come.
+  // Refuses once one of the signals has come.
   [[nodiscard]] static Outcome none();
 
  private:

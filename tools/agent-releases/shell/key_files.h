@@ -1,4 +1,4 @@
-// The files of a publisher's keys: made, and read with their password.
+// Makes the files of a publisher's keys, and reads a secret key with its password.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace agent_releases {
 
-// Asks for the key's password if it has one.
+// Reads a secret key, and asks for its password if it has one.
 [[nodiscard]] Result<SecretKey> read_secret_key(const std::string& path);
 
-// Makes both files, the secret one with mode 0600. A file that exists is never overwritten: then,
-// and whatever else fails, neither file is made.
+// Makes both files, the secret one with mode 0600. Never overwrites a file: if one exists, or
+// anything else fails, neither file is made.
 [[nodiscard]] Result<PublicKey> make_key_files(const std::string& secret, const std::string& open,
                                                bool with_password);
 

@@ -1,8 +1,8 @@
-// The ledger's file: read, appended to and bounded, by programs that do not know of each other, and
-// across power cuts. ledger.h knows what its lines mean.
+// The ledger's file: reads it, appends to it and limits its size. Several programs may do so at the
+// same time, and power cuts may come at any moment. ledger.h interprets the lines.
 //
-// Its lock is its own, and held for moments. Only its owner can open it, so nobody else can lock
-// it.
+// The file has a lock of its own, which is held only for moments. Only the file's owner can open
+// it, so nobody else can lock it.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,10 @@
 
 namespace agent_releases {
 
-// Whether the caller may read it; also where it does not exist.
+// Returns true if the caller may read the ledger, or it does not exist.
 [[nodiscard]] bool may_read_ledger(const Directory& directory);
 
-// A ledger that is not there has no entries.
+// Reads the entries; a ledger that does not exist has none.
 [[nodiscard]] Result<std::vector<Entry>> read_ledger(const Directory& directory);
 
 // Cuts off the beginning of a line that a crash has left, appends the entry, and syncs. If that

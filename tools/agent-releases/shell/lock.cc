@@ -17,7 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// A lock is held for moments, but by whoever unpacks or fetches.
+// The pauses between two tries: most locks are held for moments, but some while a release is
+// unpacked or fetched.
 constexpr auto shortest_pause = 2ms;
 constexpr auto longest_pause = 100ms;
 

@@ -1,5 +1,5 @@
-// Locks by flock(2) on files that only their owner can open: whoever may open a file, if only for
-// reading, may lock it. Every wait for one has an end.
+// Locks by flock(2) on files that only their owner can open: a user who may open a file, even only
+// for reading, may lock it. No wait for a lock is endless.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace agent_releases {
 
 inline constexpr mode_t lock_mode = 0600;
 
-// How long to wait for another process, at most, and whether the caller still wants to.
+// How long to wait for another process at most, and a function that returns true to end the wait.
 struct Patience {
   std::chrono::milliseconds limit{0};
   std::function<bool()> cancelled{};
@@ -23,18 +23,18 @@ struct Patience {
 [[nodiscard]] bool is_cancelled(const Patience& patience);
 [[nodiscard]] Refusal cancelled_refusal();
 
-// Opens the regular file `name`, made if it does not exist, and locks it; nothing where another
-// holds it. The name led to the locked file when it was locked. A mode that lets others open the
-// file is mended.
+// Opens the regular file `name`, which is made if it does not exist, and locks it. Returns nothing
+// if another process holds it. Checks that the name led to the locked file when it was locked. If
+// the mode lets others open the file, corrects it.
 [[nodiscard]] Result<std::optional<upgrader::OwnedFd>> try_lock(const Directory& directory,
                                                                 const std::string& name,
                                                                 int flags = 0);
 
-// Whether a file of that name is there and anybody has locked it, this process included; also where
-// that cannot be known.
+// Returns true if a file of that name exists and a process has locked it, this process included;
+// also if that cannot be found out.
 [[nodiscard]] bool is_locked(const Directory& directory, const std::string& name);
 
-// The same as try_lock(), tried again until there is an end to the patience.
+// Tries try_lock() again and again until the patience ends.
 [[nodiscard]] Result<upgrader::OwnedFd> wait_for_lock(const Directory& directory,
                                                       const std::string& name,
                                                       const Patience& patience, int flags = 0);

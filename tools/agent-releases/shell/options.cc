@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t keep_max = 1'000'000;
 
-// The words that CLI11 hands over unparsed; other functions here parse them.
+// The words of options that CLI11 does not parse; other functions here parse them.
 struct Words {
   std::string version;
   std::string as;
@@ -129,7 +129,7 @@ std::optional<std::int64_t> parse_age(std::string_view text) {
   return std::chrono::floor<std::chrono::seconds>(*age).count();
 }
 
-// CLI11 reports errors by exceptions; this function catches all of them.
+// Parses the command line. CLI11 reports errors by exceptions; this function catches all of them.
 Result<Options> parse_options(int argc, const char* const* argv) {
   Options options;
   Words words;

@@ -40,7 +40,7 @@ struct Options {
   std::vector<std::string> controls;
   bool json = false;
 
-  std::string source;  // of add, and the link of adopt
+  std::string source;  // for add, and the link of adopt
   std::string sha256;
   bool unsigned_is_wanted = false;
   bool older_is_wanted = false;
@@ -48,14 +48,14 @@ struct Options {
   bool all = false;
   bool newest = false;
   std::size_t keep = 0;
-  std::optional<std::int64_t> older_s;  // of prune
+  std::optional<std::int64_t> older_s;  // for prune
   PublishOptions publishing;
 };
 
 [[nodiscard]] Result<Options> parse_options(int argc, const char* const* argv);
 [[nodiscard]] std::string_view help_text();
 
-// "30d", "12h", "90m", "10s".
+// Parses an age such as "30d", "12h", "90m" or "10s" into seconds.
 [[nodiscard]] std::optional<std::int64_t> parse_age(std::string_view text);
 
 }  // namespace agent_releases

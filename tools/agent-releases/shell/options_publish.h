@@ -17,22 +17,22 @@ namespace agent_releases {
 struct Options;
 
 struct PublishOptions {
-  std::string source;  // of pack; the secret key's file of `key`
+  std::string source;  // for pack; for `key` the secret key's file
   std::string out = ".";
   std::string arch;
   std::string entry;
   std::int64_t min_protocol = 1;
   std::optional<Moment> expires;
-  std::string secret_key;  // of --sign
+  std::string secret_key;  // the file of --sign
   std::string public_key;
   bool npm = false;
   bool wheels = false;
-  bool scripts = false;  // the packages' own may be run
-  std::string check;     // of pack: the directory of what is published
+  bool scripts = false;  // install scripts of the packages may be run
+  std::string check;     // for pack: the directory of published files
   bool no_password = false;
 };
 
-// The words that CLI11 leaves as they were typed, for check_publishing().
+// The words of options that CLI11 does not parse, for check_publishing().
 struct PublishWords {
   std::string version;
   std::string expires;
@@ -47,7 +47,7 @@ struct PublishCommands {
 [[nodiscard]] PublishCommands declare_publishing(CLI::App& app, PublishOptions& options,
                                                  PublishWords& words);
 
-// Checks what was typed, and fills in what follows from it.
+// Checks the options, and fills in what follows from them.
 [[nodiscard]] Outcome check_publishing(Options& options, const PublishWords& words);
 
 }  // namespace agent_releases

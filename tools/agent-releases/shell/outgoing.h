@@ -1,5 +1,5 @@
 // A file that is to be published: written under a temporary name in its directory, made durable,
-// and then renamed, so that under its own name it is whole or absent.
+// and then renamed, so that under its own name it is always whole or absent.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace agent_releases {
 
 class Outgoing {
  public:
-  // Refused while another process writes the same file. A temporary file that a killed process has
-  // left is written anew. `directory` outlives this object.
+  // Opens the temporary file. Refuses while another process writes the same file. Overwrites a
+  // temporary file that a killed process has left. `directory` must outlive this object.
   [[nodiscard]] static Result<Outgoing> open(const Directory& directory, const std::string& name);
   Outgoing(Outgoing&& other) noexcept = default;
   Outgoing& operator=(Outgoing&& other) noexcept = default;
@@ -26,10 +26,11 @@ class Outgoing {
   [[nodiscard]] std::string path() const { return directory_->path_of(name_); }
   [[nodiscard]] Outcome write(std::string_view bytes);
 
-  // Afterwards the bytes survive a power cut; everybody may read them, and execute them if wanted.
+  // Makes the bytes survive a power cut, and sets the mode: everybody may read them.
   [[nodiscard]] Outcome finish(mode_t mode);
 
-  // Puts the file in the place of what has its name. The directory is synced by the caller.
+  // Renames the file to its own name, and so replaces an older one. The caller must sync the
+  // directory.
   [[nodiscard]] Outcome publish();
 
  private:

@@ -21,7 +21,7 @@ namespace {
 constexpr mode_t published_mode = 0644;
 constexpr mode_t published_program_mode = 0755;
 
-// The directory of what is published. One that was made for this is removed again, unless
+// The directory of published files. If this object has made it, the object removes it again, unless
 // something has been published in it.
 class Out {
  public:
@@ -58,7 +58,7 @@ class Publishing {
         manifest_(published_name(order.wanted, packing) + std::string(manifest_ending)),
         signature_(published_name(order.wanted, packing) + std::string(signature_ending)) {}
 
-  // `source` is the file, or the directory that the tree was found in.
+  // `source` is the open file, or the open directory that is packed.
   Result<Packed> run(const upgrader::OwnedFd& source, const Found* file);
 
  private:
@@ -88,7 +88,8 @@ Result<Written> Publishing::write(const upgrader::OwnedFd& source, const Found* 
   return written;
 }
 
-// A file of that name with the same bytes is left; one with others is another release.
+// Returns true if a file with the published name and the same bytes exists. Refuses if its bytes
+// differ: it is another release.
 Result<bool> Publishing::is_published(const Written& written) const {
   const auto status = out_.status(file_);
   if (!status) return status.refusal();
@@ -129,7 +130,8 @@ Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& 
                  Trouble::usage};
 }
 
-// Whether the manifest is signed now, or is the same text as one that was signed before.
+// Returns true if the manifest is being signed now, or has the same text as one that was signed
+// before.
 Result<bool> Publishing::has_signature(const std::string& text) const {
   if (order_.key) return true;
   const auto there = out_.read(manifest_, manifest_bytes_max);
@@ -139,7 +141,7 @@ Result<bool> Publishing::has_signature(const std::string& text) const {
   return there.value() == text && signature.value();
 }
 
-// The manifest comes last: with it the release is published.
+// Publishes the files; the manifest comes last, since it makes the release visible.
 Outcome Publishing::publish(Outgoing* file, const std::string& text) const {
   auto manifest = Outgoing::open(out_, manifest_);
   if (!manifest) return manifest.refusal();

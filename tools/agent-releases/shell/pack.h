@@ -1,5 +1,5 @@
-// Makes of a file or a directory what a publisher puts on a server: the release's file, its
-// manifest, and the manifest's signature.
+// Makes the files that a publisher puts on a server, from a file or a directory: the release's
+// file, its manifest, and the manifest's signature.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@ namespace agent_releases {
 
 struct PackOrder {
   Wanted wanted;
-  std::string source;  // the file or directory
-  std::string out;     // the directory of what is published; made if it does not exist
+  std::string source;  // the file or directory to pack
+  std::string out;     // the directory for published files; made if it does not exist
   std::optional<SecretKey> key;
-  Moment now = 0;  // what the clock says
+  Moment now = 0;  // the time by the system's clock
 };
 
 struct Packed {
-  std::string manifest;   // its path
+  std::string manifest;   // the path of the manifest
   std::string file;       // the path of the release's file
-  std::string signature;  // its path; empty: it is not signed
+  std::string signature;  // the path of the signature; empty if it is not signed
   std::string arch;
   std::string sha256;
-  std::string entry;  // of a tree
+  std::string entry;  // for a directory: its program
   std::int64_t bytes = 0;
 };
 
-// Refuses anything that `add` would refuse, before it writes. After a failure the published files
-// are as they were. If the release is published already with the same bytes, it gets a new
-// manifest, which may expire later; with other bytes it is refused.
+// Packs a release. Refuses anything that `add` would refuse, before it writes. After a failure the
+// published files are as they were. If the release is published already with the same bytes, it
+// gets a new manifest, which may expire later; with other bytes it is refused.
 [[nodiscard]] Result<Packed> pack(const PackOrder& order);
 
-// Refuses a directory of what is published that lies in the directory that is packed: it would be
-// packed into the next release.
+// Refuses a directory for published files inside the directory that is packed, since they would
+// become part of the next release.
 [[nodiscard]] Outcome check_apart(const std::string& source, const std::string& out);
 
 }  // namespace agent_releases

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t piece_bytes = 262'144;
 
-// Half the time of zstd's highest levels, and a few hundredths larger.
+// This level takes half the time of zstd's highest levels, and the file is a few hundredths larger.
 constexpr const char* zstd_level = "12";
 
 struct FreeWriter {
@@ -115,7 +115,7 @@ Refusal Archiving::broken() const {
 }
 
 Outcome Archiving::begin() {
-  archive_write_set_bytes_in_last_block(writer_, 1);  // no padding behind what is compressed
+  archive_write_set_bytes_in_last_block(writer_, 1);  // no padding after the compressed bytes
   if (archive_write_set_format_pax_restricted(writer_) != ARCHIVE_OK ||
       archive_write_add_filter_zstd(writer_) != ARCHIVE_OK ||
       archive_write_set_filter_option(writer_, "zstd", "compression-level", zstd_level) !=
@@ -137,7 +137,8 @@ Outcome Archiving::add_bytes(const Found& found) {
   });
 }
 
-// Owners and times are left out: `add` drops them, and they differ wherever the tree is made.
+// Adds a file without owner and time: `add` ignores them, and they differ wherever the files are
+// made.
 Outcome Archiving::add(const Found& found) {
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
   if (!entry) return broken();
@@ -194,7 +195,7 @@ Result<Written> write_archive(const Directory& directory, const std::vector<Foun
   if (!writer) return Refusal{"libarchive cannot be used", Trouble::system};
   const Outcome archived = Archiving(writer.get(), directory, sink).run(tree);
   if (!archived) {
-    archive_write_fail(writer.get());  // its end is not written when it is freed
+    archive_write_fail(writer.get());  // otherwise freeing it would write the archive's end
     return archived.refusal();
   }
   return sink.written();

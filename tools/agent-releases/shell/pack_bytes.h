@@ -1,5 +1,5 @@
-// Writes what is packed: the bytes of one file, or a tree as a tar by zstd that is the same to the
-// byte wherever and whenever the same tree is packed.
+// Writes the packed bytes: of one file, or of a directory as a tar compressed by zstd. The same
+// directory always gives the same bytes, wherever and whenever it is packed.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,11 @@ struct Written {
   std::string sha256;
 };
 
-// Refused where the file is no longer as it was found.
+// Copies a file. Refuses if it has changed since it was found.
 [[nodiscard]] Result<Written> copy_file(int file, const Found& found, Outgoing& into);
 
-// The same for every file of the tree, which is in the order of its paths.
+// Writes all files of the tree, which is in the order of its paths. Refuses if one has changed
+// since it was found.
 [[nodiscard]] Result<Written> write_archive(const Directory& directory,
                                             const std::vector<Found>& tree, Outgoing& into);
 

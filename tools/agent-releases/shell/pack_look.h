@@ -1,5 +1,5 @@
-// Looks at what is to be packed: every file, directory and link of a tree, or one file. Judges
-// nothing: see packing.h. Changes nothing.
+// Looks at the files to be packed: every file, directory and link below a directory, or one file.
+// Changes nothing, and judges nothing: see packing.h.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace agent_releases {
 
-// All that is below the directory, in no order. No link is followed. Refused where anything cannot
-// be read, and where there is more than a release may have.
+// Returns everything below the directory, in no order. Follows no link. Refuses if anything cannot
+// be read, and if there is more than a release may have.
 [[nodiscard]] Result<std::vector<Found>> look_at_tree(const Directory& tree);
 
-// The open file that has this path.
+// Returns the facts about an open file, which has this path.
 [[nodiscard]] Result<Found> look_at_file(int file, const std::string& path);
 
-// When the file was last written, in nanoseconds, as Found has it.
+// Returns when the file was last written, in nanoseconds, for Found.
 [[nodiscard]] std::int64_t written_ns(const struct stat& status);
 
 }  // namespace agent_releases

@@ -26,7 +26,7 @@ Result<std::string> read_password_file(const std::string& path) {
   return text;
 }
 
-// The terminal shows nothing that is typed while this object lives.
+// While this object exists, the terminal does not show what is typed.
 class Silence {
  public:
   explicit Silence(int terminal) : terminal_(terminal) {

@@ -1,5 +1,5 @@
-// The password of a secret key: from the file that MINISIGN_PASSWORD_FILE names, or from whoever
-// sits at the terminal.
+// Reads the password of a secret key: from the file that MINISIGN_PASSWORD_FILE names, or from the
+// terminal.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace agent_releases {
 
-// The file's first line, or what is typed. Refused if there is neither, or on an interruption.
+// Returns the file's first line, or the typed line. Refuses if there is neither a file nor a
+// terminal, or on an interruption.
 [[nodiscard]] Result<std::string> read_password(const std::string& question);
 
-// The same for a new key: asked twice on a terminal. An empty one is refused.
+// Reads the password of a new key: on a terminal it is asked for twice. Refuses an empty one.
 [[nodiscard]] Result<std::string> read_new_password();
 
 }  // namespace agent_releases

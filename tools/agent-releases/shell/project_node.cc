@@ -1,4 +1,4 @@
-// Trees of Node.js: see project_tree.h.
+// Makes the files to pack for a project of Node.js: see project_tree.h.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -19,7 +19,7 @@ namespace {
 constexpr const char* package_file = "package.json";
 constexpr std::size_t lock_bytes_max = 67'108'864;
 
-// npm pack makes one file NAME-VERSION.tgz, with all files below `package`.
+// Unpacks the one file NAME-VERSION.tgz that `npm pack` makes, with all files below `package`.
 Result<Directory> unpack_package(const Directory& scratch) {
   const auto names = scratch.names();
   if (!names) return names.refusal();
@@ -42,7 +42,8 @@ Result<std::string> read_needed(const Directory& directory, const std::string& n
   return std::move(*text.value());
 }
 
-// npm reads this one first, and either is one.
+// Reads the lock file of the project. There are two possible names, in the order in which npm reads
+// them.
 Result<std::pair<std::string, std::string>> read_lock(const Directory& project) {
   for (const std::string name : {"npm-shrinkwrap.json", "package-lock.json"}) {
     auto text = project.read(name, lock_bytes_max);

@@ -1,4 +1,4 @@
-// Trees of Python: see project_tree.h.
+// Makes the files to pack for a project of Python: see project_tree.h.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -18,13 +18,14 @@ namespace {
 constexpr const char* requirements_file = "requirements.txt";
 constexpr const char* bytecode_directory = "__pycache__";
 
-// Hidden files, such as .git and .venv, are not the project's own, and bytecode differs from one
-// machine to the next.
+// Returns true for hidden files, such as .git and .venv, which are not the project's own, and for
+// bytecode, which differs from one machine to the next.
 bool is_left_out(const std::string& name) {
   return name.starts_with('.') || name == bytecode_directory;
 }
 
-// A package that is no wheel runs a program of its own when it is installed.
+// Installs the packages. Accepts only wheels: any other package runs a program of its own when it
+// is installed.
 Outcome install_wheels(const Project& project, const Directory& tree) {
   std::vector<std::string> command{"python3",       "-m",
                                    "pip",           "install",
@@ -36,13 +37,13 @@ Outcome install_wheels(const Project& project, const Directory& tree) {
   if (!project.run_scripts) command.emplace_back("--only-binary=:all:");
   const auto installed = run_child(command, project.directory);
   if (!installed) return Refusal{"pip: " + installed.reason(), installed.refusal().trouble};
-  // Programs whose first line names the Python of this machine.
+  // Removes the packages' programs, whose first line names the Python of this machine.
   const auto packages = tree.subdirectory(std::string(python_packages));
   if (!packages) return errno == ENOENT ? Outcome(std::monostate{}) : packages.refusal();
   return packages.value().remove("bin");
 }
 
-// "3.11"
+// Returns a version such as "3.11".
 Result<std::string> python_version(const std::string& directory) {
   auto version = run_child(
       {"python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"}, directory);

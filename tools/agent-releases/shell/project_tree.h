@@ -1,4 +1,4 @@
-// Makes of a project of Node.js or Python, in a fresh directory, the tree that is packed: its own
+// Makes, in a new directory, the files that are packed for a project of Node.js or Python: its own
 // files, the packages that its lock file names, and a program that starts it.
 #pragma once
 
@@ -11,24 +11,25 @@
 namespace agent_releases {
 
 struct Project {
-  std::string directory;     // it is only read
-  std::string name{};        // of the release; empty: the package's
-  std::string entry{};       // the script that is run; empty: as the project says
-  bool run_scripts = false;  // packages may run programs of their own while they are installed
+  std::string directory;     // the project's; only read
+  std::string name{};        // of the release; if empty, the package's
+  std::string entry{};       // the script to run; if empty, the project's own choice
+  bool run_scripts = false;  // packages may run programs while they are installed
 };
 
 struct ProjectTree {
-  Scratch scratch;        // the tree lives as long as this does
-  std::string path{};     // of the tree
-  std::string name{};     // of the release, as far as it is known
-  std::string version{};  // empty: the project has none
-  std::string entry{};    // the program that was made
+  Scratch scratch;        // owns the files
+  std::string path{};     // of the directory with the files
+  std::string name{};     // of the release, if known
+  std::string version{};  // empty if the project has none
+  std::string entry{};    // the program that was made to start it
 };
 
-// By package.json and package-lock.json: the files that `npm pack` takes, and `npm ci --omit=dev`.
+// Uses package.json and package-lock.json: takes the files of `npm pack`, and the packages of `npm
+// ci --omit=dev`.
 [[nodiscard]] Result<ProjectTree> make_node_tree(const Project& project);
 
-// By requirements.txt, which has the hash of every package: `pip install --require-hashes`.
+// Uses requirements.txt, which must have the hash of every package: `pip install --require-hashes`.
 [[nodiscard]] Result<ProjectTree> make_python_tree(const Project& project);
 
 }  // namespace agent_releases

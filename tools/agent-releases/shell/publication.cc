@@ -27,7 +27,8 @@ Outcome judge_request(const Store& store, const Releases::Adding& adding) {
       Trouble::usage};
 }
 
-// A path is looked at only where it may be fetched: to say which files exist is to say too much.
+// Returns the URL to fetch. Refuses a path, without looking at it, if only network sources are
+// allowed: the answer would reveal which files exist.
 Result<std::string> url_to_fetch(const Releases::Adding& adding) {
   if (adding.allow_files || is_of_network(adding.source)) return url_of(adding.source);
   return Refusal{shown_url(adding.source) + " is no URL of http or https, and no other is allowed"};
@@ -64,7 +65,7 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
     versions.there.push_back(release.version);
     added = std::max(added, std::optional(release.added));
   }
-  // Nothing is added where the release is there already, whatever else is.
+  // If this very release exists already, the other releases do not matter, since nothing is added.
   const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
   return Circumstances{.name = store.name(),

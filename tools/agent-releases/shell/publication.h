@@ -13,13 +13,13 @@ namespace agent_releases {
 
 struct Publication {
   Manifest manifest;
-  std::string text;       // of the manifest, as it was signed
-  std::string signature;  // empty where there are no keys
+  std::string text;       // the manifest's text, as it was signed
+  std::string signature;  // empty if there are no keys
   std::string trusted_comment;
   std::string url;  // of the manifest
 };
 
-// Refused where the release may not be added here and now.
+// Fetches and checks a manifest. Refuses if its release may not be added here and now.
 [[nodiscard]] Result<Publication> fetch_publication(const Store& store,
                                                     const Releases::Adding& adding,
                                                     Fetcher& fetcher);

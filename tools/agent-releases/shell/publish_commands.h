@@ -1,4 +1,4 @@
-// The commands of a publisher, `pack` and `key`, each done and told of.
+// The commands of a publisher, `pack` and `key`: performs one, and prints the result.
 #pragma once
 
 #include "agent-releases/result.h"
@@ -6,7 +6,7 @@
 
 namespace agent_releases {
 
-// Prints on standard output what has been made.
+// Each prints on standard output what it has made.
 [[nodiscard]] Outcome perform_pack(const Options& options);
 [[nodiscard]] Outcome perform_check(const Options& options);
 [[nodiscard]] Outcome perform_key_make(const Options& options);

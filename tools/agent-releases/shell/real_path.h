@@ -1,4 +1,5 @@
-// The path of a file without links, `.` and `..` in it; nothing, and errno, where there is none.
+// Returns the absolute path of a file without links, `.` and `..`; nothing, with errno, if there is
+// no such file.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The deeds on a directory of releases that need neither a network nor an archive.
+// The functions on a directory of releases that need neither a network nor an archive.
 #include "agent-releases/releases.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ std::optional<Version> Releases::previous() const {
   return version ? version.value() : std::nullopt;
 }
 
-// A new file each time, also for the same version: that is how a wish is made anew.
+// Writes the wish. Makes a new file even for the same version, since that renews the wish.
 Outcome Releases::desire(const std::optional<Version>& version) {
   if (version) {
     if (const Result<Release> there = find(*version); !there) return there.refusal();

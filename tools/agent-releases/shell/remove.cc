@@ -1,4 +1,4 @@
-// Removes releases that nobody needs: `remove` one, `prune` all but the newest.
+// Removes releases that are not needed: `remove` one, `prune` all except the newest.
 #include <set>
 #include <utility>
 
@@ -19,7 +19,7 @@ class Needs {
  public:
   [[nodiscard]] static Result<Needs> look(const Store& store);
 
-  // Says why the release is needed; returns nothing if it is not.
+  // Returns why the release is needed, or nothing if it is not.
   [[nodiscard]] std::optional<std::string> of(const Release& release) const;
 
  private:
@@ -47,7 +47,7 @@ Result<Needs> Needs::look(const Store& store) {
   for (auto entry = ledger.value().rbegin(); entry != ledger.value().rend(); ++entry) {
     if (!seen.insert(entry->version.text()).second || entry->ending != Ending::trying) continue;
     needs.versions_.emplace_back(entry->version, "an upgrade to it is under way, or was cut short");
-    break;  // there is one upgrade at a time: an older one has no ending that is awaited
+    break;  // only the newest entry can be of an upgrade that is under way
   }
   auto upgraders = used_by_upgraders(store.controls());
   if (!upgraders) {
@@ -77,7 +77,8 @@ std::optional<std::string> Needs::of(const Release& release) const {
   return std::nullopt;
 }
 
-// The release goes first: from then on what is beside it is what a crash would leave, too.
+// Removes a release. The release itself goes first: the files beside it are then what a crash would
+// leave, and are cleaned up in any case.
 Outcome remove_release(const Store& store, const Directory& staging, const Version& version) {
   const Directory& directory = store.directory();
   const std::string name = store.name_of(version);

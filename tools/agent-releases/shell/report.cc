@@ -17,7 +17,7 @@ std::string with_build(const Version& version) {
   return version.text() + (version.build.empty() ? "" : "+" + version.build);
 }
 
-// The last entry of the ledger in words; an empty string if there is none.
+// Returns the last entry of the ledger in words; an empty string if there is none.
 std::string words_of(const std::optional<Entry>& last) {
   if (!last) return "";
   const std::string when = " at " + to_text(last->when);

@@ -19,7 +19,7 @@ struct Fact {
   bool current = false;
   bool previous = false;
   bool desired = false;
-  std::optional<Entry> last{};  // of the ledger
+  std::optional<Entry> last{};  // the release's last entry in the ledger
 };
 
 struct Overview {
@@ -33,10 +33,10 @@ struct Overview {
 [[nodiscard]] std::string json_of(const Overview& overview);
 [[nodiscard]] std::string text_of(const Overview& overview);
 
-// One release, a line for each fact.
+// Returns the facts about one release, a line for each.
 [[nodiscard]] std::string text_of(const Fact& fact);
 
-// "4.2 MB"
+// Returns a size such as "4.2 MB".
 [[nodiscard]] std::string shown_bytes(std::int64_t bytes);
 
 class ProgressLine {
@@ -53,7 +53,7 @@ class ProgressLine {
 
   bool json_;
   bool drawn_ = false;
-  std::int64_t shown_ = -1;  // the last step that was shown
+  std::int64_t shown_ = -1;  // the last step of the bar that was shown
 };
 
 }  // namespace agent_releases

@@ -1,4 +1,4 @@
-// A directory below TMPDIR that is removed, with all that is in it, when its owner is done.
+// A directory below TMPDIR that is removed, with everything in it, by the destructor.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace agent_releases {
 
 class Scratch {
  public:
-  // Nobody but the caller can look into it.
+  // Makes the directory; only the caller can read it.
   [[nodiscard]] static Result<Scratch> make() {
     const char* below = std::getenv("TMPDIR");
     std::string path = std::string(below != nullptr && *below != '\0' ? below : "/tmp");

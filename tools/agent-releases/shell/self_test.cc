@@ -18,10 +18,11 @@
 namespace agent_releases {
 namespace {
 
-// More of what it says is not looked at.
+// The most bytes of its output that are read.
 constexpr std::size_t output_bytes_max = 512;
 
-// A system can be taught other kinds of programs (binfmt_misc); the upgrader starts none of them.
+// Returns true if the file begins as a script or an ELF program. A system can be taught other kinds
+// of programs (binfmt_misc), but the upgrader starts none of them.
 bool begins_as_program(const std::string& path) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   std::array<char, 4> bytes{};
@@ -29,9 +30,9 @@ bool begins_as_program(const std::string& path) {
   return std::memcmp(bytes.data(), "\177ELF", 4) == 0 || std::memcmp(bytes.data(), "#!", 2) == 0;
 }
 
-// The surroundings of the new process: /dev/null as its input, `output` as its output, and our
+// The attributes of the new process: /dev/null as its input, `output` as its output, and our
 // standard error; a session of its own, so that it can be killed with every process that it starts;
-// signals as they are by default.
+// all signals with their defaults.
 class Surroundings {
  public:
   explicit Surroundings(int output) {
@@ -54,8 +55,8 @@ class Surroundings {
   Surroundings(const Surroundings&) = delete;
   Surroundings& operator=(const Surroundings&) = delete;
 
-  // 0, or the error. posix_spawn ends where the kernel refuses; execvp, and with it posix_spawnp
-  // and uv_spawn, would hand the file to a shell then, which runs whatever it finds in it.
+  // Starts the process; returns 0 or the error. Uses posix_spawn, which fails if the kernel refuses
+  // the file; execvp, and with it posix_spawnp and uv_spawn, would hand the file to a shell.
   [[nodiscard]] int start(pid_t& process, const std::string& path, char* const* argv) const {
     return posix_spawn(&process, path.c_str(), &files_, &attributes_, argv, environ);
   }
@@ -84,7 +85,7 @@ SelfTest::~SelfTest() {
   }
 }
 
-// Says why it could not.
+// Starts the self-test. Returns why that failed, or an empty text.
 std::string SelfTest::spawn(const std::string& path, std::vector<std::string> arguments) {
   if (!begins_as_program(path)) return "it is no program";
   std::vector<char*> argv{const_cast<char*>(path.c_str())};
@@ -122,7 +123,8 @@ std::optional<SelfTest::Verdict> SelfTest::verdict() {
 }
 
 SelfTest::Verdict SelfTest::judge(int status) {
-  fcntl(output_, F_SETFL, O_NONBLOCK);  // somebody else may hold the other end
+  // Another process may still hold the other end, so never block.
+  fcntl(output_, F_SETFL, O_NONBLOCK);
   std::array<char, output_bytes_max> bytes;
   const ssize_t count = ::read(output_, bytes.data(), bytes.size());
   const std::string said(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);

@@ -41,7 +41,7 @@ std::string first_line(const std::string& text) {
   return line;
 }
 
-// Another whenever the file has been written anew or replaced.
+// Returns a text that changes whenever the file is written again or replaced.
 std::string writing_of(const struct stat& status) {
   return std::to_string(status.st_ino) + "-" + std::to_string(status.st_mtim.tv_sec) + "." +
          std::to_string(status.st_mtim.tv_nsec) + "-" + std::to_string(status.st_size);
@@ -128,7 +128,8 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   const auto manifest = has_manifest ? parse_manifest(*text.value()) : Result<Manifest>(Refusal{});
   const bool fits = manifest && manifest.value().version == version &&
                     (manifest.value().kind == Kind::tar) == release.is_directory;
-  if (release.is_directory && !fits) return std::optional<Release>{};  // nobody knows what to start
+  // Without a manifest, the program to start is unknown.
+  if (release.is_directory && !fits) return std::optional<Release>{};
   if (!fits) return std::optional(std::move(release));
   for (const std::string_view ending : {manifest_ending, signature_ending}) {
     const auto beside = directory_.status(name + std::string(ending));
@@ -138,7 +139,8 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   release.version.build = manifest.value().version.build;
   if (!release.is_directory) return std::optional(std::move(release));
   release.executable += "/" + manifest.value().entry;
-  release.bytes = manifest.value().size;  // until somebody asks how much it is unpacked
+  // The archive's size, until the unpacked size is requested.
+  release.bytes = manifest.value().size;
   return std::optional(std::move(release));
 }
 
@@ -225,7 +227,7 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims are made under the lock of whoever writes, so that nothing is removed between the two.
+// Claims a release. This is done under the writer's lock, so that nothing is removed in between.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

@@ -1,5 +1,5 @@
-// A releases directory that is open: what it is for, whom it trusts, what is in it, and the lock of
-// whoever writes. The deeds of releases.h stand on it.
+// An open releases directory: its name, its keys, its contents, and the lock of its writer. The
+// functions of releases.h are built on it.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,15 @@
 
 namespace agent_releases {
 
-// Held while a process writes into the directory. Files that a crash had left were removed when
-// it was taken.
+// Held while a process writes into the directory. When it was taken, files that a crash had left
+// were removed.
 struct Writing {
   upgrader::OwnedFd lock;
   Directory staging;
 };
 
-// Held by whoever makes a release: the names that it has in .staging are left alone by others.
+// Held by a process that makes a release: other processes leave the release's names in .staging
+// alone.
 struct Claim {
   Directory staging;
   upgrader::OwnedFd lock;
@@ -38,45 +39,46 @@ class Store {
   [[nodiscard]] bool has_keys() const { return !settings_.keys.empty(); }
   [[nodiscard]] const std::vector<std::string>& controls() const { return settings_.controls; }
 
-  // Read anew each time: they may be exchanged while we run.
+  // Reads the keys again at each call, since they may be replaced while we run.
   [[nodiscard]] Result<std::vector<PublicKey>> keys() const { return read_keys_again(); }
 
   [[nodiscard]] Result<std::vector<Release>> list() const;
-  // Nothing where no such release is.
+  // Returns the release of this version, or nothing if there is none.
   [[nodiscard]] Result<std::optional<Release>> find(const Version& version) const;
   [[nodiscard]] std::string name_of(const Version& version) const;
 
-  // The bytes of a release's manifest; nothing if it has none.
+  // Returns the text of a release's manifest, or nothing if it has none.
   [[nodiscard]] Result<std::optional<std::string>> manifest_text(const Version& version) const;
 
-  // With keys: the manifest on disk is signed by one of them, and is of this very release. Gives
-  // the manifest if there is one.
+  // Returns the release's manifest, if there is one. With keys, refuses unless the manifest is
+  // signed by one of them and is of this very release.
   [[nodiscard]] Result<std::optional<Manifest>> trusted_manifest(const Version& version) const;
 
-  // The operator's wish; nothing where the newest is wanted.
+  // Returns the operator's wish, or nothing if the newest release is wanted.
   [[nodiscard]] std::optional<Wish> wish() const;
 
-  // The version whose release the link `name` leads to, by whatever ways; nothing where there is no
-  // such link or release.
+  // Returns the version whose release the link `name` leads to, directly or through other links;
+  // nothing if there is no such link or release.
   [[nodiscard]] Result<std::optional<Version>> version_of_link(std::string_view name) const;
 
-  // For whatever another process holds.
+  // Returns how long to wait for another process.
   [[nodiscard]] Patience patience() const { return {settings_.patience, settings_.cancelled}; }
 
-  // Waits until nobody else writes, with that patience; then removes what a crash has left, but for
-  // the partial file that is called `wanted`, or, if that is empty, but for all partial files.
+  // Waits, with that patience, until no other process writes. Then removes the files that a crash
+  // has left, except the partial download called `wanted`, or, if that is empty, except all partial
+  // downloads.
   [[nodiscard]] Result<Writing> begin_writing(const std::string& wanted = "") const;
 
-  // The same for the names of one release in .staging, without keeping others from writing. Waits
-  // with that patience while another process makes the same release.
+  // Claims the names of one release in .staging, while others may write elsewhere. Waits, with that
+  // patience, while another process makes the same release.
   [[nodiscard]] Result<Claim> claim(const Version& version, const std::string& wanted) const;
   [[nodiscard]] bool is_claimed(const Directory& staging, const Version& version) const;
 
-  // To be called by whoever writes, when the release is made or has failed.
+  // Must be called by the writer when the release is made or has failed.
   void end_claim(Claim claim, const Version& version) const;
 
-  // Removes what a crash, or a deed that failed, has left, and leaves alone what is claimed. Only
-  // for whoever writes.
+  // Removes files that a crash or a failed command has left, except those that are claimed. Only
+  // the writer may call it.
   [[nodiscard]] Outcome clean(const Directory& staging, const std::string& wanted) const;
 
  private:

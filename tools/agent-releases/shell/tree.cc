@@ -44,7 +44,7 @@ Outcome compare_entry(const Directory& directory, const std::string& name, const
   return std::monostate{};
 }
 
-// Takes out of `entries` what is there.
+// Compares the directory with `entries`, and removes from these what was found.
 Outcome compare_below(const Directory& directory, const std::string& before, Entries& entries) {
   const auto names = directory.names();
   if (!names) return names.refusal();

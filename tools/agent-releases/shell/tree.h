@@ -1,4 +1,4 @@
-// A release's directory on disk, compared with the list of what it was.
+// Compares a release's directory on disk with the list of its contents.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace agent_releases {
 
-// Compares what is there with the list, but for what files hold: every entry is there, of its kind
-// and mode, and no other.
+// Checks that the directory has exactly the entries of the list, each of its kind and mode. Does
+// not read the content of files.
 [[nodiscard]] Outcome compare_tree(const Directory& directory, const std::vector<Listed>& list);
 
-// The bytes that a directory and everything below it take on disk.
+// Returns the bytes that a directory and everything below it take on disk.
 [[nodiscard]] std::int64_t bytes_on_disk(const Directory& directory);
 
 }  // namespace agent_releases

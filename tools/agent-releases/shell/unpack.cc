@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& components) {
   return path;
 }
 
-// libarchive gives a null pointer if the bytes are not valid UTF-8.
+// Returns the text. libarchive returns a null pointer if the bytes are not valid UTF-8.
 Result<std::string> text_of(const char* text, const char* what) {
   if (text != nullptr) return std::string(text);
   return Refusal{std::string("the archive has ") + what + " that is not UTF-8"};
@@ -75,7 +75,7 @@ class Unpacking {
   std::set<std::vector<std::string>> directories_{{}};
   std::vector<Link> hard_links_;
   std::vector<Link> symbolic_links_;
-  std::map<std::string, Listed> files_;  // by path: hard links name them
+  std::map<std::string, Listed> files_;  // by path, which hard links name
   std::string list_;
 };
 
@@ -91,7 +91,8 @@ Outcome Unpacking::note(Listed listed) {
   return Refusal{"the archive's names have more than 16,777,216 bytes"};
 }
 
-// Makes what is missing on the way. No link is followed, and none is made before all files are.
+// Opens the directory of a path, and makes missing directories. Follows no link; links are made
+// only after all files.
 Result<Directory> Unpacking::parent_of(const std::vector<std::string>& path) {
   Result<Directory> parent = into_.subdirectory(".");
   std::vector<std::string> way;
@@ -126,7 +127,8 @@ Outcome Unpacking::copy_data(int file, const std::string& path, Hash& hash) {
                      " bytes when it is unpacked"};
     }
     bytes_ += end - at;
-    for (; at < offset; at += static_cast<std::int64_t>(zeros.size())) {  // a hole
+    // Fill a hole of a sparse file with zeros.
+    for (; at < offset; at += static_cast<std::int64_t>(zeros.size())) {
       const std::int64_t gap = std::min<std::int64_t>(offset - at, zeros.size());
       const std::string_view hole(zeros.data(), static_cast<std::size_t>(gap));
       hash.add(hole);
@@ -175,7 +177,7 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    below.emplace_back();  // it is the parent of whatever
+    below.emplace_back();  // an additional last component, so that parent_of() makes the whole path
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());
   }
@@ -227,14 +229,14 @@ Outcome Unpacking::take_all() {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(reader_, &entry);
     if (result == ARCHIVE_EOF) return std::monostate{};
-    // ARCHIVE_RETRY would go on behind what is damaged.
+    // For ARCHIVE_RETRY, too: reading on would skip the damaged part.
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return broken();
     if (++members_ > members_max) return Refusal{"the archive has more than 100,000 entries"};
     if (const Outcome taken = take(entry); !taken) return taken;
   }
 }
 
-// The deepest first; only then may they have the mode that they keep.
+// Syncs the directories, the deepest first, and gives each its final mode.
 Outcome Unpacking::sync_directories() {
   for (auto path = directories_.rbegin(); path != directories_.rend(); ++path) {
     std::vector<std::string> below = *path;

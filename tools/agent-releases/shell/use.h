@@ -10,20 +10,20 @@
 namespace agent_releases {
 
 struct Use {
-  std::string executable;  // absolute
-  std::string by;          // in words: who
+  std::string executable;  // an absolute path
+  std::string by;          // the user, in words
 };
 
-// The files that processes execute, by /proc, as far as the caller may see them. Refused if /proc
-// cannot be read.
+// Returns the files that processes execute, from /proc, as far as the caller may see them. Refuses
+// if /proc cannot be read.
 [[nodiscard]] Result<std::vector<Use>> used_by_processes();
 
-// The files that upgraders run or are about to run, by every control directory below
-// /run/upgrader and by `controls`. Refused if one of these directories cannot be read, because then
-// nobody knows what its upgrader runs.
+// Returns the files that upgraders run or are about to run, from every control directory below
+// /run/upgrader and from `controls`. Refuses if one of these directories cannot be read, because
+// then it is unknown what its upgrader runs.
 [[nodiscard]] Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& controls);
 
-// The same by the text of one status.json.
+// Returns the files that an upgrader runs or is about to run, from the text of its status.json.
 [[nodiscard]] Result<std::vector<Use>> uses_of_status(const std::string& text,
                                                       const std::string& control);
 

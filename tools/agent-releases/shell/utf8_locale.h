@@ -1,11 +1,12 @@
-// Texts of this thread are UTF-8 for a while, whatever the program's locale says.
+// Makes the texts of this thread UTF-8 for a while, whatever the program's locale is.
 #pragma once
 
 #include <locale.h>
 
 namespace agent_releases {
 
-// libarchive gives names as the locale has them; ours are UTF-8, whatever the program's are.
+// Needed because libarchive converts names to the program's locale, and our names are UTF-8 in
+// every locale.
 class Utf8Locale {
  public:
   Utf8Locale() : locale_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{})) {

@@ -69,7 +69,7 @@ Outcome Verification::begin_directory(const Store& store, const Release& release
   return std::monostate{};
 }
 
-// By one component after the other, so that no link leads elsewhere.
+// Opens the next file, one component of its path after the other, so that no link is followed.
 Outcome Verification::open_next() {
   std::string_view rest = waiting_.front().path;
   Result<Directory> parent = directory_.subdirectory(".");

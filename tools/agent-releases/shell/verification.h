@@ -1,5 +1,5 @@
-// Whether a release on disk is what was added: its manifest, with keys its signature, and every
-// byte of it. In steps of a bounded size, so that an agent can verify beside its work.
+// Checks that a release on disk is what was added: its manifest, with keys its signature, and every
+// byte of it. Works in small steps, so that an agent can verify while it serves.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,14 @@ namespace agent_releases {
 
 class Verification {
  public:
-  // Refused where it is plain already that the release is not what it was.
+  // Refuses if it is already clear that the release has changed.
   [[nodiscard]] static Result<Verification> begin(const Store& store, const Release& release);
 
-  // Hashes at most 1 MiB. True when all is verified.
+  // Hashes at most 1 MiB. Returns true when everything is verified.
   [[nodiscard]] Result<bool> step();
 
-  // Of the release's bytes; known at the end. A directory's is its manifest's.
+  // Returns the hash of the release's bytes, known only at the end. For a directory it is the
+  // manifest's.
   [[nodiscard]] const std::string& sha256() const { return sha256_; }
 
  private:
@@ -34,17 +35,17 @@ class Verification {
   [[nodiscard]] Outcome open_next();
   [[nodiscard]] Outcome close_present();
 
-  Directory directory_;         // in which the files are
-  std::deque<Listed> waiting_;  // what has not been hashed; a file without a hash may have any
-  upgrader::OwnedFd file_;      // of the first of these, once it is open
+  Directory directory_;         // the directory with the files
+  std::deque<Listed> waiting_;  // not hashed yet; a file without a hash may have any
+  upgrader::OwnedFd file_;      // the first of `waiting_`, once it is open
   Hash hash_;
   std::string sha256_;
 };
 
-// The sha256 of what is left of an open file.
+// Returns the SHA-256 of the rest of an open file.
 [[nodiscard]] Result<std::string> hash_file(int file, const std::string& path);
 
-// The sha256 of a release that is a file, whatever its manifest says.
+// Returns the SHA-256 of a release that is a file, whatever its manifest says.
 [[nodiscard]] Result<std::string> hash_release(const Store& store, const Release& release);
 
 }  // namespace agent_releases

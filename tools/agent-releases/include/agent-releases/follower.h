@@ -1,8 +1,9 @@
-// Decides when an agent asks to be replaced, and by which release: watches a directory of releases,
-// verifies the one that is due, runs its self-test, asks, and remembers in the ledger how it ended.
+// Decides when an agent requests its upgrade, and to which release: watches a directory of
+// releases, verifies the release that is due, runs its self-test, requests the upgrade, and records
+// in the ledger how it ended.
 //
 // It has no thread and never waits: `fd` is readable when there is something to do, and `dispatch`
-// does it, a little at a time. Nothing of a release is ever run by way of a shell.
+// does it, a little at a time. No file of a release is ever run by a shell.
 #pragma once
 
 #include <chrono>
@@ -17,32 +18,34 @@
 
 namespace agent_releases {
 
-// A self-test that exits with this status could not tell: nothing stands against the release, and
-// it is tried again later. As in sysexits.h.
+// The exit status of a self-test that could not decide: the release is not blamed, and is tested
+// again later. The number is from sysexits.h.
 inline constexpr int self_test_could_not_tell = 75;
 
 class Follower {
  public:
   struct Settings {
     std::string directory;
-    std::string name{};  // where the directory does not say whose releases it has
-    std::string keys{};  // public keys; with them only what is signed is asked for
-    Version running;     // what this agent is
+    std::string name{};  // needed if the directory does not say whose releases it has
+    std::string keys{};  // public keys; if set, only signed releases count
+    Version running;     // the version of this agent
     bool self_test = true;
-    std::vector<std::string> arguments{};  // of the self-test, before --self-test
+    std::vector<std::string> arguments{};  // arguments of the self-test, before --self-test
     std::chrono::milliseconds self_test_limit{5'000};
-    std::chrono::milliseconds pause{10'000};  // after a failure that is not the release's own
+    // After a failure for which the release is not to blame.
+    std::chrono::milliseconds pause{10'000};
   };
 
   // The functions of the agent that a follower calls.
   struct Agent {
-    // Asks the upgrader for this release, under this id. False: it cannot be asked now.
+    // Requests an upgrade to this release, under this id. Returns false if it cannot be requested
+    // now.
     std::function<bool(const std::string& id, const Release& release)> ask;
-    // Tells people one line.
+    // Shows one line to people.
     std::function<void(const std::string& text)> report;
   };
 
-  // The words of the upgrader's message about an upgrade that failed.
+  // The facts of the upgrader's message about a failed upgrade.
   struct Failure {
     std::string id;
     std::string stage;
@@ -57,16 +60,17 @@ class Follower {
   // Kills a self-test that still runs.
   ~Follower();
 
-  // Stays the same. Poll it for reading.
+  // Returns a descriptor that never changes. Poll it for reading, and then call dispatch().
   [[nodiscard]] int fd() const;
   void dispatch();
 
-  // From now on releases are looked for. Not before this agent is committed: that is what it notes
-  // in the ledger.
+  // Begins to look for releases. Must not be called before this agent is committed, since it
+  // records that in the ledger.
   void begin();
 
-  // An upgrade has failed: that of this agent, or, told to a fallback agent, that of the one before
-  // it. One that this directory's followers have not asked for is left alone.
+  // Records that an upgrade has failed: one that this agent requested, or, for a fallback agent,
+  // one that the agent before it requested. Upgrades that no follower of this directory has
+  // requested are ignored.
   void upgrade_failed(const Failure& failure);
 
  private:

@@ -1,6 +1,6 @@
-// The manifest of a release: what it is called, for which machine it is, and what its bytes are.
-// Its bytes are distrusted here; whether they are signed, and whether such a release may be added
-// here and now, is judged where it is added.
+// The manifest of a release: its name, the machine it is for, and the hash of its bytes. This file
+// parses a manifest, which may be hostile; publication.h verifies its signature and decides whether
+// the release may be added.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace agent_releases {
 
-// Beside a release NAME-v1.2.3 lies its manifest: the same name with this ending.
+// The ending of a manifest's name: that of release NAME-v1.2.3 is called NAME-v1.2.3.json.
 inline constexpr std::string_view manifest_ending = ".json";
 
 // A manifest that `pack` makes needs less than 1 KiB. A larger file than this is refused.
 inline constexpr std::size_t manifest_bytes_max = 65'536;
 
-// As large as a whole system; what says more is mistaken, or lies.
+// The largest release, as large as a whole system; a manifest that states more is wrong.
 inline constexpr std::int64_t release_bytes_max = std::int64_t{1} << 36;
 
 enum class Kind : std::uint8_t { file, tar };
@@ -31,8 +31,8 @@ struct Manifest {
   std::string arch;
   Kind kind = Kind::file;
   std::int64_t size = 0;
-  std::string sha256;  // 64 digits, a to f small
-  std::string entry;   // of an archive: what to execute
+  std::string sha256;  // 64 digits, with lower-case letters
+  std::string entry;   // for an archive: the program to execute
   std::int64_t min_protocol = 1;
   std::string url;
   std::optional<std::int64_t> expires;  // seconds since 1970
@@ -40,7 +40,7 @@ struct Manifest {
 
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text);
 
-// One line, with its newline: for releases that are made of what is installed.
+// Returns one line, with its newline; for releases that are made of an installed program.
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
 [[nodiscard]] bool is_sha256(std::string_view text);

@@ -1,9 +1,9 @@
-// A directory of releases: versions of one program, each complete or not there, whatever was cut
-// off, and when. agent-releases(1) says what its files are called and what they promise; this is
-// the same for programs in C++20.
+// A directory of releases: versions of one program. Each is complete or absent, even after a crash
+// or a power cut at any moment. agent-releases(1) describes its files and what it promises; this is
+// the interface for programs in C++20.
 //
-// Nothing here throws, and nothing starts a thread or a process. The functions that add and remove
-// releases wait for disks and networks, so an agent that serves must not call them.
+// No function here throws, or starts a thread or a process. The functions that add and remove
+// releases wait for disks and networks, so an agent must not call them while it serves.
 #pragma once
 
 #include <chrono>
@@ -24,13 +24,13 @@ class Store;
 
 struct Release {
   Version version;
-  std::string path;          // absolute: NAME-v1.2.3, a file or a directory
-  std::string executable{};  // absolute: what to start
-  std::string sha256{};      // of what was fetched; empty where there is no manifest
+  std::string path;          // absolute; the file or directory NAME-v1.2.3
+  std::string executable{};  // absolute; the program to start
+  std::string sha256{};      // of the fetched file; empty if there is no manifest
   std::int64_t bytes = 0;    // on disk
   std::int64_t added = 0;    // seconds since 1970
   bool is_directory = false;
-  std::string writing{};  // another whenever other bytes may stand in its place
+  std::string writing{};  // changes whenever the files may have been replaced
 };
 
 // The progress of a fetch.
@@ -38,27 +38,28 @@ struct Progress {
   std::string what;  // the file's name
   std::int64_t bytes = 0;
   std::int64_t of = 0;    // the file's size, or 0 if it is not known
-  std::int64_t from = 0;  // so many were there from an earlier, interrupted fetch
+  std::int64_t from = 0;  // the bytes that an earlier, interrupted fetch has left
 };
 
 class Releases {
  public:
   struct Settings {
     std::string directory;
-    std::string name{};  // needed where the directory does not say what it is for
-    std::string keys{};  // a directory of minisign's public keys; empty: nothing is verified
+    std::string name{};  // needed if the directory does not say whose releases it has
+    std::string keys{};  // a directory of minisign's public keys; if empty, nothing is verified
     bool make = false;   // make the directory if it does not exist
-    std::vector<std::string> controls{};  // control directories of upgraders, beside those below
-                                          // /run/upgrader
-    std::chrono::milliseconds patience{30'000};  // for locks that other processes hold
-    std::function<bool()> cancelled{};  // asked while `add` and the others wait; true ends them
+    // Control directories of upgraders, in addition to those below /run/upgrader.
+    std::vector<std::string> controls{};
+    std::chrono::milliseconds patience{30'000};  // for locks of other processes
+    // Called while `add` and others wait; if it returns true, they end.
+    std::function<bool()> cancelled{};
   };
   [[nodiscard]] static Result<Releases> open(const Settings& settings);
 
   [[nodiscard]] const std::string& directory() const;
   [[nodiscard]] const std::string& name() const;
 
-  // In order of version.
+  // Returns the releases in the order of versions.
   [[nodiscard]] Result<std::vector<Release>> list() const;
   [[nodiscard]] Result<Release> find(const Version& version) const;
 
@@ -69,50 +70,51 @@ class Releases {
 
   struct Adding {
     std::string source;       // a URL (http, https, file) or a path of a manifest
-    std::string sha256{};     // what the release's bytes must be
-    bool allow_files = true;  // false: http and https alone, as for a source that others name
+    std::string sha256{};     // the hash that the release must have
+    bool allow_files = true;  // if false, only http and https: the source may come from others
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
-    std::optional<Version> running{};  // what the agent is; an older release is refused
-    std::int64_t now = 0;              // seconds since 1970, as the clock has it
+    std::optional<Version> running{};  // the agent's version; an older release is refused
+    std::int64_t now = 0;              // seconds since 1970, by the system's clock
     std::function<void(const Progress&)> progress{};
   };
   struct Added {
     Release release;
     bool was_there = false;
-    std::string trusted_comment{};  // of the signature, where there was one
+    std::string trusted_comment{};  // of the signature, if there was one
   };
-  // Fetches, verifies, makes durable. Leaves the directory as it was but for .staging if anything
-  // fails.
+  // Fetches a release, verifies it and makes it durable. If anything fails, nothing but .staging
+  // has changed.
   [[nodiscard]] Result<Added> add(const Adding& adding);
 
-  // Makes a release of the plain file that a path names, and a link of the path.
+  // Makes the plain file at the path `link` a release, and the path a link to it.
   [[nodiscard]] Result<Release> adopt(const std::string& link, const Version& version);
 
   // Sets the version that should run: one of this directory, or nothing for the newest.
   [[nodiscard]] Outcome desire(const std::optional<Version>& version);
 
-  // The same for what runs, whether its release is here or not, unless `desired` is there already:
-  // whoever follows the directory stays at that version, and does not take what is added next.
+  // Sets the version that should run to the one that runs, whether its release is here or not,
+  // unless `desired` exists already. So agents that follow the directory stay at that version, and
+  // do not take the next release that is added.
   [[nodiscard]] Outcome hold(const Version& running);
 
   // Lets a release that has failed be tried again.
   [[nodiscard]] Outcome forget(const Version& version, std::int64_t now);
 
-  // Why a release may not be removed: what needs it. Nothing if nobody does.
+  // Returns the reason why a release must not be removed, or nothing if it may be.
   [[nodiscard]] Result<std::optional<std::string>> needed_for(const Version& version) const;
   [[nodiscard]] Outcome remove(const Version& version);
 
-  // Removes all but the newest `keep`, and what is needed or was added at `before` or later. Gives
-  // what was removed.
+  // Removes all releases except the newest `keep`, those that are needed, and those that were added
+  // at `before` or later. Returns what was removed.
   [[nodiscard]] Result<std::vector<Version>> prune(std::size_t keep,
                                                    std::optional<std::int64_t> before);
 
-  // Says whether the bytes on disk are those that were added, and with keys, whether their manifest
-  // is signed. Reads all of them.
+  // Checks that the bytes on disk are those that were added, and, with keys, that their manifest is
+  // signed. Reads all of them.
   [[nodiscard]] Outcome verify(const Release& release) const;
 
-  // For what is built on this one.
+  // For classes that extend this one.
   [[nodiscard]] const Store& store() const { return *store_; }
 
  private:

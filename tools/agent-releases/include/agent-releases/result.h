@@ -1,4 +1,4 @@
-// A value, or the sentence that says why there is none, and what kind of trouble that is.
+// A value, or a sentence that says why there is none, and the kind of trouble.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace agent_releases {
 
 // The kind of a refusal. agent-releases has an exit status for each.
 enum class Trouble : std::uint8_t {
-  usage,    // what was asked for makes no sense
-  absent,   // what was asked for does not exist
+  usage,    // the request makes no sense
+  absent,   // the requested thing does not exist
   refused,  // a rule forbids it: signature, hash, name, machine, expiry, still in use
-  cut_off,  // it could not be fetched; the same command goes on where it ended
-  system,   // the system refused: no space, no permission, an error of a disk
-  damaged,  // what is on disk is not what was added
+  cut_off,  // a fetch was interrupted; the same command continues it
+  system,   // the system refused: no space, no permission, a disk error
+  damaged,  // the bytes on disk are not those that were added
 };
 
 struct Refusal {
@@ -31,11 +31,11 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
 
-  // Only where there is a value.
+  // Must only be called if there is a value.
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // Only where there is none.
+  // Must only be called if there is no value.
   [[nodiscard]] const Refusal& refusal() const { return std::get<1>(content_); }
   [[nodiscard]] const std::string& reason() const { return refusal().reason; }
 
@@ -43,7 +43,7 @@ class [[nodiscard]] Result {
   std::variant<Value, Refusal> content_;
 };
 
-// Of a deed that has no value: it is done, or the sentence says why not.
+// The result of a function without a value: success, or a sentence that says why not.
 using Outcome = Result<std::monostate>;
 
 }  // namespace agent_releases

@@ -1,5 +1,5 @@
-// Runs the self-test of a release, beside the work: a program with --self-test after the arguments
-// that says "VERSION ok" on its standard output and exits with 0.
+// Runs the self-test of a release without waiting for it: its program with --self-test after the
+// arguments, which must print "VERSION ok" on its standard output and exit with 0.
 #pragma once
 
 #include <sys/types.h>
@@ -18,21 +18,22 @@ class SelfTest {
 
   SelfTest(const std::string& path, std::vector<std::string> arguments, const Version& version);
 
-  // Kills what still runs, with all that it has started.
+  // Kills the self-test if it still runs, with all processes that it has started.
   ~SelfTest();
   SelfTest(const SelfTest&) = delete;
   SelfTest& operator=(const SelfTest&) = delete;
 
-  // Readable when it has exited; none where the kernel has no such descriptors, or it never ran.
+  // Returns a descriptor that is readable when the self-test has exited; -1 if the kernel has no
+  // such descriptors, or the self-test never ran.
   [[nodiscard]] int exit_descriptor() const { return exit_; }
 
-  // Ends it: it has failed.
+  // Kills the self-test, which has then failed because of `why`.
   void kill(const std::string& why);
 
-  // Nothing while it runs.
+  // Returns nothing while the self-test runs.
   [[nodiscard]] std::optional<Verdict> verdict();
 
-  // Why it has not passed.
+  // Returns why the self-test has not passed.
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
@@ -43,7 +44,7 @@ class SelfTest {
   std::string failure_;
   int output_ = -1;  // the reading end of its standard output
   int exit_ = -1;
-  pid_t process_ = 0;  // while it runs; it leads a group of its own
+  pid_t process_ = 0;  // set while it runs; it leads a process group of its own
 };
 
 }  // namespace agent_releases

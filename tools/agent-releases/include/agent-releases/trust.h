@@ -1,5 +1,5 @@
-// A program trusts a file that it executes or believes only if root or the program's own user owns
-// it, and nobody else may write to it.
+// Checks the owner of a file that a program executes or believes: it must be root or the program's
+// own user, and nobody else may be able to write to the file.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 namespace agent_releases {
 
-// `status` is that of the file or directory `path`. Refused if it belongs to another user than root
+// `status` is that of the file or directory `path`. Refuses if it belongs to another user than root
 // and the caller, or if anybody else may write to it; the reason names `path`.
 [[nodiscard]] Outcome check_owner(const struct stat& status, const std::string& path);
 

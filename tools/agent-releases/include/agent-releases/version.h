@@ -12,22 +12,22 @@
 
 namespace agent_releases {
 
-// A longer one would leave no room in the name of a file.
+// The longest version: a longer one would leave no room in the name of a file.
 inline constexpr std::size_t version_bytes_max = 128;
 
 struct Version {
   std::array<std::uint64_t, 3> numbers{};
   std::vector<std::string> prerelease;
-  std::string build;  // says nothing about the order, and stands in no path
+  std::string build;  // does not matter for the order, and is not part of paths
 
-  // "1.2.3-rc.1+build", and nothing but its one way of writing: no leading zeros.
+  // Parses "1.2.3-rc.1+build", which has only one spelling: no leading zeros.
   [[nodiscard]] static std::optional<Version> parse(std::string_view text);
 
-  // Without the build: what stands in a path.
+  // Returns the version without the build, as in paths.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool is_prerelease() const { return !prerelease.empty(); }
 
-  // By precedence: two that differ only in their builds are equal.
+  // Compares by precedence: two versions that differ only in their builds are equal.
   std::strong_ordering operator<=>(const Version& other) const;
   bool operator==(const Version& other) const { return (*this <=> other) == 0; }
 };
