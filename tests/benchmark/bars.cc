@@ -1,7 +1,7 @@
-// Measures what the static program is held to, each against its bar: bars DIRECTORY UPGRADER AGENT
-// DIRECTORY is empty, and takes all that is written. Prints a row of a Markdown table each, and
-// exits with 1 if a bar is not met. A figure is the worst of three runs, or of as many as its row
-// says. Programs that are compared run in turn.
+// Measures the static program, and compares each figure with its bar:
+// bars DIRECTORY UPGRADER AGENT. DIRECTORY is empty, and takes all files that are written. Prints a
+// row of a Markdown table for each bar, and exits with 1 if one is not met. A figure is the worst
+// of three runs, or of as many as its row says. Programs that are compared run in turn.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -45,7 +45,7 @@ class Child {
 
   // Waits for the end, and gives up if the exit status is not 0.
   void wait_for_success();
-  // By SIGTERM, whatever it makes of that.
+  // Ends the program by SIGTERM; its exit status does not matter.
   void end();
 
  private:

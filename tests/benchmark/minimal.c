@@ -1,8 +1,8 @@
 /* The smallest program that can hand work over: fork, pipe, wait and write. It does not read
  * agents' messages but counts lines, checks nothing, has no deadline, and gives up at the first
- * failure. The upgrader is compared with it. */
-*
-// minimal AGENT: starts AGENT, and a successor as often as STAMP_HANDOVERS says.
+ * failure. The upgrader is compared with it.
+ *
+ * minimal AGENT: starts AGENT, and a successor as often as STAMP_HANDOVERS says. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,7 @@
 
 #include "tests/benchmark/stamps.h"
 
-    enum {
-      exit_failure = 1
-    };
+enum { exit_failure = 1 };
 
 struct agent {
   pid_t pid;

@@ -107,7 +107,7 @@ static void ask_for_upgrade(const char* path) {
   say(line);
 }
 
-/* Works while there is nothing to read, and notes when it last did. */
+/* Works while there is nothing to read, and notes the time of the last work. */
 static void tick_until_told_to_stop(void) {
   struct pollfd told = {.fd = STDIN_FILENO, .events = POLLIN};
   int64_t last = 0;
