@@ -46,8 +46,8 @@ void Http2::push_on() {
   curl_.write_to_all();
 }
 
-// Never called from within libcurl: whoever is told may end calls, which libcurl allows outside of
-// its own callbacks only.
+// Tells the observers of calls their messages and ends. Never called from within libcurl, since an
+// observer may end calls, which libcurl allows only outside of its own callbacks.
 void Http2::tell() {
   const auto heard = std::exchange(heard_, {});
   for (const std::uint64_t number : heard) {

@@ -1,5 +1,5 @@
-// The parts of fleet-agent that work on a loop: what a fetcher takes, and whom it tells; how a hook
-// is run, and when it is not.
+// Tests the parts of fleet-agent that work on a loop: which releases a fetcher accepts, and whom it
+// answers; how a hook is run, and when it is not.
 #include "fleet/agent/fetcher.h"
 
 #include <arpa/inet.h>
@@ -43,7 +43,7 @@ class Directory {
   std::string name_ = (std::filesystem::temp_directory_path() / "loop.XXXXXX").string();
 };
 
-// A loop whose deeds are over when it is left.
+// A loop, whose work is done when it is destroyed.
 class Loop {
  public:
   Loop() { REQUIRE(uv_loop_init(&loop_) == 0); }
@@ -57,7 +57,7 @@ class Loop {
   uv_loop_t loop_{};
 };
 
-// A test that would never end says so, and ends.
+// Ends a test that would never end, and says so.
 class Limit {
  public:
   Limit() {
@@ -73,7 +73,7 @@ class Limit {
   Limit& operator=(const Limit&) = delete;
 };
 
-// A server that lets everybody connect, and answers nobody.
+// A server that accepts every connection, and never answers.
 class SilentServer {
  public:
   SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -127,7 +127,7 @@ TEST_CASE("a fetch is left when its fetcher ends, however long the server would 
                 [&told](const Fetcher::Result&) { told = true; });
   server.wait_for_client();
   fetcher.leave();
-  loop.run();  // the server's time would be two minutes, the limit's is one
+  loop.run();  // the server would take two minutes, the limit is one
 
   CHECK_FALSE(told);
 }

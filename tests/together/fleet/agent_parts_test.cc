@@ -1,5 +1,5 @@
-// The small decisions of fleet-agent: what its ledger looks like on disk, what a failure means, and
-// that a record stands in the store as it is wanted, whatever becomes of answers.
+// Tests small decisions of fleet-agent: the ledger's form on disk, the meaning of a failure, and
+// that records get their wanted values in the store even if answers are lost.
 #include <agent-protocol/agent.h>
 #include <unistd.h>
 

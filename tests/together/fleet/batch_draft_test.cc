@@ -1,4 +1,5 @@
-// Who moves together: sizes, order, places, and what a person leaves open.
+// Tests how nodes are cut into batches: sizes, order, places, and the values of terms that a person
+// leaves open.
 #include "fleet/model/batch_draft.h"
 
 #include <algorithm>
@@ -24,7 +25,8 @@ RolloutTerms terms(const std::string& batches, const std::string& seed = "s") {
           .seed = seed};
 }
 
-// n10000, n10001, ...; each k-th has the label site=k modulo `sites`; 0: none has it.
+// Returns n10000, n10001, ...; the k-th node has the label site=k modulo `sites`, or no label if
+// `sites` is 0.
 std::vector<PlacedNode> nodes(std::size_t count, std::size_t sites = 0) {
   std::vector<PlacedNode> made;
   for (std::size_t i = 0; i < count; ++i) {
@@ -92,7 +94,8 @@ TEST_CASE("the same seed makes the same batches, and another seed another canary
   for (int seed = 0; seed < 200; ++seed) {
     canaries.insert(draft_batches(terms("1,10%", std::to_string(seed)), nodes(500)).batches[0]);
   }
-  // Of 500 nodes, 200 draws meet 165 different ones; far fewer would mean that some come first.
+  // If all 500 nodes are equally likely, 200 draws meet 165 different ones. Far fewer would mean
+  // that some nodes are preferred.
   CHECK(canaries.size() > 140);
 }
 
@@ -104,7 +107,7 @@ TEST_CASE("by name the first nodes go first, as without sizes") {
 }
 
 TEST_CASE("the place of a node is what other programs compute from the seed, too") {
-  // FNV-1a and SplitMix64's last step, computed by a program of its own.
+  // Values of FNV-1a and SplitMix64's last step, computed by another program.
   CHECK(place_of("s", "n1") == 2696494435422530569U);
   CHECK(place_of("", "") == 2737183428366584608U);
 }

@@ -1,6 +1,7 @@
-// make bench-fleet: what a rollout itself costs. Three real members of etcd by mutual TLS, the real
-// fleet-controller, and nodes that are the model's commander with a store client each. What a
-// machine takes to fetch, to start and to observe a version is left out: here that takes no time.
+// make bench-fleet: measures the cost of a rollout itself. Three real members of etcd with mutual
+// TLS, the real fleet-controller, and nodes that are only the model's commander with a client of
+// the store each. The time in which a machine fetches, starts and observes a version is left out:
+// here that takes no time.
 // usage: bench BUILD NODES...    prints a row of a table for each number of nodes
 // Rows: H-70
 #include <curl/curl.h>
@@ -30,7 +31,7 @@ namespace fleet::test {
 namespace {
 
 constexpr std::size_t entering_together = 20;
-// What a rollout may cost: fleet/SCALE.md.
+// The limits for the cost of a rollout: see fleet/SCALE.md.
 constexpr double writes_a_node_max = 12;
 constexpr double gap_ms_max = 50;
 
@@ -40,7 +41,7 @@ double ms_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-// The real controller, until it is ended; then what it took.
+// Runs the real controller until end() is called, which returns its cost.
 class RealController {
  public:
   RealController(const std::string& build, const EtcdCluster& cluster, const Certificates& who) {
@@ -67,7 +68,7 @@ class RealController {
     if (process_ > 0) static_cast<void>(end());
   }
 
-  // Processor time in ms, and the most memory in KiB.
+  // The processor time in ms, and the most memory in KiB.
   struct Cost {
     double processor_ms = 0;
     long memory_kib = 0;
@@ -84,7 +85,7 @@ class RealController {
   }
 
  private:
-  // Not what wait4() says: that has what this program held when it forked.
+  // Not the value that wait4() gives: that includes the memory of this program when it forked.
   [[nodiscard]] long most_memory_kib() const {
     std::ifstream status("/proc/" + std::to_string(process_) + "/status");
     std::string word;
@@ -98,9 +99,10 @@ class RealController {
   pid_t process_ = -1;
 };
 
-// The answers and orders of a rollout, as they come.
+// The times of answers and orders in a rollout.
 struct Course {
-  std::map<std::string, Clock::time_point> confirmed = {};  // when a node's last answer stood
+  // when the node's last answer was in the store
+  std::map<std::string, Clock::time_point> confirmed = {};
   std::vector<std::pair<Clock::time_point, Clock::time_point>> gaps = {};
   std::optional<Clock::time_point> last_answer = {};
 
@@ -135,7 +137,7 @@ class Bench {
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
-  ~Bench() = default;  // the process ends with it: the loop is left as it is
+  ~Bench() = default;  // the process ends with this object, so the loop is left as it is
 
   void run() {
     publish();
@@ -191,8 +193,8 @@ class Bench {
             .troubled = [this](const std::string&) { ++troubles_; }}));
   }
 
-  // Some at a time, as machines do that are not all switched on at once: a thousand handshakes by
-  // one process in one moment are no rollout's.
+  // Starts some nodes at a time, as machines are not all switched on at once: a thousand handshakes
+  // of one process at one moment would not be part of a rollout.
   void enter_all() {
     while (nodes_.size() < count_) {
       const std::size_t to = std::min(count_, nodes_.size() + entering_together);
@@ -246,7 +248,7 @@ class Bench {
     return state;
   }
 
-  // Each transaction that writes makes it one more.
+  // Returns the store's revision, which grows by one with each transaction that writes.
   [[nodiscard]] Revision revision() {
     Revision found = 0;
     mine_->read({key_of(KeyKind::stop)}, [&found](const Reply<Reading>& reply) {

@@ -1,4 +1,4 @@
-# A headless Chromium, asked by its debugging protocol over two pipes.
+# Controls a headless Chromium by its debugging protocol over two pipes.
 import base64
 import json
 import os
@@ -18,7 +18,7 @@ class Browser:
         self.heard = b""
 
         def put_pipes():
-            # Chromium reads descriptor 3 and writes 4.
+            # Chromium reads from descriptor 3 and writes to 4.
             read, written = os.dup(theirs_in), os.dup(theirs_out)
             os.dup2(read, 3)
             os.dup2(written, 4)

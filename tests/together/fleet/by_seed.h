@@ -1,4 +1,5 @@
-// Lives that a seed repeats: chance, and what the environment says of how many of them there are.
+// Random lives that a seed repeats: random numbers, and the environment's variables for their
+// number.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +11,12 @@ namespace fleet_test {
 
 using Random = std::mt19937_64;
 
-// From 0 to `limit` - 1.
+// Returns a number from 0 to `limit` - 1.
 inline std::uint64_t below(Random& random, std::uint64_t limit) {
   return random() % limit;
 }
 
-// The number in the environment under this name, such as RUNS.
+// Returns the number in the environment's variable `name`, such as RUNS.
 inline std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);

@@ -1,5 +1,4 @@
-// What a controller campaigns for, and what a person's word makes of a rollout: decisions beside
-// the drivers'.
+// Tests what a controller begins to drive, and how a person's order changes a rollout.
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/campaign.h"
@@ -153,13 +152,14 @@ TEST_CASE("what has ended rests, the longer the more often it ended soon") {
     campaign.ended("r", true, 0, 10);
   }
   CHECK(rest_after(true, 0, 10) == 30'000);
-  // Another was faster: nothing is wrong with the rollout. Nor if it was driven for long.
+  // Another controller was faster, so nothing is wrong with the rollout; nor is it if it was driven
+  // for long.
   CHECK(rest_after(false, 0, 10) == 1'000);
   CHECK(rest_after(true, 0, 10) == 2'000);
   CHECK(rest_after(true, 0, 30'000) == 1'000);
 }
 
-// ---- a person's word
+// ---- orders of a person
 
 std::string refusal(RolloutState state, RolloutWish wish) {
   const auto result = wished(Rollout{.state = state}, wish, false);
@@ -206,7 +206,7 @@ TEST_CASE("a rollout that was never written to its end is aborted at once") {
   CHECK_FALSE(result.value().begins);
 }
 
-// ---- a rollout that is watched
+// ---- a person watches a rollout
 
 TEST_CASE("a bar is as full as what has ended of all") {
   CHECK(fleetctl::bar(0, 0, 4) == "[....]");

@@ -1,4 +1,4 @@
-// Catches the output and the errors of this process, so that nobody else reads them.
+// Catches the output and the errors of this process, so that they appear nowhere else.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 namespace fleet_test {
 
-// Standard output and standard error of this process, while it lives.
+// Redirects standard output and standard error of this process as long as it exists.
 class Caught {
  public:
   Caught() : file_(::memfd_create("caught", MFD_CLOEXEC)) {

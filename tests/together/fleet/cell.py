@@ -1,5 +1,5 @@
-# What the tests of a fleet stand on: members of etcd by mutual TLS, machines with a real upgrader
-# and fleet-agent on them, controllers, a publisher who signs.
+# The base of the fleet's tests: members of etcd with mutual TLS, machines with a real upgrader and
+# fleet-agent, controllers, and a publisher who signs releases.
 import base64
 import glob
 import hashlib
@@ -25,7 +25,7 @@ def main():
 
 
 def begin(cell, *arguments, who="root", endpoint=None):
-    """fleetctl, which runs meanwhile."""
+    """Starts fleetctl, which runs meanwhile."""
     endpoints = ["--endpoint=" + endpoint] if endpoint else cell.endpoints
     return subprocess.Popen([os.path.join(BUILD, "fleetctl"), *endpoints, *cell.identity(who),
                              *arguments],
@@ -33,7 +33,7 @@ def begin(cell, *arguments, who="root", endpoint=None):
 
 
 def ctl(cell, *arguments, who="root", endpoint=None):
-    """fleetctl: its exit status, what it printed, what it complained of."""
+    """Runs fleetctl. Returns its exit status, its output and its errors."""
     process = begin(cell, *arguments, who=who, endpoint=endpoint)
     said, error = process.communicate()
     return process.returncode, said, error
@@ -45,7 +45,7 @@ def good(cell, *arguments, **keywords):
     return said
 
 
-# ---- who is let in
+# ---- admission of nodes and people
 
 def make_request(cell, file):
     cell.openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
@@ -70,7 +70,7 @@ def serial_of(cell, file):
 
 
 def is_program(content):
-    """For this machine."""
+    """Returns whether the program is for this machine."""
     with open(sys.executable, "rb") as python:
         machine = python.read(20)[18:]
     return content.startswith(b"#!") or (content.startswith(b"\x7fELF") and len(content) > 4096 and
@@ -78,8 +78,8 @@ def is_program(content):
 
 
 class Cell:
-    """A store, and what stands around it. One member of etcd is enough for most: what members do
-    to each other is tested elsewhere."""
+    """A store and the machines around it. One member of etcd is enough for most tests: other
+    tests cover faults between members."""
 
     def __init__(self, count=1):
         self.place = tempfile.mkdtemp(prefix="fleet-")
@@ -130,7 +130,7 @@ class Cell:
         return ["--endpoint=" + self.members.url(i) for i in range(self.members.count)]
 
     def identity(self, who):
-        """Whom one trusts and who one is, as all the programs take it."""
+        """The options for certificates, which all programs have: the authority, and one's own."""
         return ["--ca=" + self.path("ca.pem"), "--cert=" + self.path(who + ".pem"),
                 "--key=" + self.path(who + ".key")]
 
@@ -154,18 +154,18 @@ class Cell:
             stderr=subprocess.PIPE, env=dict(os.environ, ETCDCTL_API="3"), text=True, check=False)
 
     def get(self, key):
-        """The record as an object; None where it is absent."""
+        """Returns the record as an object, or None if it is absent."""
         said = self.etcdctl("get", ROOT + key, "--print-value-only").stdout
         return json.loads(said) if said.strip() else None
 
     def history(self, key):
-        """Every record that ever stood there, the oldest first."""
+        """Returns every record that the key has ever had, the oldest first."""
         said = self.etcdctl("get", ROOT + key, "--write-out=json").stdout
         found = json.loads(said).get("kvs")
         if not found:
             return []
         records, at = [], found[0]["mod_revision"]
-        while at >= found[0]["create_revision"]:  # until the first record of the key
+        while at >= found[0]["create_revision"]:  # ends at the first record of the key
             said = self.etcdctl("get", ROOT + key, "--rev=%d" % at, "--write-out=json").stdout
             record = json.loads(said)["kvs"][0]
             records.insert(0, json.loads(base64.b64decode(record["value"])))
@@ -181,7 +181,7 @@ class Cell:
         same((done.returncode, done.stderr), (0, ""))
 
     def put_and_erase(self, put, record, erased):
-        """By one transaction, as a driver does."""
+        """Writes and erases in one transaction, as a driver does."""
         words = "\n".join(("", "put %s%s %s" % (ROOT, put, json.dumps(json.dumps(
             dict(record, v=1)))), "del %s%s" % (ROOT, erased), "", "", ""))
         done = self.etcdctl("txn", text=words)
@@ -193,7 +193,7 @@ class Cell:
     # ---- the publisher
 
     def make_key(self, trusted=True):
-        """Of a publisher whom the machines trust, or of another; gives the file."""
+        """Makes the key of a publisher whom the machines trust, or do not. Returns its file."""
         secret = self.path("release.key" if trusted else "stranger.key")
         public = os.path.join(self.make("keys" if trusted else "strangers"), "r.pub")
         if not os.path.exists(secret):
@@ -203,8 +203,9 @@ class Cell:
 
     def publish_file(self, version, content, sign=True, name="fleet-agent", arch="any",
                      trusted=True):
-        """A release among what is published, with its signed manifest; gives the record. Bytes that
-        nobody would pack, and processors that there are not, are published by hand."""
+        """Publishes a release with its signed manifest. Returns its record. Content that
+        nobody would pack, and processors that do not exist, are published without
+        agent-releases."""
         make = self.pack if is_program(content) and arch == "any" else self.forge
         make(name, version, content, arch, self.make_key(trusted))
         manifest = self.manifest(version, name)
@@ -221,7 +222,7 @@ class Cell:
         return {"manifests": [parts], "digest": digest}
 
     def manifest(self, version, name="fleet-agent"):
-        """The path of what was published last."""
+        """Returns the path of the manifest that was published last."""
         return glob.glob(self.path("pub", "%s-%s-*.json" % (name, version)))[0]
 
     def pack(self, name, version, content, _, secret):
@@ -248,7 +249,7 @@ class Cell:
                        stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def publish(self, version, content=None, sign=True, component="agent", **how):
-        """What `desired` says beside the version."""
+        """Publishes a release. Returns what `desired` says beside the version."""
         if content is None:
             content = agent_binary(version)
         name = "fleet-agent" if component == "agent" else component

@@ -1,4 +1,5 @@
-// By which time a machine judges certificates, whatever its clock shows, and what it keeps of that.
+// Tests by which time a machine judges certificates, whatever its clock shows, and which time it
+// keeps.
 #include "fleet/common/certificate_time.h"
 
 #include <unistd.h>

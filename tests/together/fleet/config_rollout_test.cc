@@ -1,4 +1,4 @@
-// A rollout that is begun, or told something, by HTTP; and how a new rollout is written.
+// Tests how a rollout is begun or given an order by HTTP, and how a new rollout is written.
 #include <catch2/catch.hpp>
 
 #include "fleet/http/config.h"
@@ -22,7 +22,7 @@ Request request(Method method, const std::string& body) {
   return {.method = method, .body = body, .visitor = Visitor{"operator:olga"}};
 }
 
-// Two nodes that report, and a release.
+// Returns two nodes that report, and a release.
 Reading cell(std::vector<KeyValue> more = {}) {
   std::vector<KeyValue> found;
   for (const std::string node : {"n1", "n2"}) {
@@ -204,7 +204,7 @@ TEST_CASE("an order that comes too late, or is none, is refused") {
         "400 a rollout is not taken away: PATCH its order to abort");
 }
 
-// ---- how it is written
+// ---- how a rollout is written
 
 struct Bench {
   RolloutCreation creation{"r1", Rollout{.terms = good, .trace = "t1"},

@@ -1,4 +1,5 @@
-// What people set by HTTP: what is read, what is written, what is answered; and settings by name.
+// Tests the records that people set by HTTP: which keys are read, what is written and answered; and
+// settings by name.
 #include "fleet/http/config.h"
 
 #include <catch2/catch.hpp>
@@ -120,7 +121,7 @@ TEST_CASE("what came of a transaction is what is answered") {
 
   CHECK(status(Committed{8}) == 201);
   CHECK(config_answer(decision, Committed{8})->etag == "\"8\"");
-  CHECK(status(Refused{}) == 0);  // to be decided again
+  CHECK(status(Refused{}) == 0);  // the request has to be decided again
   CHECK(status(Unknown{"late"}) == 503);
   CHECK(status(Denied{"no space"}) == 503);
 }
@@ -159,12 +160,12 @@ TEST_CASE("a wish is never hidden from its driver by a person") {
   CHECK_FALSE(decision.transaction);
 }
 
-// One manifest of a release, as a publisher gives it.
+// One manifest of a release, as a publisher sends it.
 struct Given {
   std::string name = "fleet-agent";
   std::string version = "1.1.0";
   std::string arch = "any";
-  std::string beside = "any";  // what stands beside the manifest
+  std::string beside = "any";  // the architecture that is named beside the manifest
   std::string signature = "S";
 
   [[nodiscard]] std::string text() const {

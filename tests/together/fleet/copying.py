@@ -1,5 +1,6 @@
-# The lines proof: a log is written all the time, and on every machine a daemon copies it, whose
-# versions are rolled out. Afterwards each line must stand in each copy once, in its order.
+# Proves that no line is lost: a log is written all the time, and on every machine a daemon copies
+# it, of which new versions are rolled out. At the end, each copy must have each line once, in
+# order.
 import os
 import pathlib
 import threading
@@ -8,13 +9,14 @@ DAEMON = pathlib.Path(__file__).resolve().parents[2] / "demo" / "copier"
 
 
 def copier(version, dies_after=0):
-    """A version of the daemon: DIES_AFTER so many lines; 0: it does not die by itself."""
+    """Returns a version of the daemon that dies after so many lines, or never if `dies_after`
+    is 0."""
     text = DAEMON.read_text(encoding="ascii")
     return text.replace("@VERSION@", version).replace("@DIES_AFTER@", str(dies_after)).encode()
 
 
 class Source:
-    """The log, which is written from now until `end`."""
+    """A log that is written until end() is called."""
 
     def __init__(self, path, lines_a_second):
         self.path = path
@@ -26,7 +28,7 @@ class Source:
 
     def write(self, pause_s):
         with open(self.path, "a", encoding="ascii") as log:
-            while not self.over.wait(pause_s):  # until end() is called
+            while not self.over.wait(pause_s):  # ends when end() is called
                 self.lines += 1
                 log.write("line %d\n" % self.lines)
                 log.flush()
@@ -37,7 +39,7 @@ class Source:
 
 
 class Copy:
-    """What a daemon has made of a source."""
+    """A daemon's copy of a source."""
 
     def __init__(self, path):
         self.lines = []
@@ -49,10 +51,10 @@ class Copy:
         return [line[1] for line in self.lines] == [str(at + 1) for at in range(source.lines)]
 
     def versions(self):
-        """In the order in which they copied."""
+        """Returns the versions in the order in which they copied."""
         return list(dict.fromkeys(line[2] for line in self.lines))
 
     def longest_pause_s(self):
-        """Between two lines that were copied one after the other."""
+        """Returns the longest time between two lines that were copied one after the other."""
         times = [int(line[3]) for line in self.lines]
         return max((b - a for a, b in zip(times, times[1:])), default=0) / 1e3

@@ -45,7 +45,7 @@ void DayMachine::set_reachable(bool reachable) {
   if (agent_ != nullptr) agent_->store_.set_reachable(reachable);
 }
 
-// What status.json and previous.json would say.
+// Returns the facts that status.json and previous.json would give.
 Restarted DayMachine::restarted() const {
   Restarted event;
   if (trial_) {
@@ -109,7 +109,7 @@ DayMachine::Agent::Agent(DayMachine& machine, std::uint64_t seed)
   enter();
 }
 
-// The one before has ended, and nobody else has this name.
+// Registers the node. The process before has ended, and nobody else has this name.
 void DayMachine::Agent::enter() {
   const std::string& name = machine_.name_;
   const Transaction all{

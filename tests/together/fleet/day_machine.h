@@ -1,6 +1,6 @@
 // A machine on a clock that a test moves: a disk, an upgrader of one daemon, and a fleet-agent,
-// which is the model's commander on a store of its own and may be killed at any moment. What the
-// upgrader does goes on without it.
+// which is the model's commander on a store of its own and may be killed at any moment. The
+// upgrader works on without it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace fleet_test {
 
 inline constexpr std::string_view day_component = "web";
 
-// How a version is bad, on every machine.
+// How a version fails, on every machine.
 enum class Fault { none, at_prepare, at_start, at_soak };
 
 class DayMachine {
@@ -27,7 +27,7 @@ class DayMachine {
     fleet::VirtualTime& time;
     fleet::FakeCell& cell;
     std::function<Fault(const std::string& version)> fault;
-    bool forgets = false;  // what is on the disk, when fleet-agent is killed: an error
+    bool forgets = false;  // an error: killing fleet-agent loses the contents of the disk
   };
 
   DayMachine(World world, std::string name, std::uint64_t seed);
@@ -35,13 +35,13 @@ class DayMachine {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] bool is_on_trial() const { return trial_.has_value(); }
-  // How often each command was carried out, and each version begun.
+  // Returns how often each command was carried out, and how often each version was begun.
   [[nodiscard]] const std::map<std::string, int>& carried_out() const { return carried_out_; }
   [[nodiscard]] const std::map<std::string, int>& begun() const { return begun_; }
 
   void set_faults(fleet::Faults faults);
   void set_reachable(bool reachable);
-  // fleet-agent is killed, and is started again later.
+  // Kills fleet-agent, and starts it again after `dead_for`.
   void kill(fleet::Ms dead_for);
   [[nodiscard]] bool is_alive() const { return agent_ != nullptr; }
 
@@ -52,7 +52,7 @@ class DayMachine {
     fleet::Ms began = 0;
     std::optional<fleet::Ms> activated = {};
   };
-  // Lives as long as the process does.
+  // One process of fleet-agent.
   struct Agent {
     Agent(DayMachine& machine, std::uint64_t seed);
 
@@ -69,7 +69,7 @@ class DayMachine {
     void perform(const fleet::GoBack& back);
     void perform(const fleet::PassGate&) {}
     void perform(const fleet::Reboot&) {}
-    // Only if this process still lives then.
+    // Calls `call` after the delay, if this process is still alive then.
     void later(fleet::Ms delay, std::function<void()> call);
 
     DayMachine& machine_;
@@ -79,7 +79,8 @@ class DayMachine {
     std::pair<std::string, fleet::Revision> seen_ = {};
     std::unique_ptr<fleet::Timer> deadline_;
     std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
-    fleet::Mirror mirror_;  // last: what it tells may be heard from here on
+    // the last member, since it may call the members above from the beginning
+    fleet::Mirror mirror_;
   };
 
   void start();

@@ -1,7 +1,7 @@
-// Hours of rollouts, one after the other on the same twelve machines, by the controllers' and the
-// nodes' own code on a store in memory and a clock of the test's: answers and requests are lost or
-// late, controllers and fleet-agents are killed or cut off, history is compacted, releases are bad,
-// a person pauses, aborts and stops. HOURS=24 SEED=1.
+// Simulates hours of rollouts, one after the other on the same twelve machines, with the real code
+// of controllers and nodes on a store in memory and a clock of the test's own. Answers and requests
+// are lost or late, controllers and fleet-agents are killed or cut off, history is compacted,
+// releases are bad, a person pauses, aborts and stops. HOURS=24 SEED=1.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -25,10 +25,10 @@ using namespace fleet_test;
 
 constexpr Ms minute = 60'000;
 constexpr Ms hour = 60 * minute;
-// A rollout that has not ended by then stands still: six batches, each of a soak and of a
-// confirmation that does not come, and a person's pause.
+// The longest time for a rollout: six batches, each with a soak and a confirmation that does not
+// come, and a person's pause. A rollout that takes longer does not go on.
 constexpr Ms rollout_max = 6 * hour;
-// Until nothing of a rollout that has ended is on trial any more.
+// The time after which nothing of an ended rollout is on trial any more.
 constexpr Ms settle_max = 12 * minute;
 
 struct Controller {
@@ -36,7 +36,7 @@ struct Controller {
   std::unique_ptr<FakeStore> way = {};
   std::unique_ptr<Driving> driving = {};
   std::string driven = {};
-  Ms back_at = 0;  // it is dead until then
+  Ms back_at = 0;  // the controller is dead until then
 };
 
 class Day {
@@ -143,7 +143,7 @@ class Day {
         .ended = [] {}});
   }
 
-  // ---- what goes wrong
+  // ---- faults
 
   void suffer() {
     switch (below(200)) {
@@ -187,7 +187,7 @@ class Day {
     }
   }
 
-  // ---- a person
+  // ---- a person's orders
 
   [[nodiscard]] Rollout rollout() const {
     const auto found = cell_.read({key_of(KeyKind::rollout, {id()})}).found;
@@ -219,7 +219,7 @@ class Day {
     std::optional<WrittenRollout> written;
     const Revision release = reading.find(published)->modified;
     while (const auto next = next_creation(id(), wanted, draft.value(), release, written)) {
-      // It begins only when nobody has stopped everything.
+      // The rollout begins only when no record `stop` exists.
       while (!std::holds_alternative<Committed>(cell_.commit(*next))) {
         if (cell_.read({key_of(KeyKind::stop)}).found.empty())
           return is_wrong("a rollout is not written");
@@ -277,7 +277,7 @@ class Day {
     });
   }
 
-  // ---- one rollout, from its beginning to its end, and what must hold then
+  // ---- one rollout, from its beginning to its end, and its judgement
 
   void roll_out() {
     start_rollout();
@@ -324,7 +324,8 @@ class Day {
       is_wrong(id() + " is bad, and nothing has failed");
   }
 
-  // What was confirmed stays, whatever happened, and nothing else does.
+  // Checks that the machine has the new version if it was confirmed there, and the old one
+  // otherwise.
   void judge_version(const DayMachine& one) {
     const auto found = cell_.read({key_of(KeyKind::rollout_node, {id(), one.name()})}).found;
     const auto read = read_record<RolloutNode>(found.empty() ? "{}" : found.front().value);

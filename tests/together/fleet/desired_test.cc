@@ -1,5 +1,5 @@
-// A cell that goes to a desired version by itself: how many at a time, when an old instance is told
-// to stop, and what a failure does. First by hand, then by random lives.
+// Tests a cell that goes to a desired version by itself: how many nodes at a time, when an old
+// instance is told to stop, and the effect of a failure. First by hand, then by random lives.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -19,7 +19,7 @@ using namespace fleet;
 constexpr Ms second = 1'000;
 const std::string component = "agent";
 
-// A cell in a store, and a controller that looks at it and does one thing after the other.
+// A cell in a store, and a controller that looks at it and writes one transaction after the other.
 struct Cell {
   fleet_test::TestStore store;
   DesiredView view{component};
@@ -57,7 +57,7 @@ struct Cell {
     store.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = version}));
   }
 
-  // Until there is nothing to be done now.
+  // Writes transactions until nothing is left to do now.
   void settle() {
     for (int i = 0; i < 1'000; ++i) {
       view.take_all(store.read({std::string(key_root)}));
@@ -87,7 +87,7 @@ struct Cell {
     if (found == nullptr) return std::nullopt;
     return read_record<Desired>(found->value).value();
   }
-  // What the node calls its attempt at what it is told.
+  // Returns the node's name for its attempt at its wish.
   std::string attempt(int i) {
     return "desired." +
            std::to_string(store.find(key(KeyKind::node_desired, node(i), component))->modified) +
@@ -100,7 +100,7 @@ struct Cell {
     return order(i) && upgrade.attempt == attempt(i) ? upgrade.phase : UpgradePhase::unknown;
   }
   bool exists(int i) { return store.find(key(KeyKind::node_versions, node(i), "")) != nullptr; }
-  // Those that are told to go somewhere, and have not ended.
+  // Returns the nodes that were told to begin and have not ended.
   std::vector<int> begun() {
     std::vector<int> found;
     for (int i = 0; exists(i); ++i) {
@@ -111,7 +111,7 @@ struct Cell {
     }
     return found;
   }
-  // Those whose old instance is told to stop.
+  // Returns the nodes whose old instance is told to stop.
   std::vector<int> stopped() {
     std::vector<int> found;
     for (int i = 0; exists(i); ++i) {
@@ -129,13 +129,13 @@ struct Cell {
     put(KeyKind::node_upgrade, node(i), component,
         write_record(Upgrade{.phase = phase, .attempt = attempt, .to = "2"}));
   }
-  // The new version waits at its gate, and reports by itself.
+  // The new version of the node waits at its gate, and reports by itself.
   void come_to_gate(int i, const std::string& version = "2") {
     upgrade(i, UpgradePhase::cutover_ready, attempt(i));
     put(KeyKind::node_instance, node(i), "new", write_record(instance(version, true)));
     settle();
   }
-  // The old instance has gone, and the new one is committed.
+  // The old instance of the node ends, and the new one is committed.
   void cut_over(int i) {
     erase(KeyKind::node_instance, node(i), "old");
     put(KeyKind::node_active, node(i), "", write_record(Active{.instance = "new", .boot_id = "b"}));
@@ -151,7 +151,7 @@ struct Cell {
   }
 };
 
-// J-04, H-03
+// Rows: J-04, H-03
 TEST_CASE("one write of the wish begins one node, and the rest only when that is committed") {
   Cell cell(40);
   cell.settle();
@@ -168,7 +168,7 @@ TEST_CASE("one write of the wish begins one node, and the rest only when that is
   CHECK(cell.begun() == std::vector<int>{2, 3});
 }
 
-// H-41, H-51, H-54, C-02
+// Rows: H-41, H-51, H-54, C-02
 TEST_CASE("the old instance is told to stop when the new one was seen, ready, for long enough") {
   Cell cell(1);
   cell.wish("2");
@@ -183,7 +183,7 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
   CHECK(cell.command(0)->instance == "old");
   CHECK(cell.command(0)->reason == "2 is ready");
   CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
-  // One transaction with the node's own wish.
+  // The command is in one transaction with a compare of the node's own wish.
   const Revision told =
       cell.store.find(key_of(KeyKind::node_desired, {"n100", component}))->modified;
   CHECK(words(cell.committed.back())
@@ -191,7 +191,7 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
         std::string::npos);
 }
 
-// H-56
+// Rows: H-56
 TEST_CASE("while anything is doubtful nobody is told to stop") {
   Cell cell(1);
   cell.wish("2");
@@ -250,7 +250,7 @@ TEST_CASE("of another component its upgrader says that it waits, and it is told 
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  say(UpgradePhase::verifying);  // it has left its gate, and is observed anew
+  say(UpgradePhase::verifying);  // it has left its gate, so its observation begins anew
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
   CHECK(cell.store.find(command) == nullptr);
@@ -279,7 +279,7 @@ TEST_CASE("an instance that was gone for a moment is observed anew") {
   CHECK(cell.stopped().size() == 1);
 }
 
-// H-22
+// Rows: H-22
 TEST_CASE("build metadata of a version says nothing about which one it is") {
   Cell cell(1);
   cell.wish("2");
@@ -298,11 +298,11 @@ TEST_CASE("a failure lets nobody begin any more, and nobody stop") {
   cell.upgrade(2, UpgradePhase::failed, cell.attempt(2));
   cell.wait(10 * cell.settings.observe_ms);
 
-  CHECK(cell.begun() == std::vector<int>{1});  // it waits at its gate
+  CHECK(cell.begun() == std::vector<int>{1});  // the new version waits at its gate
   CHECK(cell.stopped().empty());
 }
 
-// H-58
+// Rows: H-58
 TEST_CASE("writing the same wish anew tries again, reading it does not") {
   Cell cell(2);
   cell.wish("2");
@@ -344,7 +344,7 @@ TEST_CASE("a node that does not come to its gate in time is told back, and has f
   cell.wish("2");
   cell.settle();
   CHECK(cell.begun() == std::vector<int>{0});
-  // To what is no version it is not told back.
+  // A node is not told back to a text that is not a version.
   cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
   cell.wait(cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
@@ -359,7 +359,7 @@ TEST_CASE("a node that something else has claimed, or that does not report, is l
   CHECK(cell.begun() == std::vector<int>{2});
 }
 
-// H-07
+// Rows: H-07
 TEST_CASE("a node whose window is closed neither begins nor stops, until it opens or is ignored") {
   Cell cell(1);
   cell.wish("2");
@@ -402,7 +402,8 @@ TEST_CASE("a pinned node is left, and one that a rollout moved stays until the n
 
 // ---- random lives
 
-// A judge that has seen the store alone: whether a transaction may be committed as things are.
+// Judges by the store alone whether a transaction may be committed now. Returns why not, or an
+// empty text.
 std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   for (const Put& put : transaction.puts) {
     const auto key = parse_key(put.key);
@@ -425,7 +426,8 @@ std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   return "";
 }
 
-// One step of a node that does what it is told, loses its heartbeat now and then, and may be bad.
+// Makes one step of a node, which does what it is told, loses its heartbeat now and then, and may
+// fail.
 void live(Cell& cell, int i, std::mt19937_64& random, const std::set<int>& bad) {
   const std::string id = Cell::node(i);
   const auto chance = [&random](int of) { return random() % static_cast<unsigned>(of) == 0; };
@@ -461,7 +463,7 @@ TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad nod
   cell.wish("2");
   for (int step = 0; step < 2'500; ++step) {
     live(cell, static_cast<int>(random() % nodes), random, bad);
-    if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // the same again, in the middle
+    if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // the same wish again, in the middle
     cell.now += second;
     cell.view.take_all(cell.store.read({std::string(key_root)}));
     look(cell.view, cell.marks, cell.now);
@@ -487,7 +489,7 @@ TEST_CASE("canary: a controller that believes what the node says of itself is fo
   cell.wish("2");
   cell.settle();
   cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
-  // What a controller would write that has not seen the new instance's own record.
+  // The transaction of a controller that has not seen the new instance's own record.
   const Transaction blind{
       .puts = {{.key = key_of(KeyKind::node_command, {"n100", component}),
                 .value = write_record(

@@ -1,4 +1,5 @@
-// A document that says what a cell should be: what it changes, and that nothing is done twice.
+// Tests a document that says what a cell should be: what it changes, and that nothing is done
+// twice.
 #include "fleet/orders/document.h"
 
 #include <catch2/catch.hpp>
@@ -39,7 +40,7 @@ struct Bench {
     const auto decided = decide(text);
     return decided ? "" : decided.reason();
   }
-  // What it changes, a line each; it is written.
+  // Writes the changes of the document. Returns them, one line for each.
   std::vector<std::string> apply(const std::string& text) {
     const auto decided = decide(text);
     INFO(refusal(text));

@@ -1,5 +1,5 @@
-// Drivers of plans and of desired versions: that what is decided comes to the store, each behind
-// its own key. How any driver deals with the store is in rollout_driver_test.cc and the walks.
+// Tests the drivers of plans and of desired versions: each writes its decisions, under its own key.
+// rollout_driver_test.cc and the walks test how all drivers deal with the store.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/desired_driver.h"
@@ -15,7 +15,7 @@ namespace {
 
 using namespace fleet;
 
-// Does what a driver asks for, until it waits.
+// Carries out the actions of a driver until it waits.
 template <class Driven>
 struct Bench {
   fleet_test::TestStore store;
@@ -62,7 +62,7 @@ struct Bench {
   }
 };
 
-// Counts how often it is asked what comes next.
+// A task that counts how often its next step is asked for.
 struct Counting {
   int* decisions;
 
@@ -95,14 +95,15 @@ TEST_CASE("changes that come together are taken in one by one, and decided on on
     if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
   }
   CHECK(decisions == before + 1);
-  // Those that were to come and did not: read anew, or the lease is kept.
+  // If the announced changes do not come, the driver decides all the same at the next reading or
+  // renewal.
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
   CHECK(decisions == before + 2);
 }
 
-// Writes what the store refuses: it compares that a key is absent that is there.
+// A task whose write the store refuses: it compares that an existing key is absent.
 struct Refusing : Counting {
   [[nodiscard]] DriverStep next(Revision, Ms) {
     ++*decisions;
@@ -116,7 +117,7 @@ TEST_CASE("a driver whose write is refused again and again rests in between, and
   bench.store.put(key_of(KeyKind::stop), "{}");
   bench.tell(BeginDriving{});
   bench.settle();
-  CHECK(decisions == 2);  // the second on what was read anew
+  CHECK(decisions == 2);  // the second decision is made after a new reading
 
   bench.wait(store_retry_ms - 1);
   CHECK(decisions == 2);
@@ -253,7 +254,7 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
   bench.store.put(instance, write_record(Instance{.version = "1", .ready = true}));
   bench.tell(KeyErased{instance, bench.store.revision() + 1});
-  bench.tell(KeyChanged{*bench.store.find(instance)});  // older news, that comes late
+  bench.tell(KeyChanged{*bench.store.find(instance)});  // older news, which comes late
   bench.settle();
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
 }
@@ -272,7 +273,7 @@ TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and write
         std::vector<std::string>{"plan p is not driven any longer: the lease has ended"});
 }
 
-// One that runs, with this member; the rest is as somebody has written it.
+// Returns a running plan with this member; the other members are as somebody has written them.
 std::string plan_with(const std::string& members) {
   return R"({"steps":[{"name":"a","class":"one-at-a-time","hook":"h"}],"state":"running")" +
          members + "}";

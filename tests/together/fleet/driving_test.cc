@@ -134,13 +134,13 @@ TEST_CASE("one whose store is away for as long as its lease ends loudly, and has
   CHECK(bench.rollout().driver == "c2");
 }
 
-// A driver that only counts the records and changes that it is told of.
+// A driver that only counts the records and changes that it hears of.
 class Watcher : public AnyDriver {
  public:
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // those after which another follows at once
+    std::size_t together = 0;  // changes after which another follows at once
   };
 
   explicit Watcher(Count& count) : count_(count) {}
@@ -187,7 +187,7 @@ TEST_CASE("a driver is told of what it wants alone, and what comes in one moment
                    .log = [](bool, const std::string&) {},
                    .ended = [] {}});
   bench.wait(1s);
-  CHECK(count.read == 11);  // with the rollout
+  CHECK(count.read == 11);  // ten records and the rollout
   put(100, 200, event);
   put(10, 60, node);
   bench.wait(1s);

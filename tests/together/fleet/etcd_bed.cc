@@ -1,4 +1,5 @@
-// The bed of real members: one, or as many as FLEET_MEMBERS says, started once for all tests.
+// The bed with real members: one, or as many as FLEET_MEMBERS says, which are started once for all
+// tests.
 #include <cstdlib>
 
 #include "fleet/store/etcd_store.h"
@@ -79,7 +80,7 @@ class EtcdBed : public StoreBed {
                                    .seed = seed});
   }
 
-  static constexpr std::uint64_t tick_ms = 2;  // so often a turn ends, whatever happens
+  static constexpr std::uint64_t tick_ms = 2;  // the time after which a turn ends in any case
 
   uv_loop_t loop_{};
   uv_timer_t tick_{};

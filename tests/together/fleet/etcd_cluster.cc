@@ -53,7 +53,7 @@ pid_t start_process(const std::vector<std::string>& arguments, const std::string
   _exit(127);
 }
 
-// What stands behind `"name":` in JSON without spaces.
+// Returns the number after `"name":` in JSON without spaces.
 std::string number_in(const std::string& json, const std::string& name) {
   const std::size_t at = json.find("\"" + name + "\":");
   if (at == json.npos) return "";
@@ -61,7 +61,7 @@ std::string number_in(const std::string& json, const std::string& name) {
   return json.substr(begin, json.find_first_not_of("0123456789", begin) - begin);
 }
 
-// The inode of the socket that is bound to this port, by the kernel's table.
+// Returns the inode of the socket that is bound to this port, from the kernel's table.
 std::string inode_of(int port) {
   std::ifstream table("/proc/net/tcp");
   std::string line;
@@ -126,7 +126,8 @@ EtcdCluster::EtcdCluster(std::size_t members, Speech speech) : speech_(speech), 
   }
 }
 
-// SIGTERM would have three members hand over their leadership for seven seconds.
+// Kills the members: after SIGTERM, three members would spend seven seconds on handing over their
+// leadership.
 EtcdCluster::~EtcdCluster() {
   kill_all();
   for (Member& member : members_) {

@@ -1,5 +1,5 @@
-// Real members of etcd on this machine, with ports and files of their own, and what may happen to
-// them. They end with the test, however it ends.
+// Real members of etcd on this machine, with their own ports and files, and faults that tests
+// cause. The members end with the test, however it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -29,25 +29,27 @@ class EtcdCluster {
   [[nodiscard]] std::vector<std::string> endpoints() const;
   [[nodiscard]] std::string url(int port) const;
   [[nodiscard]] int client_port(std::size_t member) const { return members_[member].client_port; }
-  // Signed by the cluster's authority, with this name. Plain: none.
+  // Returns a certificate with this name, signed by the cluster's authority, or none if the cluster
+  // speaks in plain text.
   [[nodiscard]] Certificates certificates(const std::string& name = "root");
   [[nodiscard]] const std::string& directory() const { return directory_; }
 
-  // ---- what may happen
+  // ---- faults
   void kill(std::size_t member);
   void kill_all();
-  void start(std::size_t member);  // one that was killed, with what it has on disk
-  void stop(std::size_t member);   // stands still, without a word
+  void start(std::size_t member);  // one that was killed, with the files on its disk
+  void stop(std::size_t member);   // freezes it, so that it stays silent
   void cont(std::size_t member);
-  // Neither hears the other members nor is heard by them; clients reach it.
+  // Cuts the member off from the other members, in both directions; clients still reach it.
   void isolate(std::size_t member, bool off = true);
   void compact(std::int64_t revision);
 
-  // Waits until there is one that a majority follows; not one that is killed, stopped or isolated.
+  // Waits until there is a leader that a majority follows, and that is not killed, stopped or
+  // isolated.
   [[nodiscard]] std::size_t leader();
-  // Until this member answers by the majority.
+  // Waits until this member answers with a majority.
   void wait_for(std::size_t member);
-  // etcdctl as admin, against this member: what it printed. Throws if it failed.
+  // Runs etcdctl as admin against this member. Returns its output. Throws if it fails.
   std::string etcdctl(std::size_t member, const std::string& arguments);
 
  private:
@@ -56,7 +58,7 @@ class EtcdCluster {
     int peer_port = 0;
     pid_t process = -1;
     bool stopped = false;
-    std::unique_ptr<TcpProxy> way = {};  // of the other members to this one
+    std::unique_ptr<TcpProxy> way = {};  // the way from the other members to this one
   };
 
   [[nodiscard]] std::string name(std::size_t member) const { return "m" + std::to_string(member); }
@@ -70,10 +72,10 @@ class EtcdCluster {
   Speech speech_;
   std::vector<Member> members_;
   std::array<std::atomic<bool>, members_max> isolated_{};
-  std::array<std::atomic<pid_t>, members_max> processes_{};  // for the proxies' threads
+  std::array<std::atomic<pid_t>, members_max> processes_{};  // read by the proxies' threads
 };
 
-// Runs a command by /bin/sh: what it printed, and whether it exited 0.
+// Runs a command with /bin/sh. Returns its output, and whether it exited with 0.
 struct Ran {
   std::string output = {};
   bool good = false;

@@ -1,4 +1,4 @@
-// The bed of the fake store.
+// The bed with the fake store.
 #include "tests/together/fleet/fake_store.h"
 #include "tests/together/fleet/store_bed.h"
 

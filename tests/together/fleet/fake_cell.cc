@@ -54,12 +54,13 @@ void FakeCell::erase(const Keys& keys, Past& past) {
   }
 }
 
-// As in etcd: what changes nothing has no revision of its own.
+// Enters the changes of a transaction. As in etcd, a transaction that changes nothing gets no
+// revision.
 void FakeCell::enter(Past past) {
   if (past.changes.empty()) return;
   revision_ = past.revision;
   history_.push_back(std::move(past));
-  const auto watchers = watchers_;  // one that is told may come or go
+  const auto watchers = watchers_;  // a watcher that is called may add or remove watchers
   for (const auto& [who, changed] : watchers) {
     if (watchers_.contains(who)) changed();
   }

@@ -1,6 +1,6 @@
-// An etcd as memory: keys, revisions, leases, a history that can be compacted. It answers at once
-// and never fails; what may go wrong between it and a client is FakeStore's. The tests that it
-// passes are passed by real members, too.
+// A double of etcd in memory: keys, revisions, leases, and a history that can be compacted. It
+// answers at once and never fails; FakeStore makes the faults between it and a client. Real members
+// pass the same tests.
 #pragma once
 
 #include <map>
@@ -24,12 +24,13 @@ class FakeCell {
   LeaseState keep_alive(LeaseId lease);
   LeaseState revoke(LeaseId lease);
 
-  // Forgets every change up to and with this revision, but for what is there now.
+  // Forgets every change up to and including this revision. Present records stay.
   void compact(Revision revision);
 
-  // What a watch from this revision is to tell now; `from` moves behind it. None: nothing.
+  // Returns what a watch from this revision has to tell now, or no value if nothing; moves `from`
+  // behind it.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
-  // Is called whenever there is something to tell.
+  // `changed` is called whenever there is something to tell.
   void have_watched(const void* who, std::function<void()> changed);
   void forget(const void* who) { watchers_.erase(who); }
 

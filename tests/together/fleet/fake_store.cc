@@ -46,11 +46,11 @@ class FakeStore::FakeWatch : public Watch {
       return end(WatchLost{{Trouble::Kind::unreachable, "the stream was cut off"}});
     }
     if (std::holds_alternative<Relist>(*news)) return end(*news);
-    const auto tell = tell_;  // the watch may be destroyed by what is told
+    const auto tell = tell_;  // the function may destroy the watch
     tell(*news);
   }
 
-  // A watch looks now and then whether anybody is at the other end, and after.
+  // Looks now and then whether the other end still exists, and continues or ends the watch.
   void expect_answer() {
     silence_ = time_.after(deadline, [this] {
       if (!link_->reachable) return end(WatchLost{no_answer()});

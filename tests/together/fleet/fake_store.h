@@ -1,5 +1,5 @@
-// One client's way to a FakeCell, with what may go wrong on it: requests and answers that are lost
-// or late, watches that are cut off. Which of them do is a matter of the seed alone.
+// One client's way to a FakeCell, with faults: requests and answers that are lost or late, watches
+// that are cut off. Only the seed decides which of them fail.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace fleet {
 
-// Of a thousand: how many.
+// How many of a thousand requests, answers or watches fail.
 struct Faults {
   unsigned lost_requests = 0;
   unsigned lost_answers = 0;
-  unsigned late_requests = 0;  // they arrive when the asker has given up
-  unsigned cut_watches = 0;    // of those that have something to tell
+  unsigned late_requests = 0;  // requests that arrive after the client has given up
+  unsigned cut_watches = 0;    // of the watches that have something to tell
 };
 
 class FakeStore : public Store {
  public:
   using Milliseconds = Timers::Milliseconds;
-  // Without an answer for so long a question is given up.
+  // The time after which a question without an answer is given up.
   static constexpr Milliseconds deadline{5'000};
-  // Each way takes at most so long, unless it is late.
+  // The longest time for one direction, unless a message is late.
   static constexpr Milliseconds travel_max{20};
 
   FakeStore(VirtualTime& time, FakeCell& cell, std::uint64_t seed = 0, Faults faults = {});
@@ -40,13 +40,13 @@ class FakeStore : public Store {
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
-  // Cut off, nothing passes in either direction, and watches end when their time is up.
+  // If false, nothing passes in either direction, and watches end when their time is over.
   void set_reachable(bool reachable) { link_->reachable = reachable; }
   void set_faults(Faults faults) { link_->faults = faults; }
 
  private:
   class FakeWatch;
-  // What is on its way refers to this, not to the store, which may be gone.
+  // The state that messages under way use, since the store itself may be gone.
   struct Link {
     Faults faults;
     std::mt19937_64 chance;

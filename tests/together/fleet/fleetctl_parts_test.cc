@@ -1,5 +1,4 @@
-// What fleetctl makes of what it has read, and of its own certificate: decisions beside those of
-// the records.
+// Tests how fleetctl interprets the records that it has read, and its own certificate.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -31,7 +30,7 @@ KeyValue record(const std::string& key, const std::string& value) {
   return {.key = key, .value = value, .modified = 1};
 }
 
-// ---- a plan that is waited for
+// ---- a person waits for a plan
 
 TEST_CASE("a plan is waited for by its own record alone, until it has ended") {
   Plan running{.version = "2",
@@ -127,7 +126,7 @@ TEST_CASE("status names the controllers and people whose certificates end soon, 
                      "20 days"});
 }
 
-// ---- one's own certificate
+// ---- a person's own certificate
 
 class Files {
  public:
@@ -141,7 +140,7 @@ class Files {
   ~Files() { std::filesystem::remove_all(place_); }
 
   [[nodiscard]] std::string path(const std::string& name) const { return place_ / name; }
-  // A certificate NAME.pem, its key beside it, by the authority of that name, or its own.
+  // Makes a certificate NAME.pem and its key, signed by the authority of that name, or by itself.
   void make(const std::string& name, const std::string& authority = "") const {
     std::string command = "cd '" + place_.string() +
                           "' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
@@ -182,7 +181,7 @@ TEST_CASE("whose certificate is expired, not yet valid, foreign or none is told 
   CHECK(says(why("absent.pem", now), "absent.pem cannot be read"));
 }
 
-// ---- whose key is signed
+// ---- keys that are signed
 
 TEST_CASE("a key that is weak, or on a curve that nobody knows, is not signed, in words") {
   struct Case {
@@ -222,7 +221,7 @@ TEST_CASE("an admin alone may do everything; a controller reads and writes recor
   CHECK(fleetctl::permissions_of("admin", "x").all);
   const Permissions controller = fleetctl::permissions_of("controller", "x");
   CHECK(controller.writes == std::vector<Keys>{{std::string(key_root), true}});
-  // In the store a later right to read would take the right to write away.
+  // In etcd, a later right to read would remove the right to write.
   CHECK(controller.reads.empty());
 }
 

@@ -1,10 +1,11 @@
-// Records that somebody has written by chance, of every kind, read by all that reads records: the
+// Tests all code that reads records with records of every kind that are written at random: the
 // controller's drivers and duties, fleet-agent's component and its part in plans, fleetctl and
-// HTTP. Nobody may end, write what a store or a reader does not take, show what a terminal obeys,
-// answer what is no JSON, or hold up those that are right.
+// HTTP. No program may crash, write a record that a store or a reader refuses, show text that a
+// terminal obeys, answer with invalid JSON, or hold up work on good records.
 //
-// Each life is a seed's, in a process of its own, since a program that ends must not end the
-// search. SEED=N begins there; RUNS=N lives so many, SECONDS=N as many as there is time for.
+// Each life has a seed, and a process of its own, since a program that crashes must not end the
+// search. SEED=N begins with this seed; RUNS=N runs so many lives, SECONDS=N as many as there is
+// time for.
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -24,11 +25,13 @@ namespace {
 
 using namespace fleet_test;
 
-// A life that takes more of the processor than this never ends: it is killed by SIGPROF, and found.
+// The limit for a life's processor time: a life that takes longer never ends. SIGPROF kills it, and
+// it counts as a fault.
 constexpr time_t life_processor_seconds_max = 120;
-// A life that waits for ever is killed by SIGALRM, on a busy machine, too.
+// The limit for a life's time, even on a busy machine: a life that waits for ever is killed by
+// SIGALRM.
 constexpr unsigned life_seconds_max = 1'800;
-// Of what was wrong so much is shown.
+// So many bytes of a fault's text are shown.
 constexpr std::size_t wrong_bytes_max = 1'000;
 
 std::string lived(std::uint64_t seed, Planted planted) {
@@ -52,7 +55,7 @@ std::string lived(std::uint64_t seed, Planted planted) {
   ::_exit(0);
 }
 
-// The fault of the life, or empty.
+// Returns the fault of the life, or an empty text.
 std::string wrong_of(std::uint64_t seed, Planted planted = Planted::none) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";

@@ -1,5 +1,6 @@
-// The history of a cell and who is told of it: which changes are events, how they are numbered and
-// bounded, what one who takes over tells, and what becomes of a webhook that does not take them.
+// Tests the history of a cell and its notices: which changes are events, how events are numbered
+// and limited, what a controller that takes over writes, and what happens if a webhook refuses
+// them.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/chronicle.h"
@@ -18,7 +19,7 @@ using namespace fleet;
 
 const std::string root(key_root);
 
-// A store of records, and whoever writes the history on it.
+// A store of records, and the task that writes the history.
 struct Bench {
   std::map<std::string, KeyValue, std::less<>> records;
   Revision revision = 1;
@@ -39,7 +40,7 @@ struct Bench {
     records.erase(root + rest);
     task.take_absent(root + rest);
   }
-  // Until it has nothing more to do at this time.
+  // Writes until nothing is left to do at this time.
   int write() {
     for (int transactions = 0;;) {
       const DriverStep step = task.next(7, now);
@@ -60,7 +61,7 @@ struct Bench {
         erase(one.key.substr(root.size()));
     }
   }
-  // Somebody else takes over, who reads all there is.
+  // Lets another controller take over, which reads all records.
   void take_over() {
     task = fresh();
     Reading reading{.revision = revision, .found = {}};
@@ -140,7 +141,8 @@ TEST_CASE("whoever takes over tells what was not told, and nothing twice") {
   CHECK(bench.write() == 0);
   CHECK(bench.events() == before);
 
-  bench.put("rollout/r1", rollout("completed"));  // and dies before it has written that
+  // and the controller dies before it has written the event
+  bench.put("rollout/r1", rollout("completed"));
   bench.take_over();
   bench.write();
   CHECK(bench.events().back() == "3 rollout/r1 rollout-completed");
@@ -195,7 +197,7 @@ TEST_CASE("a node is silent when nothing of it has lived for a while, and is tol
   bench.put("node/n1/instance/a", "{}");
   bench.erase("node/n1/instance/a");
   bench.write();
-  bench.put("node/n1/instance/b", "{}");  // a restart
+  bench.put("node/n1/instance/b", "{}");  // the new instance of a restart
   bench.now += silence_ms;
   bench.write();
   CHECK(bench.events().empty());
@@ -222,7 +224,7 @@ TEST_CASE("many nodes fall silent and come back one by one, and each is told of 
   bench.erase("node/b/instance/i");
   bench.erase("node/c/instance/i");
   bench.write();
-  bench.erase("node/c/active");  // it is forgotten
+  bench.erase("node/c/active");  // a person has removed the node from the fleet
   bench.now += silence_ms / 2;
   bench.write();
   CHECK(bench.events() == Lines{"1 node/a silent"});
@@ -252,7 +254,7 @@ TEST_CASE("a subject is forgotten with its last event, but for one whose end is 
     bench.erase(instance);
   }
   CHECK(bench.events().size() == 10);
-  CHECK(bench.task.subjects() == 12);  // ten, the stop and the silence
+  CHECK(bench.task.subjects() == 12);  // ten instances, the stop and the silence
 
   bench.put("node/n1/instance/a", "{}");
   bench.erase("stop");
@@ -269,11 +271,11 @@ TEST_CASE("what happens to many nodes at once is looked at once each") {
   const Effort before = effort;
   CHECK(bench.write() == 20);
   CHECK(bench.events().size() == 1'000);
-  // Each event that is written, and each that events() reads.
+  // Each event is read once when it is written, and once by events().
   CHECK(effort.records - before.records == 2'000);
 }
 
-// ---- what people have noted
+// ---- notes of people
 
 // Rows: A-43
 TEST_CASE("a note of a person's order becomes an event, which is never marked as proved") {
@@ -322,7 +324,7 @@ TEST_CASE("the events of a person are found by the name, with or without the rol
   CHECK_FALSE(is_by({}, "anna"));
 }
 
-// ---- what others have written where events stand
+// ---- keys of others among the events
 
 TEST_CASE("a key among the events that is none ends nobody, and history goes on") {
   Bench bench;

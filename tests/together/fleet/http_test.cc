@@ -1,4 +1,4 @@
-// What decides on requests: paths, who is let in, what is answered from the records, metrics.
+// Tests the decisions about requests: paths, admission, answers from the records, and metrics.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -43,7 +43,7 @@ TEST_CASE("every path means one thing, and what is below another path is not mea
     CHECK(route_of(path).place == Place::nowhere);
 }
 
-// Each parameter of a path stands for some name.
+// Returns the path with a name in place of each parameter.
 std::string example_of(std::string path) {
   for (std::size_t open = path.find('{'); open != std::string::npos; open = path.find('{')) {
     const std::size_t close = path.find('}', open);
@@ -53,7 +53,7 @@ std::string example_of(std::string path) {
   return path;
 }
 
-// Whether every `$ref` below leads somewhere.
+// Checks that every `$ref` in the tree leads to a part of the document.
 void check_references(const JsonTree& tree, const JsonTree& document) {
   for (const JsonTree& element : tree.elements)
     check_references(element, document);
@@ -221,7 +221,7 @@ TEST_CASE("an address is a host and a port, or a port of this machine alone") {
     CHECK(read(text) == "none");
 }
 
-// A cell of two nodes, of which one is silent, and a rollout.
+// A cell of two nodes, one of which is silent, and a rollout.
 struct Bench {
   std::map<std::string, KeyValue, std::less<>> records;
   CellState cell;

@@ -1,4 +1,5 @@
-// Who is let in by which certificates, when they are renewed, and for whom they are not.
+// Tests who is let in by which certificates, when certificates are renewed, and for whom they are
+// not.
 #include "fleet/model/identities.h"
 
 #include <catch2/catch.hpp>
@@ -37,7 +38,7 @@ TEST_CASE("a certificate is renewed when two thirds of its life are over, and no
   CHECK_FALSE(is_renewal_due({.from = 0, .until = 900}, 599));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 600));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 2'000));
-  // A clock of 1970 renews nothing.
+  // With a clock of 1970, nothing is renewed.
   CHECK_FALSE(is_renewal_due({.from = 1'000'000, .until = 1'000'900}, 0));
 }
 
@@ -67,7 +68,8 @@ TEST_CASE("a request is found without a look at the nodes that ask for nothing")
   CHECK(first->node == "n1");
   CHECK(first->pem == "R");
   CHECK(first->identity_revision == 6);
-  CHECK(effort.records - before.records == 2);  // the request, and who asks
+  // the request, and the identity of the node that asks
+  CHECK(effort.records - before.records == 2);
   CHECK(effort.keys == before.keys);
 
   requests.take_absent(key_of(KeyKind::node_csr, {"n1"}));
@@ -151,7 +153,7 @@ TEST_CASE(
       revoked({.certificates = {{.serial = "0A", .expires = 9'000}}}, "2026-01-01T00:00:00Z");
   CHECK(before.revoked == "2026-01-01T00:00:00Z");
   CHECK(revoked(before, "2027-01-01T00:00:00Z").revoked == "2026-01-01T00:00:00Z");
-  // As an earlier fleetctl has written it.
+  // The record in the form in which an earlier fleetctl has written it.
   Identity old = before;
   old.certificates[0].revoked = false;
 

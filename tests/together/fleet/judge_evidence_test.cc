@@ -1,4 +1,4 @@
-// The arithmetic of the judge, against numbers that a program of its own has computed in fractions.
+// Tests the arithmetic of the judge against numbers that another program has computed in fractions.
 #include "fleet/model/judge_evidence.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ struct Failure {
   AtRisk at_risk = {};
 };
 
-// `fresh` new nodes and then `control` others fail, one after the other, among so many.
+// Returns the failures of `fresh` new nodes and then of `control` others, one after the other, with
+// so many nodes at risk.
 std::vector<Failure> failures(int fresh, int control, AtRisk at_risk) {
   std::vector<Failure> all;
   for (int i = 0; i < fresh; ++i) {
@@ -39,12 +40,12 @@ Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
   return found;
 }
 
-// e itself, where it is a number that people read.
+// Returns e itself, for values that are still readable numbers.
 double e(const std::vector<Failure>& all, double tolerate = 1) {
   return std::exp(evidence(all, tolerate).log());
 }
 
-// Two of three failures are of new nodes, one after the other in turn: 40 and 20 of 400 each.
+// Returns failures of which two of three are of new nodes, in turn: 40 and 20, of 400 nodes each.
 std::vector<Failure> twice_as_many() {
   std::vector<Failure> all;
   AtRisk at_risk{400, 400};
@@ -77,7 +78,8 @@ TEST_CASE("a tolerated ratio asks for more evidence") {
 }
 
 TEST_CASE("the evidence stays finite and exact for cohorts that differ in size a thousandfold") {
-  // A new version that 400 of 400 nodes cannot stand says little beside a control of one.
+  // If the control is a single node, even a version that fails on 400 of 400 nodes gives little
+  // evidence.
   CHECK(evidence(failures(400, 0, {400, 1})).log() == Approx(5.176145006639672));
   CHECK(e(failures(10, 1, {10'000, 10})) == Approx(0.2367570726078052));
   const Evidence huge = evidence(failures(10'000, 0, {10'000, 500}));
@@ -98,7 +100,7 @@ TEST_CASE("one node, or one that lies, never stops a rollout by itself") {
 }
 
 TEST_CASE("at the tolerated ratio a step does not change the mean evidence; below, it lowers it") {
-  // The mean over what may happen, weighed by how likely it is, is 1: for the tolerated ratio.
+  // For the tolerated ratio, the mean over both outcomes, weighed by their chances, is 1.
   for (const double chance : {1e-6, 0.01, 0.5, 0.99}) {
     CAPTURE(chance);
     Evidence is_new;
@@ -107,7 +109,7 @@ TEST_CASE("at the tolerated ratio a step does not change the mean evidence; belo
     is_not.add(false, chance);
     const double mean = chance * std::exp(is_new.log()) + (1 - chance) * std::exp(is_not.log());
     CHECK(mean == Approx(1));
-    // For a smaller ratio it shrinks.
+    // For a smaller ratio the mean is below 1.
     const double less = chance / 2;
     CHECK(less * std::exp(is_new.log()) + (1 - less) * std::exp(is_not.log()) < 1);
   }
@@ -136,8 +138,8 @@ TEST_CASE("the first node is worse than the median with one half, the next as th
 }
 
 TEST_CASE("the chances of all places of a few nodes among a few others are right, all counted") {
-  // Three control nodes and three new ones: all 720 orders are as likely as each other. How often
-  // a, then b, then c of the new ones are above the median of the control?
+  // With three control nodes and three new ones, all 720 orders are equally likely. Counts how
+  // often a, then b, then c of the new nodes are above the median of the control.
   std::vector<int> order{0, 1, 2, 3, 4, 5};
   std::array<int, 8> seen = {};
   do {

@@ -1,5 +1,5 @@
-// The promises of the judge, in simulated rollouts: a few runs for every change, and a table of
-// many by `make judge RUNS=N`.
+// Tests the promises of the judge in simulated rollouts: a few runs at each change, and a table of
+// many runs by `make judge RUNS=N`.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace fleet_test;
 
-constexpr double day = 1.0 / (24 * 60);  // once a day, in failures a minute
+constexpr double day = 1.0 / (24 * 60);  // one failure a day, as failures a minute
 constexpr double allowed = 0.01;
 
 std::size_t runs() {
@@ -26,18 +26,18 @@ std::size_t runs() {
   return number;
 }
 
-// Each line of the table draws anew.
+// Returns the seed of a run; each line of the table draws anew.
 std::uint64_t seed_of(std::size_t line, std::size_t run) {
   return line * 1'000'000'007U + run;
 }
 
-// What came of many runs.
+// The results of many runs.
 struct Tally {
-  double by_judge = 0;     // the share that the judge stops
-  double by_failures = 0;  // that --max-failed stops
-  double early = 0;        // that the judge stops at one node of twenty, or sooner
-  double median = 0;       // nodes touched, by whichever comes first
-  double nearly_all = 0;   // touched at most, in 99.9 % of the runs
+  double by_judge = 0;     // the share of runs that the judge stops
+  double by_failures = 0;  // the share that --max-failed stops
+  double early = 0;        // the share that the judge stops after at most one node of twenty
+  double median = 0;       // the median of the nodes touched, whoever stops the rollout first
+  double nearly_all = 0;   // at most so many nodes are touched in 99.9 % of the runs
 };
 
 Tally tally(const JudgedVersion& version, std::size_t line, JudgeKind kind = JudgeKind::real,
@@ -71,7 +71,7 @@ std::string command() {
   return "make judge RUNS=" + std::to_string(runs());
 }
 
-// One line of the table.
+// Prints one line of the table.
 void tell(const std::string& what, const std::string& figures, bool met) {
   std::cout << "report: judge: " << std::left << std::setw(58) << what << figures
             << (met ? "" : "   missed") << "\n";

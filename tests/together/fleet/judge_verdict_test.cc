@@ -1,4 +1,4 @@
-// Reports that become first failures, and what the judge answers in which words.
+// Tests how reports become first failures, and the judge's verdicts and words.
 #include "fleet/model/judge_verdict.h"
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,7 @@ FailureReport report(std::int64_t sequence, std::int64_t failures, const std::st
   return {.boot = "b", .instance = life, .sequence = sequence, .failures = failures};
 }
 
-// 51 new nodes and a control of 500, all at risk from the first minute on.
+// 51 new nodes and a control of 500 nodes, all at risk from the first minute on.
 struct Bench {
   Cohorts cohorts{1};
   Ms now = 0;

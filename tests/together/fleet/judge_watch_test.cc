@@ -1,4 +1,5 @@
-// What a rollout's judge sees in the records that its driver reads, and what its driver then does.
+// Tests what a rollout's judge sees in the records that its driver reads, and what its driver then
+// does.
 #include "fleet/model/judge_watch.h"
 
 #include <catch2/catch.hpp>
@@ -18,8 +19,8 @@ using Ids = std::vector<std::string>;
 constexpr Ms second = 1'000;
 constexpr Ms minute = 60 * second;
 
-// A cell in which a rollout of 51 and then all other nodes is driven. Nodes do nothing by
-// themselves; the test says what they report.
+// A cell with a driven rollout of 51 nodes and then all others. Nodes do nothing by themselves; the
+// test writes their reports.
 struct Bench {
   fleet_test::TestStore store;
   std::optional<RolloutDriver> driver;
@@ -103,9 +104,9 @@ struct Bench {
     }
   }
 
-  // ---- what nodes report
+  // ---- reports of nodes
 
-  // Another process of fleet-agent.
+  // Another process of fleet-agent starts on the node.
   void starts(const std::string& node, const std::string& version = "1") {
     const std::string instance = "i" + std::to_string(++lives);
     put(key_of(KeyKind::node_instance, {node, instance}),
@@ -123,7 +124,7 @@ struct Bench {
       tell(KeyErased{key, store.revision(), true});
     }
   }
-  // The first batch prepares, applies, and is observed.
+  // Lets the first batch prepare, apply, and be observed.
   void first_soaks(const std::string& component = "agent") {
     for (const UpgradePhase phase : {UpgradePhase::prepared, UpgradePhase::soaking}) {
       for (const std::string& node : first) {
@@ -146,7 +147,7 @@ struct Bench {
     tell(KeptAlive{});
     settle();
   }
-  // How many nodes of the first batch are ordered to do that.
+  // Returns how many nodes of the first batch are ordered to do this.
   std::int64_t ordered(CommandAction action) {
     return std::count_if(first.begin(), first.end(), [&](const std::string& node) {
       const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, "agent"}));
@@ -161,7 +162,7 @@ struct Bench {
     const KeyValue* found = store.find(key_of(KeyKind::rollout_judge, {"r"}));
     return found == nullptr ? RolloutJudge{} : read_record<RolloutJudge>(found->value).value();
   }
-  // Nodes that go last.
+  // Returns the nodes that go last.
   Ids last(std::size_t count) {
     std::vector<std::pair<std::uint64_t, std::string>> places;
     for (const std::string& node : nodes)
@@ -217,12 +218,12 @@ TEST_CASE("a node that falls silent has failed after five minutes, unless many a
   bench.wait(5 * minute);
   bench.is_silent(bench.first[0]);
   bench.wait(4 * minute);
-  bench.starts(bench.first[0]);  // the same process comes back: it is another one here
+  bench.starts(bench.first[0]);  // the process comes back, and counts as another one
   bench.is_silent(bench.first[1]);
   bench.wait(8 * minute);
   CHECK(bench.judge().fresh_failed == 2);
 
-  // The network is gone for a fifth of all nodes, and nobody knows why.
+  // A fifth of all nodes is unreachable, and nobody knows why.
   for (std::size_t i = 0; i < bench.nodes.size(); i += 5)
     bench.is_silent(bench.nodes[i]);
   bench.wait(20 * minute);
@@ -259,7 +260,8 @@ TEST_CASE("a node that has failed before it moved is not compared, whoever drive
   for (int i = 0; i < 10; ++i)
     bench.wait(10 * second);
   for (int i = 0; i < 5; ++i)
-    bench.starts(bench.last(100)[static_cast<std::size_t>(80 + i)]);  // not of the control
+    // these nodes are not in the control
+    bench.starts(bench.last(100)[static_cast<std::size_t>(80 + i)]);
   bench.wait(2 * minute);
   CHECK(bench.judge().failed.size() == 5);
   CHECK(bench.judge().control_failed == 0);
@@ -347,7 +349,7 @@ TEST_CASE("a batch of which the soak was not seen goes back, and the rollout pau
   Bench bench(600, NodeOrder::random, "agent", 20 * minute);
   bench.first_soaks();
   bench.wait(10 * minute);
-  // The network is gone for all nodes, and then it is back.
+  // All nodes are unreachable for a while.
   for (const std::string& node : bench.nodes)
     bench.is_silent(node);
   bench.wait(8 * minute);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double soak = 70;
 constexpr double first_minute = 1;
-constexpr double delay = 1.5;  // a look uses what happened so long before
+constexpr double delay = 1.5;  // a look uses only failures from at least so long before it
 constexpr double alpha = 0.01;
 constexpr std::int64_t controls_most = 500;
 constexpr std::int64_t controls_least = 20;
@@ -38,12 +38,12 @@ std::int64_t controls_of(std::int64_t nodes) {
   return std::clamp(nodes / 10, controls_least, controls_most);
 }
 
-// The real one, and what a person does who looks at two rates until they differ.
+// The real judge, or a person who looks at two rates until they differ.
 class Judge {
  public:
   Judge(JudgeKind kind, double tolerate) : kind_(kind), tolerate_(tolerate) {}
 
-  // True: stop.
+  // Returns true if the rollout has to stop.
   bool failed(bool is_new, const fleet::AtRisk& at_risk) {
     const double chance = fleet::chance_of_new(at_risk, tolerate_);
     if (kind_ == JudgeKind::peeks) {
@@ -54,7 +54,7 @@ class Judge {
     }
     evidence_.add(is_new, chance);
     const double limit = fleet::log_limit(alpha, 1);
-    // The mean is at most the largest: this spares the sum nearly always.
+    // The mean is at most the largest value, so the sum is nearly always unnecessary.
     return is_new && std::ranges::max(evidence_.logs()) >= limit && evidence_.log() >= limit;
   }
 
@@ -66,8 +66,8 @@ class Judge {
   double variance_ = 0;
 };
 
-// One rollout. Kinds of nodes: the usual and the frail; where they are: in the batch under way, in
-// the batches before, or in the control.
+// One rollout. Nodes are usual or frail; they are in the batch under way, in an earlier batch, or
+// in the control.
 class Play {
  public:
   Play(const JudgedVersion& version, JudgeKind kind, Chance& chance)
@@ -79,11 +79,11 @@ class Play {
   }
 
   JudgedRollout run() {
-    std::int64_t behind = version_.nodes;  // that have not moved
+    std::int64_t behind = version_.nodes;  // nodes that have not moved
     for (std::size_t batch = 0; batch < sizes_.size(); ++batch) {
       begin(sizes_[batch]);
       behind -= sizes_[batch];
-      if (behind < controls_of(version_.nodes)) control_ = {};  // it moves itself
+      if (behind < controls_of(version_.nodes)) control_ = {};  // the control itself moves now
       soak_batch(batch);
       if (out_.stopped_by_judge && out_.stopped_by_failures) break;
       for (std::size_t kind = 0; kind < 2; ++kind)
@@ -102,7 +102,7 @@ class Play {
     counts = {nodes - frail, frail};
   }
 
-  // The nodes of a batch begin; those that have failed since the rollout began are not compared.
+  // Begins a batch. Nodes that have failed since the rollout began are not compared.
   void begin(std::int64_t size) {
     touched_ += size;
     batch_size_ = size;
@@ -113,7 +113,7 @@ class Play {
       if (kind_ == JudgeKind::forgets_early) continue;
       const std::int64_t early = chance_.binomial(now_[kind], -std::expm1(-rates_[kind] * time_));
       now_[kind] -= early;
-      unseen_[kind] = early;  // still may fail, for --max-failed
+      unseen_[kind] = early;  // may still fail, which counts for --max-failed
     }
     bad_.clear();
     const std::int64_t bad = chance_.binomial(size, version_.bad_share);
@@ -153,7 +153,7 @@ class Play {
     return sum;
   }
 
-  // A failure by chance: of which node, in proportion to their rates.
+  // A random failure. Chooses the node in proportion to the failure rates.
   void fails(bool compared, std::size_t batch, double end) {
     double at = chance_.unit() * total_rate();
     for (std::size_t kind = 0; kind < 2; ++kind) {
@@ -227,7 +227,7 @@ class Play {
   Counts before_ = {};
   Counts now_ = {};
   Counts unseen_ = {};
-  std::vector<double> bad_;  // when they fail, the next one last
+  std::vector<double> bad_;  // the times of their failures; the next one is at the end
   double time_ = 0;
   std::int64_t touched_ = 0;
   std::int64_t failed_ = 0;
@@ -254,7 +254,7 @@ double Chance::exponential(double rate) {
   return rate > 0 ? -std::log1p(-unit()) / rate : 1e300;
 }
 
-// From one success to the next, so that rare ones cost little.
+// Jumps from one success to the next, so that rare successes take little time.
 std::int64_t Chance::binomial(std::int64_t count, double chance) {
   if (chance <= 0) return 0;
   if (chance >= 1) return count;
@@ -288,15 +288,15 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   std::vector<double> control(static_cast<std::size_t>(controls));
   double mean = -1e300;
   std::int64_t touched = 0;
-  Evidence halves;  // of the judge with an error: one for the whole rollout
+  Evidence halves;  // of the judge with the error: one for the whole rollout
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
-    if (gauge.nodes - touched < controls) return 0;  // no control any more
+    if (gauge.nodes - touched < controls) return 0;  // the control has been used up
     if (batch == 0 || !gauge.is_lasting) {
       for (double& value : control)
         value = change(0);
     }
-    // The upper of two in the middle: control nodes above it are (controls + 1) / 2 - 1.
+    // The upper of the two values in the middle: (controls + 1) / 2 - 1 control nodes are above it.
     const auto middle = control.begin() + controls / 2;
     std::nth_element(control.begin(), middle, control.end());
     const double median = *middle;
@@ -310,7 +310,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
     }
     const double share = fleet::log_share_of_batch(static_cast<std::int64_t>(batch) + 1);
     mean = fleet::log_sum(mean, share + evidence.log());
-    // A component's own measures have half of the chance that the judge errs.
+    // A component's own measures have half of the judge's error chance.
     if ((gauge.by_half ? halves.log() : mean) >= fleet::log_limit(alpha, 0.5)) return touched;
   }
   return 0;

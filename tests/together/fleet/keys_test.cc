@@ -1,4 +1,4 @@
-// Keys of records, and names that may stand in them.
+// Tests the keys of records, and the names in them.
 #include "fleet/model/keys.h"
 
 #include <catch2/catch.hpp>
@@ -108,10 +108,10 @@ TEST_CASE("a number in a key is one that fits, and is read as a number") {
   CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/99999999999999999999"));
   CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/1000000000000000000"));
   CHECK_FALSE(parse_key("/fleet/v1/event/99999999999999999999"));
-  // Events that are not listed in their order are none.
+  // Events whose keys would not sort in their order are not events.
   CHECK_FALSE(parse_key("/fleet/v1/event/7"));
   CHECK_FALSE(parse_key("/fleet/v1/event/x"));
-  // A number that is too large for its place gives a key that nobody takes for one of ours.
+  // If the number is too large for its place, parse_key() refuses the key.
   CHECK_FALSE(parse_key(key_of(KeyKind::event, {}, event_number_max + 1)));
   CHECK_FALSE(parse_key(key_of(KeyKind::rollout_batch, {"r1"}, 18'446'744'073'709'551'615U)));
 }

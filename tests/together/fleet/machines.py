@@ -1,4 +1,4 @@
-# What runs in a cell: machines, daemons beside their fleet-agent, controllers.
+# The processes in a cell: machines, daemons beside their fleet-agent, controllers.
 import os
 import pathlib
 import subprocess
@@ -18,7 +18,7 @@ def agent_binary(version):
 
 
 class Neighbour:
-    """A daemon under an upgrader of its own, made an agent by agentify."""
+    """A daemon with an upgrader of its own, which agentify makes an agent."""
 
     def __init__(self, cell, name, content, home=None, arguments=(), adapter=()):
         self.arguments = list(arguments)
@@ -61,8 +61,7 @@ def daemon(version, check="exit 0"):
 
 
 class WallClock:
-    """A clock that is wrong, for programs that have its environment; it may be set while they
-    run."""
+    """A wrong clock for programs that get its environment; it may be set while they run."""
 
     def __init__(self, file):
         self.file = file
@@ -76,7 +75,7 @@ class WallClock:
 
 
 class Machine:
-    """An upgrader with a fleet-agent below it."""
+    """An upgrader that runs a fleet-agent."""
 
     def __init__(self, cell, node, options, version, upgrader_options, environment):
         self.cell = cell
@@ -85,7 +84,7 @@ class Machine:
         if not os.path.exists(cell.path(node + ".pem")):
             cell.sign(node, "node:" + node)
         self.home = cell.make("machines", node)
-        # As fleet-agent.service has it: the releases stand beside the link, not around it.
+        # The releases are beside the link and not around it, as with fleet-agent.service.
         self.link = os.path.join(self.home, "current")
         if not os.path.lexists(self.link):
             os.symlink(os.path.join(BUILD, "tests/together/fleet/agents", version), self.link)
@@ -107,7 +106,7 @@ class Machine:
                 stdout=log, stderr=log)
 
     def kill(self):
-        """The upgrader; what is below it goes with it."""
+        """Kills the upgrader; its fleet-agent ends with it."""
         self.process.kill()
         self.process.wait()
 
@@ -126,7 +125,7 @@ class Machine:
         with open(os.path.join(self.home, "control", "status.json"), encoding="utf-8") as file:
             return file.read()
 
-    # ---- its records
+    # ---- the records of the node
 
     def get(self, name):
         return self.cell.get("node/%s/%s" % (self.node, name))
@@ -140,7 +139,7 @@ class Machine:
         return [dict(record, id=name) for name, record in records if record]
 
     def instance(self, version):
-        """The id of the living instance of this version, once it is ready."""
+        """Returns the id of the living instance of this version, once it is ready."""
         for record in self.instances():
             if record.get("version") == version and record.get("ready"):
                 return record["id"]
@@ -166,16 +165,16 @@ class Machine:
                                             "trace": command.split(".")[0], **members})
 
     def wish(self, release, component="agent", **members):
-        """As whoever moves the cell lets this node begin."""
+        """Lets this node begin, like the driver that moves the cell."""
         self.put("desired/" + component, **release, **members)
 
     def order_stop(self, command, component="agent", **members):
-        """As a controller does that has seen the new instance."""
+        """Orders the stop, like a controller that has seen the new instance."""
         self.order("stop", command, component, **{"reason": "the wish", "deadline_ms": 10_000,
                                                   **members})
 
     def answer(self, command, component="agent"):
-        """What was answered to the command; None: nothing yet."""
+        """Returns the answer to the command, or None if there is none yet."""
         answer = self.get("answer/" + component) or {}
         return answer.get("result") if answer.get("command") == command else None
 

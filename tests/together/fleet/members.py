@@ -1,4 +1,5 @@
-# Members of etcd, each a process that may be killed and started again with what it has on its disk.
+# Members of etcd. Each is a process that may be killed and started again with the files on its
+# disk.
 import os
 import pathlib
 import socket
@@ -62,7 +63,7 @@ class Members:
             self.kill(member)
 
     def leader(self):
-        """Which of them the others follow; waits until there is one."""
+        """Returns the member that the others follow; waits until there is one."""
         return wait("a leader of the store", self.leads) - 1
 
     def leads(self):

@@ -1,4 +1,4 @@
-// A node's handling of commands by itself: what is left alone, what is refused, and in which time.
+// Tests how a node handles commands by itself: which it ignores or refuses, and at which times.
 #include "fleet/model/node_commander.h"
 
 #include <catch2/catch.hpp>
@@ -14,14 +14,14 @@ using namespace fleet;
 
 constexpr Ms second = 1'000;
 
-// A fleet-agent whose disk and store do at once what it asks, and that notes its deeds.
+// A fleet-agent whose disk and store answer at once. Notes its actions.
 struct Bench {
   NodeCommander agent;
   Ms now = 100 * second;
   std::vector<std::string> deeds;
   std::vector<Answer> answers;
   UpgradePhase phase = UpgradePhase::unknown;
-  Outcome question = Committed{9};  // what the store answers
+  Outcome question = Committed{9};  // the store's answer to questions
   std::vector<Transaction> asked;
   Revision revision = 10;
 
@@ -126,7 +126,7 @@ TEST_CASE("without an answer nothing is done, and it is asked again until its no
 // Rows: A-09
 TEST_CASE("a prepare whose time is over is left without deed or answer, and the next is obeyed") {
   Bench bench;
-  bench.tell(ActiveIs{0});  // it cannot act before its time is over
+  bench.tell(ActiveIs{0});  // it cannot act before the command's time is over
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
   bench.now += 10 * second;
   bench.tell(ActiveIs{5});
@@ -160,7 +160,7 @@ TEST_CASE("what a stop held back is done when the stop is gone") {
   CHECK(bench.deeds == std::vector<std::string>{"prepare"});
 }
 
-// A-50
+// Rows: A-50
 // Rows: A-10 A-11 Z-57
 TEST_CASE("an instance that is not active, or not meant, leaves a command alone") {
   Bench bench;
@@ -175,7 +175,7 @@ TEST_CASE("an instance that is not active, or not meant, leaves a command alone"
   CHECK(other.asked.empty());
 }
 
-// Z-48
+// Rows: Z-48
 // Rows: A-13
 TEST_CASE("the same id again repeats the stored answer and does nothing") {
   Bench bench;
@@ -207,7 +207,7 @@ TEST_CASE("an upgrade needs a prepare of the same release since the last one") {
   CHECK(bench.result() == "not prepared");
 }
 
-// Z-09, Z-43
+// Rows: Z-09, Z-43
 TEST_CASE("a node that is busy says with what") {
   Bench bench;
   bench.reach_trial();
@@ -314,7 +314,7 @@ TEST_CASE("the confirmation of another rollout confirms nothing") {
   CHECK(bench.result() == "nothing to confirm");
 }
 
-// H-49
+// Rows: H-49
 TEST_CASE("a stop of the old instance passes the gate, with reason and deadline") {
   Bench bench;
   bench.order(CommandAction::stop, "d.stop.1",
@@ -323,7 +323,7 @@ TEST_CASE("a stop of the old instance passes the gate, with reason and deadline"
   CHECK(bench.result() == "done");
 }
 
-// A-26, A-28, A-30, A-35
+// Rows: A-26, A-28, A-30, A-35
 // Rows: A-31 A-32 A-33
 TEST_CASE("a reboot is done where an upgrade has asked for it, once, and answered after the boot") {
   Bench bench;
@@ -389,7 +389,8 @@ TEST_CASE("a command with a delay is begun when that has passed since it was rec
   CHECK(bench.agent.next_deadline() == bench.now + 30 * second);
   bench.wait(30 * second - 1);
   CHECK(bench.deeds.empty());
-  // Read again, as after a reconnection: it was received when it was received first.
+  // The command is read again, as after a reconnection; its time still counts from its first
+  // receipt.
   bench.tell(CommandSeen{{.id = "t.prepare.1",
                           .action = CommandAction::prepare,
                           .version = "2",

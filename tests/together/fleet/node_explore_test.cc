@@ -1,6 +1,7 @@
-// Every order of events at a node that is told to prepare, apply and confirm, or to go back:
-// fleet-agent killed between any two deeds, answers of the store lost, a version that dies, a stop.
-// No command may be executed twice, none without its question, and each must be answered.
+// Tests every order of events at a node that is told to prepare, apply and confirm, or to go back:
+// fleet-agent is killed between any two actions, answers of the store are lost, a version dies, a
+// stop comes. No command may be executed twice or without its question to the store, and each must
+// be answered.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/node_world.h"
@@ -21,7 +22,7 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
-// Whoever dies there leaves no upgrade behind: the phase of one is not known to anybody.
+// A fleet-agent that dies in this step leaves no upgrade behind, so nobody knows a phase.
 // Rows: A-18
 TEST_CASE("a node killed at any step of a prepare still runs what it ran, and ends it at last") {
   const Walk all = walk(NodeWorld({.script = {prepare}, .kills = 3, .unknowns = 1}));
@@ -31,7 +32,7 @@ TEST_CASE("a node killed at any step of a prepare still runs what it ran, and en
     CHECK(end.ends_with(", unknown"));
   }
   CHECK(all.ends.contains("done, unknown"));
-  CHECK(all.ends.contains("interrupted, unknown"));  // of the last attempt that is ordered here
+  CHECK(all.ends.contains("interrupted, unknown"));  // of the last attempt that this driver orders
 }
 
 TEST_CASE("answers of the store that are lost change nothing but the time") {
@@ -92,7 +93,7 @@ TEST_CASE("canaries: an error seeded in fleet-agent is found") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // this case was run alone
+  if (states_walked == 0) return;  // this test case was run without the others
   report("make explore-fleet", std::to_string(states_walked) + " states of nodes",
          "every order of events, to a fixpoint, nothing wrong");
 }

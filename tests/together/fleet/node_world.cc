@@ -24,7 +24,7 @@ NodeWorld::NodeWorld(const NodeSetup& setup) : setup_(setup) {
   start();
 }
 
-// fleet-agent as it comes up: it reads its ledger, hears the upgrader, takes `active`, and reads.
+// Starts fleet-agent: it reads its ledger, hears the upgrader, writes `active`, and reads.
 void NodeWorld::start() {
   ++instance_;
   if (setup_.seeded == NodeSeeded::forgets_answers) disk_ = {};
@@ -80,12 +80,13 @@ std::string NodeWorld::end() const {
   return result() + ", " + std::string(text_of(upgrade_phase()));
 }
 
-// The driver orders what comes next when the last order is answered, and the upgrade is so far.
+// Lets the driver give the next order when the last one is answered, and the upgrade has come so
+// far.
 void NodeWorld::drive() {
   const std::optional<Answer> last = answer();
   if (over_ || !last) return;
   if (last->result == result_interrupted && attempt_ < 3) {
-    // A `prepare` comes before each `apply`.
+    // Each `apply` needs a `prepare` before it.
     if (setup_.script[at_] == CommandAction::apply) --at_;
     put_command(setup_.script[at_], attempt_ + 1);
   } else if (last->result == result_done && at_ + 1 < setup_.script.size()) {

@@ -1,6 +1,6 @@
-// One node with all that it deals with, as one value that can be copied, printed and moved on by
-// one step: a disk, an upgrader, a store with a driver that orders the commands of a rollout, and a
-// fleet-agent that may be killed between any two of its deeds.
+// One node with everything around it, as one value that can be copied, printed and moved on by one
+// step: a disk, an upgrader, a store with a driver that orders the commands of a rollout, and a
+// fleet-agent that may be killed between any two of its actions.
 #pragma once
 
 #include <map>
@@ -13,17 +13,18 @@
 
 namespace fleet_test {
 
-// An error seeded in what fleet-agent does; each must be found by what the world judges.
+// An error that is put into fleet-agent's actions; the world's checks must find each.
 enum class NodeSeeded { none, acts_before_save, reports_before_save, forgets_answers, no_question };
 
 struct NodeSetup {
-  std::vector<fleet::CommandAction> script = {};  // what the driver orders, one after the other
+  std::vector<fleet::CommandAction> script = {};  // the driver's orders, one after the other
   int kills = 0;
-  int unknowns = 0;  // answers of the store that are lost
+  int unknowns = 0;  // how many answers of the store are lost
   int stops = 0;
   bool may_fail = false;    // the new version may die at any moment of its trial
-  bool hands_over = false;  // the old version takes its time to stop: nothing is cancelled then
-  int aborts = 0;  // the driver orders what comes last in the script before `apply` is answered
+  bool hands_over = false;  // the old version stops slowly; meanwhile nothing can be cancelled
+  // how often the driver gives the last order of the script before `apply` is answered
+  int aborts = 0;
   NodeSeeded seeded = NodeSeeded::none;
 };
 
@@ -32,14 +33,14 @@ class NodeWorld {
   explicit NodeWorld(const NodeSetup& setup);
 
   enum class Move {
-    perform,          // the first deed that fleet-agent has asked for
-    perform_unheard,  // it is done, and the answer of the store is lost
-    lose,             // it is not done, and nobody hears
-    kill,             // fleet-agent, with all that it has asked for and that was not done
-    hand_over,        // the upgrader has told the old version to stop
-    activate,         // the upgrader: the new version works
+    perform,          // carries out the first action of fleet-agent
+    perform_unheard,  // carries it out, and loses the answer of the store
+    lose,             // does not carry it out, and gives no answer
+    kill,             // kills fleet-agent, and loses its actions that were not carried out
+    hand_over,        // the upgrader tells the old version to stop
+    activate,         // the upgrader activates the new version
     fail,
-    expire,  // its trial is over
+    expire,  // the trial ends
     commit,
     go_back,
     fetched,
@@ -54,7 +55,7 @@ class NodeWorld {
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
   [[nodiscard]] std::string wrong_end() const;
   [[nodiscard]] std::string result() const;  // of the last command
-  // And how far the upgrade has come: `done, done`.
+  // Returns the answer to the last command and the phase of the upgrade: `done, done`.
   [[nodiscard]] std::string end() const;
   [[nodiscard]] std::string words() const;
 
@@ -82,14 +83,14 @@ class NodeWorld {
   std::optional<fleet::NodeCommander> agent_;
   std::vector<fleet::NodeAction> asked_;
   int instance_ = 0;
-  std::size_t at_ = 0;  // in the script
+  std::size_t at_ = 0;  // the place in the script
   int attempt_ = 1;
   std::string ordered_;
   bool over_ = false;
 
-  // The upgrader, which outlives fleet-agent.
+  // The upgrader's state, which outlives fleet-agent.
   std::map<std::string, int>
-      done_;  // how often each was begun, prepared, committed, told to go back
+      done_;  // how often each was prepared, begun, committed, told to go back
   std::string on_trial_;
   bool handing_over_ = false;
   bool activated_ = false;
@@ -98,7 +99,7 @@ class NodeWorld {
   std::string ended_;
   fleet::UpgradeEnding ending_ = fleet::UpgradeEnding::failed;
   bool expired_ = false;
-  std::string fetching_;  // by this process
+  std::string fetching_;  // what the present process fetches
   fleet::Ms activated_at_ = 0;
 
   fleet::Ms now_ = 0;

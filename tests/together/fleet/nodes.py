@@ -1,4 +1,4 @@
-# What tests order a node to do, and what they wait for.
+# Orders to nodes, and conditions that tests wait for.
 from cell import same, wait
 
 

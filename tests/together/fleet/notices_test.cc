@@ -1,4 +1,4 @@
-// Which events are told to people by a webhook, in which order, and when again.
+// Tests which events are sent to a webhook, in which order, and when they are sent again.
 #include "fleet/model/notices.h"
 
 #include <catch2/catch.hpp>
@@ -32,7 +32,7 @@ struct Told {
     put("event/" + std::string(11, '0') + std::to_string(number),
         R"({"subject":"rollout/r1","class":")" + kind + R"(","text":"it"})");
   }
-  // What it wants next; transactions are written at once.
+  // Returns the next step; writes transactions at once.
   Notices::Step next(bool ours = true) {
     for (;;) {
       Notices::Step step = notices.next(records, ours, now);
@@ -43,7 +43,7 @@ struct Told {
       notices.written();
     }
   }
-  // The event that it posts; 0: none.
+  // Returns the event that is posted next, or 0 if none is.
   std::int64_t post(bool ours = true) {
     const Notices::Step step = next(ours);
     const auto* posted = std::get_if<Notices::Post>(&step);
@@ -73,13 +73,13 @@ TEST_CASE("successes, failures and halts are told in their order, each once, wit
   CHECK(first.event == 2);
   CHECK(first.webhook == "http://hook/");
   CHECK(parse_tree(first.body).value().text_of("text") == "fleet: rollout/r1: it");
-  CHECK(told.post() == 0);  // one at a time
+  CHECK(told.post() == 0);  // only one at a time
   told.notices.posted(true, told.now);
   CHECK(told.post() == 3);
   told.notices.posted(true, told.now);
   CHECK(told.post() == 0);
 
-  told.notices = {};  // another controller
+  told.notices = {};  // another controller takes over
   CHECK(told.post() == 0);
 }
 
@@ -96,11 +96,11 @@ TEST_CASE("an event that is not to be sent is read once, however often the cell 
   CHECK(told.post() == 0);
   const Effort before = effort;
   CHECK(told.post() == 0);
-  CHECK(effort.records - before.records == 2);  // the settings, and how far is told
+  CHECK(effort.records - before.records == 2);  // the settings, and the last event notified
   told.put("event/000000001000", R"({"class":"rollout-aborted"})");
   CHECK(told.post() == 1'000);
 
-  told.notices = {};  // another controller: it reads what it has not read
+  told.notices = {};  // another controller reads only what it has not read
   CHECK(told.post() == 1'000);
 }
 

@@ -1,5 +1,5 @@
-// What a person may order, and who has ordered it: the same for fleetctl and for HTTP. More of what
-// may be set is in config_test.cc, of rollouts in config_rollout_test.cc.
+// Tests what a person may order, and who has ordered it, which is the same for fleetctl and for
+// HTTP. config_test.cc has more about settings, config_rollout_test.cc about rollouts.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/plan_records.h"
@@ -39,7 +39,7 @@ struct Bench {
     const auto* refused = std::get_if<OrderRefused>(&decision);
     return refused == nullptr ? "" : refused->reason;
   }
-  // Writes all of it; the event.
+  // Writes the whole order. Returns its event.
   FleetEvent give(const Order& order) {
     auto decision = decide(order);
     INFO(refusal(order));

@@ -1,6 +1,6 @@
-// Every order of events in small plans: two or three members, steps of each class, drivers and
-// members that are killed, hooks that fail, members that are gone. Nobody may be a step ahead, and
-// every way must end.
+// Tests every order of events in small plans: two or three members, steps of each class, drivers
+// and members that are killed, hooks that fail, members that are silent. No member may be a step
+// ahead, and every course must end.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/keys.h"
@@ -29,7 +29,7 @@ Walk walk_of(const PlanSetup& setup) {
   return walk(PlanWorld(setup));
 }
 
-// N-06, N-27, N-29
+// Rows: N-06, N-27, N-29
 TEST_CASE("steps of any class, one after the other, and the driver killed at any of them") {
   const StepClass kind =
       GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
@@ -47,7 +47,7 @@ TEST_CASE("three members and three steps, one after the other and together") {
   CHECK(all.ends.contains("completed"));
 }
 
-// N-12, N-30
+// Rows: N-12, N-30
 TEST_CASE("a member that is gone is waited for, and named when the time is over") {
   const StepClass kind = GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::together);
   const Walk all = walk_of({.steps = {step(kind)}, .members = {good, silent}});
@@ -56,7 +56,7 @@ TEST_CASE("a member that is gone is waited for, and named when the time is over"
   CHECK_FALSE(all.ends.contains("completed"));
 }
 
-// N-31, N-42 to N-46
+// Rows: N-31, N-42 to N-46
 TEST_CASE("the first error stops everybody at the next barrier") {
   const StepClass kind =
       GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
@@ -103,7 +103,8 @@ TEST_CASE("a member whose act asks for a reboot goes on after the boot, and rebo
   CHECK(good_life.wrong == "");
   CHECK(good_life.ends.size() == 1);
   CHECK(good_life.ends.contains("completed"));
-  // Killed between its record and the order, it is waited for in vain: there is no second order.
+  // If the member is killed between its record and the order, nobody orders the reboot again, and
+  // the others wait for it in vain.
   const Walk killed = walk_of({.steps = {step(kind)}, .members = {reboots}, .member_kills = 1});
   CHECK(killed.wrong == "");
   CHECK(killed.ends.contains("completed"));
@@ -127,7 +128,7 @@ TEST_CASE("members that are killed at any step act at most once") {
   CHECK(all.ends.contains("halted"));
 }
 
-// J-50 to J-55
+// Rows: J-50 to J-55
 TEST_CASE("a major version: all halted, migrated once, released, and everybody goes on") {
   const Walk all = walk_of({.steps = {step(StepClass::together, true)},
                             .members = {good, good},
@@ -167,7 +168,7 @@ TEST_CASE("a barrier before the migration that is not reached puts everybody bac
   CHECK(all.ends.contains("aborted"));
 }
 
-// N-48, N-50
+// Rows: N-48, N-50
 // Rows: N-49
 TEST_CASE("a step that was done for this version is skipped, and one that failed stops the plan") {
   PlanSetup setup{.steps = {step(StepClass::once)}, .members = {good, good}, .done_before = "c"};
@@ -219,7 +220,7 @@ TEST_CASE("who does not even say that he stops is named, and the others are halt
         "plan p is halted until recover: a: broken; then waited in vain for b to stop");
 }
 
-// N-34, N-54
+// Rows: N-34, N-54
 TEST_CASE("recover erases what a run left, the plan last, and nothing of one that runs") {
   PlanView view{
       .name = "p", .plan = {.state = PlanState::halted}, .revision = 4, .ids = {"a", "b"}};
@@ -251,7 +252,7 @@ TEST_CASE("a run that has ended well makes room for the next, and what was done 
   }
 }
 
-// N-11
+// Rows: N-11
 TEST_CASE("a newcomer that is no member of the plan does nothing") {
   const PlanSight sight{.plan = {.steps = {step(StepClass::any)}, .state = PlanState::running},
                         .revision = 1};
@@ -305,7 +306,8 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and for who comes ba
                                    RolloutState::aborting, RolloutState::completed}) {
     CHECK_FALSE(next(state).transaction);
   }
-  CHECK_FALSE(next(RolloutState::rolling).until);  // a rollout ends by itself
+  // the rollout is waited for without a limit, since it ends by itself
+  CHECK_FALSE(next(RolloutState::rolling).until);
   const PlanDecision waits = next(RolloutState::completed);
   REQUIRE(waits.until);
   CHECK(
@@ -315,7 +317,8 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and for who comes ba
         "plan p stops: fleet-agent 2 has not come to b, c, d: rollout p.t: 1 failed");
   for (auto& [id, member] : view.members)
     member.record.version = "2";
-  CHECK_FALSE(next(RolloutState::rolling).transaction);  // it may still take some of them back
+  // the rollout may still take some of them back
+  CHECK_FALSE(next(RolloutState::rolling).transaction);
   CHECK(next(RolloutState::completed).news == "step 1 may run");
 }
 
@@ -348,7 +351,7 @@ TEST_CASE("while there is a stop no step begins, and who has stopped goes on") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // this case was run alone
+  if (states_walked == 0) return;  // this test case was run without the others
   report("make explore-fleet", std::to_string(states_walked) + " states of plans",
          "every order of events, to a fixpoint, nothing wrong");
 }

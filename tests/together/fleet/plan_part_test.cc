@@ -1,5 +1,5 @@
-// A member's part in a plan: one thing at a time, and what is known of a transaction whose answer
-// was lost. Then what a person may write as a plan, and how it begins.
+// Tests a member's part in a plan: it does one thing at a time, and finds out about transactions
+// whose answers were lost. Then tests which plans a person may write, and how a plan begins.
 #include "fleet/model/plan_part.h"
 
 #include <catch2/catch.hpp>
@@ -45,7 +45,7 @@ const WriteMember* write_in(const FollowerStep& step) {
   return std::get_if<WriteMember>(&step);
 }
 
-// Its check has passed, and it has sent that it acts.
+// Returns a member whose check has passed, and which has sent the record that it acts.
 PlanPart about_to_act() {
   PlanPart part = waiting_part();
   REQUIRE(hook_in(part.step(seen(at_one, 11))));
@@ -87,7 +87,7 @@ TEST_CASE("its record of acting is committed, and it acts before it is seen agai
   const FollowerStep next = part.step(MemberWritten{Committed{12}});
   REQUIRE(hook_in(next));
   CHECK(hook_in(next)->verb == HookVerb::act);
-  // An older sight of its record, on its way since before, changes nothing.
+  // An older sight of the record, which was under way, changes nothing.
   CHECK(part.step(seen(at_one, 11, 11)) == FollowerStep{NothingToDo{}});
   const FollowerStep post = part.step(HookEnded{});
   REQUIRE(hook_in(post));
@@ -111,7 +111,7 @@ TEST_CASE("of a lost answer the record tells: it was written, and it acts; or no
     CHECK(hook_in(next)->verb == HookVerb::act);
     return;
   }
-  CHECK(write_in(part.step(seen(at_one, 11))));  // the same again
+  CHECK(write_in(part.step(seen(at_one, 11))));  // the same record again
   SECTION("the first was written late, and so the second is refused") {
     CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});
     const FollowerStep next = part.step(seen(acting(), 12));
@@ -158,7 +158,7 @@ TEST_CASE("in a store that was restored its record is believed again, at an earl
   static_cast<void>(part.step(seen(acting(), 120)));
   static_cast<void>(part.step(HookEnded{}));
 
-  // The snapshot was taken before it acted.
+  // The snapshot is from before the member acted.
   static_cast<void>(part.step(seen(at_one, 11, 40)));
   const FollowerStep next = part.step(HookEnded{});
 
@@ -298,7 +298,7 @@ TEST_CASE("a plan of a name that is taken is not written") {
         "there is a plan p already (fleetctl plan recover)");
 }
 
-// ---- what a hook said
+// ---- the output of a hook
 
 TEST_CASE("of what a hook wrote its last line is kept, as text") {
   CHECK(last_line("") == "");

@@ -1,6 +1,6 @@
-// Random lives of plans, by seed: thirty members and twenty steps of every class, each member
-// killed in each step, drivers killed, members that fail or are gone. Judged as the exploration is:
-// nobody is ever a step ahead. RUNS=N for more of them, SEED=N for one.
+// Runs random lives of plans, by seed: thirty members and twenty steps of every class, each member
+// killed in each step, drivers killed, members that fail or are silent. As in the exploration, no
+// member may be a step ahead. RUNS=N runs more of them, SEED=N one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -36,13 +36,13 @@ std::vector<PlanStep> some_steps(Random& random, std::size_t count) {
 struct Life {
   std::string wrong = {};
   std::string end = {};
-  std::size_t killed = 0;  // members
+  std::size_t killed = 0;  // members killed
 };
 
-// Lives by the steps that `choose` takes of those that there are.
+// Lives a plan to its end; `choose` chooses each step among the possible ones.
 template <class Choose>
 Life live(const PlanSetup& setup, const Choose& choose) {
-  constexpr std::size_t steps_max = 100'000;  // thirty members and twenty steps need some 10,000
+  constexpr std::size_t steps_max = 100'000;  // thirty members and twenty steps need about 10,000
   PlanWorld world(setup);
   Life life;
   for (std::size_t i = 0; i < steps_max && world.wrong().empty(); ++i) {
@@ -57,8 +57,8 @@ Life live(const PlanSetup& setup, const Choose& choose) {
   return life;
 }
 
-// Each member dies once in each step, at its first move or behind it. Whoever is killed while it
-// acts cannot know how far it came, and all halt; so nobody is here.
+// Lives a plan in which each member dies once in each step, at its first move or after it. No
+// member is killed while it acts: it could not know how far it came, and all would halt.
 Life live_with_every_death(Random& random) {
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> moves_to_death;
   const PlanSetup setup{.steps = some_steps(random, many_steps),
@@ -80,7 +80,7 @@ Life live_with_every_death(Random& random) {
   });
 }
 
-// A step that makes the plan go on is likelier than a fault.
+// Chooses a step. A step that makes the plan go on is more likely than a fault.
 PlanWorld::Step by_chance(Random& random, const std::vector<PlanWorld::Step>& steps) {
   std::vector<PlanWorld::Step> ordinary;
   std::copy_if(steps.begin(), steps.end(), std::back_inserter(ordinary), [](const auto& step) {

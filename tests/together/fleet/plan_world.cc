@@ -188,7 +188,7 @@ void PlanWorld::commit_member(const std::string& id) {
   const MemberPhase phase = write.member.phase;
   node.facts.began_to_act = phase == MemberPhase::acting || phase == MemberPhase::rebooting;
   if (phase != MemberPhase::acting) return;
-  // It acts at once, on the plan as it knows it.
+  // The member acts at once, on the plan that it knows.
   const FollowerStep next =
       follow({true, node.decided_by, 1, write.member, store_.revision()}, node.facts);
   if (const auto* hook = std::get_if<RunHook>(&next)) begin_hook(id, *hook);
@@ -215,13 +215,13 @@ void PlanWorld::end_hook(const std::string& id) {
   if (verb == HookVerb::start) node.works = true;
   node.facts.done[verb] = status;
   if (verb != HookVerb::reboot) return;
-  // The machine is up again, and fleet-agent with it.
+  // The machine and its fleet-agent are up again.
   node.facts.boot += "b";
   node.facts.done.clear();
   node.facts.began_to_act = false;
 }
 
-// ---- what is judged
+// ---- judgement
 
 void PlanWorld::is_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;

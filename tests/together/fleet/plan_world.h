@@ -1,5 +1,5 @@
 // A plan with its members and its driver, as one value that can be copied, printed and moved on by
-// one step. What was decided is committed later, so that everything may change in between.
+// one step. Decisions are committed later, so that everything may change in between.
 #pragma once
 
 #include <map>
@@ -16,25 +16,26 @@ namespace fleet_test {
 
 enum class Member {
   good,
-  says_no,  // its check does
+  says_no,  // its `check` fails
   cannot_stop,
   cannot_act,
-  changed_nothing,  // its migration fails with 75
-  cannot_migrate,   // its migration fails otherwise
+  changed_nothing,  // its migration fails with status 75
+  cannot_migrate,   // its migration fails with another status
   silent,
-  reboots,  // its act asks for that
+  reboots,  // its `act` asks for a reboot
 };
 
-// An error seeded in driver or member; each must be found by what the world judges.
+// An error that is put into driver or member; the world's checks must find each.
 enum class PlanSeeded { none, no_compares, member_compares_nothing, early, all_act };
 
 struct PlanSetup {
   std::vector<fleet::PlanStep> steps = {};
   std::vector<Member> members = {};
-  int driver_kills = 0;  // what it has decided is on its way still, and another drives
+  // how often a driver dies, with its decision still under way, and another drives
+  int driver_kills = 0;
   int member_kills = 0;
-  int hastes = 0;                // how often a wait is over although its members still go on
-  std::string done_before = {};  // the step of class once that was; `!STEP`: that has failed
+  int hastes = 0;                // how often a wait ends although its members still go on
+  std::string done_before = {};  // the `once` step that was done before; `!STEP` if it had failed
   PlanSeeded seeded = PlanSeeded::none;
 };
 
@@ -63,9 +64,9 @@ class PlanWorld {
   [[nodiscard]] std::string end() const;
   [[nodiscard]] std::string words() const;
   [[nodiscard]] const fleet::Plan& plan() const;
-  // What the member has recorded of itself.
+  // Returns the member's own record.
   [[nodiscard]] fleet::PlanMember member(std::size_t which) const { return sight(ids_[which]).own; }
-  // How often members ran a hook, such as `act 2`.
+  // Returns how often members ran a hook, such as `act 2`.
   [[nodiscard]] int times(const std::string& what) const;
 
  private:
@@ -74,8 +75,8 @@ class PlanWorld {
     fleet::FollowerFacts facts = {};
     std::optional<fleet::RunHook> running = {};
     std::optional<fleet::WriteMember> pending = {};
-    fleet::Plan decided_by = {};  // the plan as it was read for that
-    bool works = true;            // its service
+    fleet::Plan decided_by = {};  // the plan on which `pending` was decided
+    bool works = true;            // its service is up
     std::map<std::string, int> ran = {};
   };
 
@@ -100,7 +101,8 @@ class PlanWorld {
   std::vector<fleet::Transaction> late_;
   fleet::Ms now_ = 0;
   std::string wrong_;
-  mutable std::pair<fleet::Revision, fleet::Plan> plan_read_;  // the last, and when it was written
+  // the plan that was parsed last, and its revision
+  mutable std::pair<fleet::Revision, fleet::Plan> plan_read_;
 };
 
 }  // namespace fleet_test

@@ -1,5 +1,5 @@
-// Shows fleet-agent records that somebody has written for its node: a component with its
-// commander and its wishes, on a store in memory and a clock of its own, and its part in plans.
+// Shows fleet-agent records that somebody else has written for its node: a component with its
+// commander and its wishes, on a store in memory with a clock of its own, and its part in plans.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr int agent_steps_max = 20'000;
 const std::string node = "e1";
 
-// A directory of its own, which is erased.
+// A temporary directory, which is removed at the end.
 class Directory {
  public:
   Directory() {
@@ -37,7 +37,7 @@ class Directory {
   std::string path_;
 };
 
-// Sees what is written, on its way to the cell.
+// A store that checks all writes before they reach the cell.
 class SeenStore : public FakeStore {
  public:
   SeenStore(VirtualTime& time, FakeCell& cell, std::string& wrong)
@@ -60,7 +60,7 @@ class SeenStore : public FakeStore {
   std::string& wrong_;
 };
 
-// One component of the node, as fleet-agent has it.
+// One component of the node, as in fleet-agent.
 struct Agent {
   std::string wrong;
   Directory directory;
@@ -97,11 +97,11 @@ struct Agent {
     uv_loop_close(&loop);
   }
 
-  // Until nothing happens any more, or for some hours.
+  // Runs until nothing happens any more, or for some hours.
   void wait(Timers::Milliseconds length) {
     const auto end = time.now() + length;
     for (int i = 0; i < agent_steps_max; ++i) {
-      uv_run(&loop, UV_RUN_DEFAULT);  // what the disk is asked
+      uv_run(&loop, UV_RUN_DEFAULT);  // work for the disk
       if (!time.run_next_until(end)) return;
     }
     if (wrong.empty()) wrong = "fleet-agent never rests";
@@ -155,7 +155,7 @@ std::string wrong_in_component(const TestStore& store, RecordMaker& maker) {
   return agent.wrong;
 }
 
-// The part of a plan that fleet-agent is shown, as PlanDesk shows it.
+// Returns what PlanDesk would show to fleet-agent's part of a plan.
 PlanSeen seen(const TestStore& store, const std::string& plan) {
   PlanSeen seen{.as_of = store.revision(), .active = 1};
   const KeyValue* record = store.find(key_of(KeyKind::plan, {plan}));
@@ -185,7 +185,7 @@ std::string wrong_in_plan_part(TestStore store, RecordMaker& maker) {
       if (const auto why = why_not_taken(write->transaction)) return "a member writes " + *why;
       const PlanMember sent = write->member;
       Transaction transaction = write->transaction;
-      // This instance is taken to act for the node.
+      // Drops the compare of this instance's record `active`.
       std::erase_if(transaction.compares, [](const Compare& one) { return one.revision == 1; });
       step = part.step(MemberWritten{store.commit(transaction)});
       const Put& put = transaction.puts.front();

@@ -139,7 +139,7 @@ void add_moves(std::vector<Written>& all) {
   add(all, "once/evil-plan/once", Once{"2.0.0", true, "e1", "a word"});
 }
 
-// What members are told, besides odd texts: words that lead further than chance would.
+// Values for members, besides odd texts: words that reach more code than random texts would.
 constexpr auto words_of_records = std::to_array<std::string_view>({"",
                                                                    "agent",
                                                                    "shop",
@@ -306,7 +306,7 @@ void RecordMaker::change_value(JsonTree& value) {
   }
 }
 
-// One place in it.
+// Changes one place in the record.
 void RecordMaker::change(JsonTree& tree) {
   JsonTree* at = &tree;
   while (true) {
@@ -324,7 +324,7 @@ void RecordMaker::change(JsonTree& tree) {
       break;
     }
   }
-  // Mostly what it was, so that the record is read.
+  // Mostly keeps the value's type, so that the record can be read.
   if (below(3) > 0 && at->kind == JsonTree::Kind::number) {
     at->text = odd_number();
   } else if (below(3) > 0 && at->kind == JsonTree::Kind::text) {

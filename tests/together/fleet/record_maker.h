@@ -1,5 +1,5 @@
-// Records and keys as nobody should write them: each kind of record as it may be, and then changed
-// by chance in its names, numbers, texts, lists, shape and bytes. A seed repeats all of it.
+// Makes records and keys that nobody should write: each kind of record in its right form, then
+// changed at random in its names, numbers, texts, lists, shape and bytes. A seed repeats all of it.
 #pragma once
 
 #include <string>
@@ -19,12 +19,13 @@ class RecordMaker {
  public:
   explicit RecordMaker(std::uint64_t seed) : random_(seed) {}
 
-  // Every kind of record once, of the nodes e1 and e2, the rollout `evil` and the plan `evil-plan`.
+  // Returns one record of every kind, for the nodes e1 and e2, the rollout `evil` and the plan
+  // `evil-plan`.
   [[nodiscard]] static std::vector<Written> good();
-  // One of them, changed or not.
+  // Returns one of these records, changed or not.
   [[nodiscard]] Written next();
 
-  // A text such as nobody expects.
+  // Returns a text that nobody expects.
   [[nodiscard]] std::string odd_text();
   [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
     return fleet_test::below(random_, limit);

@@ -1,4 +1,4 @@
-// JSON values as trees, and what is done with them.
+// Tests JSON values as trees, and the operations on them.
 #include "fleet/model/record_tree.h"
 
 #include <catch2/catch.hpp>

@@ -18,9 +18,9 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// Somebody writes so long; behind that what is right must have come to its end.
+// The rounds in which somebody writes; after them, the good work must have come to its end.
 constexpr int rounds_of_writing = 12;
-// A driver that does more in one moment never rests.
+// The limit for a driver's actions in one moment: a driver that exceeds it never rests.
 constexpr int actions_max = 3'000;
 const std::string last_wish = "tool";
 
@@ -38,7 +38,7 @@ void RecordWorld::is_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;
 }
 
-// Two nodes, and a rollout that takes each to version 2.
+// Writes two nodes, and a rollout that takes each to version 2.
 void RecordWorld::put_neighbours() {
   for (const std::string id : {"g1", "g2"}) {
     store_.put(key_of(KeyKind::node_info, {id}), write_record(NodeInfo{.protocol = 1}));
@@ -58,7 +58,7 @@ void RecordWorld::put_neighbours() {
 void RecordWorld::write_odd_records() {
   for (std::uint64_t i = 2 + maker_.below(12); i > 0; --i) {
     const Written one = maker_.next();
-    // Etcd takes no longer key and no longer value than a request may have.
+    // Etcd refuses a key or a value that is too long for a request.
     if (one.key.size() <= key_bytes_max) store_.put(one.key, one.value);
   }
 }
@@ -132,7 +132,7 @@ void RecordWorld::look_at_history() {
         lease);
 }
 
-// What the driver does until it rests, then a few moments later; then its controller ends.
+// Runs a driver until it rests, and again a few moments later; then its controller ends.
 void RecordWorld::drive(const std::string& name, std::unique_ptr<AnyDriver> driver, LeaseId lease) {
   std::vector<DriverAction> asked = driver->step(BeginDriving{now_ / 1'000}, now_);
   const Ms until = now_ + 2'000;
@@ -184,9 +184,9 @@ Outcome RecordWorld::commit(Transaction transaction, const std::string& who) {
   return outcome;
 }
 
-// ---- neighbours
+// ---- the good nodes
 
-// As good nodes do: what they are ordered, at once.
+// The good nodes carry out their commands at once.
 void RecordWorld::good_nodes_act() {
   for (const std::string id : {"g1", "g2"}) {
     const KeyValue* found = store_.find(key_of(KeyKind::node_command, {id, "agent"}));

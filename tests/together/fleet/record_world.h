@@ -1,6 +1,6 @@
-// A cell in which somebody writes whatever he likes, beside nodes, a rollout and a wish that are
-// right and must go on. What a controller decides is decided on it, round by round, and written;
-// all that is written must be such as a store takes and as others read again.
+// A cell in which somebody writes random records, beside good nodes, a good rollout and a good
+// wish, which must go on. A controller's decisions are made and written in rounds; all writes must
+// be acceptable to a store and readable for others.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 
 namespace fleet_test {
 
-// Errors seeded in what the world does itself; each must be found.
+// Errors that are put into the world itself; each must be found.
 enum class Planted { none, abort, raw_byte, long_record, exception, endless };
 
 class RecordWorld {
  public:
   RecordWorld(std::uint64_t seed, Planted planted);
 
-  // Its whole life.
+  // Lives the whole life.
   void live();
-  // The first fault that was found, or empty.
+  // Returns the first fault that was found, or an empty text.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
 
  private:
@@ -33,7 +33,7 @@ class RecordWorld {
   void drive_all();
   void drive(const std::string& name, std::unique_ptr<fleet::AnyDriver> driver,
              fleet::LeaseId lease);
-  // False: the driver has ended.
+  // Returns false if the driver has ended.
   bool perform(fleet::AnyDriver& driver, const fleet::DriverAction& action,
                std::vector<fleet::DriverAction>& asked, const std::string& name);
   void good_nodes_act();
@@ -56,17 +56,17 @@ class RecordWorld {
   std::string wrong_;
 };
 
-// Why whoever reads the record at this key would refuse it; empty: he would not.
+// Returns why a reader of this key would refuse the record, or an empty text.
 [[nodiscard]] std::string why_unreadable(const std::string& key, const std::string& value);
 
-// ---- those who only look, or act for a node: what is wrong with what they show or write
+// ---- faults in the output or the writes of programs that only read, or act for a node
 
 [[nodiscard]] std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker,
                                             Planted planted);
 [[nodiscard]] std::string wrong_in_http(const TestStore& store, RecordMaker& maker);
 [[nodiscard]] std::string wrong_in_agent(const TestStore& store, RecordMaker& maker);
 
-// Text for a terminal, line by line; JSON for a program.
+// These return the fault in text for a terminal, line by line, and in JSON for a program.
 [[nodiscard]] std::string wrong_on_terminal(const std::string& text);
 [[nodiscard]] std::string wrong_json(const std::string& text);
 

@@ -1,5 +1,5 @@
-// What one controller does for all on a RecordWorld: tells people, watches sources of releases,
-// renews certificates. And whether a record that was written is read again.
+// The duties of one controller on a RecordWorld: sends notices, watches sources of releases, renews
+// certificates. Also checks that a written record can be read again.
 #include <array>
 
 #include "fleet/model/chronicle.h"
@@ -23,7 +23,7 @@ std::string refusal_of(const std::string& value) {
 }
 
 using Reader = std::string (*)(const std::string&);
-// In the order of KeyKind.
+// The readers of records, in the order of KeyKind.
 constexpr auto readers = std::to_array<Reader>({
     &refusal_of<NodeInfo>,
     &refusal_of<Versions>,

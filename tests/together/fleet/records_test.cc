@@ -1,5 +1,5 @@
-// Records as they stand in the store: what is written is read again, and what others have written
-// is read, or refused in words.
+// Tests records as texts in the store: what is written is read again, and texts of others are read,
+// or refused in words.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/ids.h"
@@ -280,7 +280,7 @@ TEST_CASE("every name of a record that comes to stand in a key makes it damaged 
   CHECK(read_record<Plan>(R"({"agent":"1 2"})").reason() == "is damaged: \"1 2\" is no version");
   CHECK(read_record<Plan>(R"({"version":"1\n2"})").reason().starts_with("is damaged: "));
   CHECK(read_record<Plan>(R"({"previous":"-1"})").reason() == "is damaged: \"-1\" is no version");
-  // An absent one reads as none.
+  // An absent name is read as an empty one.
   CHECK(read_record<Desired>("{}"));
   CHECK(read_record<Plan>("{}"));
 }

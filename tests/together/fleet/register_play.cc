@@ -30,8 +30,8 @@ std::size_t Judge::unknown() const {
 
 std::vector<std::string> Judge::violations() const {
   std::vector<std::string> broken;
-  std::map<std::string, std::vector<Revision>> places;  // of each value
-  std::map<Revision, Revision> before;                  // of each change: the key's last one
+  std::map<std::string, std::vector<Revision>> places;  // the revisions of each value's writes
+  std::map<Revision, Revision> before;  // for each change, the key's revision before it
   std::map<std::string, Revision> last;
   for (const Change& change : history_) {
     places[change.now.value].push_back(change.now.modified);
@@ -84,7 +84,7 @@ void RegisterClient::read(const std::string& key) {
   });
 }
 
-// A question by compares alone: where they hold, it must not be of the past.
+// Asks a question by compares alone. If they hold, the answer must not be stale.
 void RegisterClient::ask(const KeyValue& now) {
   const Transaction question{.compares = {Compare{.key = now.key, .revision = now.modified}}};
   store_.commit(question, [this, key = now.key, known = board_.known](const Outcome& outcome) {

@@ -1,6 +1,6 @@
-// Several clients who compare and write the same few keys, and a judge who has seen all of it: what
-// was acknowledged is there, once, at the revision that was told; what was refused is not; what is
-// unknown is there at most once; nobody read what was already past.
+// Several clients that compare and write the same few keys, and a judge that sees everything: an
+// acknowledged write exists once, at the revision that was told; a refused write does not exist; an
+// unknown one exists at most once; and nobody reads a stale value.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,27 @@
 
 namespace fleet::test {
 
-// What a client did, or was told.
+// A write of a client, and its outcome.
 struct Wrote {
   std::string key = {};
-  std::string value = {};  // no other write has the same
+  std::string value = {};  // no other write has the same value
   Revision compared = 0;
   Outcome outcome = {};
 };
 struct Read {
   std::string key = {};
-  Revision revision = 0;  // as of which the store answered
-  Revision known = 0;     // the last that any client had been told before it asked
+  Revision revision = 0;  // the revision of the store's answer
+  Revision known = 0;     // the highest revision that any client knew before it asked
 };
 
 class Judge {
  public:
   void saw(Wrote wrote) { wrote_.push_back(std::move(wrote)); }
   void saw(Read read) { read_.push_back(std::move(read)); }
-  // As a watch told it: everything that ever happened to the keys.
+  // Notes the changes of a watch, which tells everything that ever happens to the keys.
   void saw(const Changes& changes);
 
-  // In words, what cannot be.
+  // Returns in words what cannot have happened in a correct store.
   [[nodiscard]] std::vector<std::string> violations() const;
   [[nodiscard]] std::size_t acknowledged() const;
   [[nodiscard]] std::size_t unknown() const;
@@ -47,10 +47,10 @@ class Judge {
   std::vector<Change> history_;
 };
 
-// One client: reads a key, writes it if it is still so, and again, until it is told to end.
+// One client: reads a key, writes it if it is unchanged, and begins again, until it is told to end.
 class RegisterClient {
  public:
-  // What all clients of a play share.
+  // The state that all clients of a play share.
   struct Board {
     Judge judge;
     Revision known = 0;

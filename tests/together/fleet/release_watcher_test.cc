@@ -1,4 +1,5 @@
-// Sources of releases: what they say, what of it is new, and what is done with it.
+// Tests sources of releases: how they are read, which releases are new, and what is done with
+// these.
 #include "fleet/model/release_watcher.h"
 
 #include <catch2/catch.hpp>
@@ -50,7 +51,7 @@ TEST_CASE("what is no index is refused in words") {
   CHECK(parse_index("u", R"({"message":"rate limit"})").reason() == "lists no releases");
 }
 
-// A store of records, and the one who follows a source on it.
+// A store of records, and a ReleaseWatcher that follows a source.
 struct Bench {
   CellRecords records;
   ReleaseWatcher watcher;
@@ -78,7 +79,7 @@ struct Bench {
     const auto at = records.find(root + rest);
     return at == records.end() ? "" : at->second.value;
   }
-  // Until it rests. What it did.
+  // Runs until the watcher rests. Returns what it did.
   std::vector<std::string> look() {
     std::vector<std::string> deeds;
     for (int i = 0; i < 50; ++i) {

@@ -1,4 +1,5 @@
-// What stays of rollouts and plans that have ended, and what goes, in a cell of many years.
+// Tests which rollouts and plans that have ended are kept, and which are erased, in a cell that is
+// many years old.
 #include "fleet/model/retention.h"
 
 #include <catch2/catch.hpp>
@@ -47,7 +48,7 @@ struct Bench {
     put("node/n1/plan/" + name, write_record(PlanMember{}));
     put("once/" + name + "/a", write_record(Once{.version = "3", .success = true}));
   }
-  // All that is to be done now; how many transactions.
+  // Writes all transactions that are due now. Returns their number.
   int settle() {
     for (int count = 0;; ++count) {
       REQUIRE(count < 1'000);
@@ -92,7 +93,7 @@ TEST_CASE("a rollout goes with all that is below it when it is old and not one o
   CHECK(bench.has("rollout/r10"));
   bench.now_s += 90 * day;
   bench.settle();
-  CHECK(bench.has("rollout/r10"));  // it is not older than that yet
+  CHECK(bench.has("rollout/r10"));  // it is exactly as old as the limit, and not older
   bench.now_s += 1;
   CHECK(bench.settle() == 5);
 

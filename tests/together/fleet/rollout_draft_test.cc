@@ -1,4 +1,4 @@
-// What is looked at before a rollout touches anything, and how it is written.
+// Tests the decisions before a rollout touches anything, and how a rollout is written.
 #include "fleet/model/rollout_draft.h"
 
 #include <catch2/catch.hpp>
@@ -34,7 +34,7 @@ Batches batches(const RolloutTerms& wanted, const std::vector<RolloutCandidate>&
   return draft.value().batches;
 }
 
-// Z-50
+// Rows: Z-50
 TEST_CASE("batches are sorted, fixed, and the canaries come first") {
   RolloutTerms wanted = terms();
   const auto nodes = candidates({"e", "c", "a", "d", "b"});
@@ -55,7 +55,7 @@ TEST_CASE("a batch of P per cent is of the eligible nodes, and at least one") {
   CHECK(batches(wanted, candidates({"a", "b"})) == Batches{{"a"}, {"b"}});
 }
 
-// Z-18, Z-19
+// Rows: Z-18, Z-19
 TEST_CASE("degraded nodes are left out and named; where none is left the rollout is refused") {
   auto nodes = candidates({"a", "b"});
   nodes[1].degraded = "disk full";
@@ -68,7 +68,7 @@ TEST_CASE("degraded nodes are left out and named; where none is left the rollout
   CHECK(draft_rollout(terms(), nodes).reason() == "no eligible nodes (2 degraded excluded)");
 }
 
-// Z-20, Z-21, Z-22
+// Rows: Z-20, Z-21, Z-22
 TEST_CASE("min-protocol refuses the whole rollout and names each node that is too old") {
   auto nodes = candidates({"a", "b", "c"}, 2);
   nodes[0].node.info.protocol = 1;
@@ -83,7 +83,7 @@ TEST_CASE("min-protocol refuses the whole rollout and names each node that is to
   CHECK(draft_rollout(wanted, nodes).reason() == "c (protocol 0 < 2)");
 }
 
-// Z-59
+// Rows: Z-59
 // Rows: Z-12
 TEST_CASE("nodes that do not report are listed, and are in no batch") {
   auto nodes = candidates({"a", "b"});
@@ -161,7 +161,7 @@ TEST_CASE("a node waits for its confirmation three soaks, at least five minutes,
   CHECK(confirm_ms({.soak_ms = 60'000, .confirm_ms = 120'000}) == 120'000);
 }
 
-// Performs what next_creation() asks for; every answer is taken from what then stands there.
+// Commits the transactions of next_creation(). After each one, the record is read again.
 struct Writer {
   std::optional<WrittenRollout> written;
   std::vector<Transaction> all;

@@ -1,4 +1,5 @@
-// A rollout's driver by itself, step by step: leases, waits, large batches, a store that refuses.
+// Tests a rollout's driver by itself, step by step: leases, waits, large batches, a store that
+// refuses.
 #include "fleet/model/rollout_driver.h"
 
 #include <catch2/catch.hpp>
@@ -20,7 +21,7 @@ constexpr Ms second = 1'000;
 struct Bench {
   fleet_test::TestStore store;
   RolloutDriver driver{"c1", "r", 100};
-  DriverActions asked;  // not answered yet
+  DriverActions asked;  // the actions that are not answered yet
   std::vector<Transaction> committed;
   std::vector<std::string> told;
   Ms now = 0;
@@ -49,7 +50,7 @@ struct Bench {
     }
   }
 
-  // Does what the driver asks for until it waits.
+  // Carries out the driver's actions until it waits.
   void settle() {
     while (!asked.empty()) {
       const DriverAction action = asked.front();
@@ -73,7 +74,7 @@ struct Bench {
     settle();
   }
 
-  // Every node answers the command that it has, and the upgrade is as far as that.
+  // Lets each of these nodes answer its command, with its upgrade in this phase.
   void all_answer(int first, int nodes, UpgradePhase phase) {
     for (int i = first; i < first + nodes; ++i)
       answer(i, phase);
@@ -87,7 +88,7 @@ struct Bench {
     put(key_of(KeyKind::node_answer, {node(i), "agent"}),
         write_record(Answer{.command = command.value().id, .result = result}));
   }
-  // `upgrade` alone moves on.
+  // Changes only the record `upgrade`.
   void phase(int i, UpgradePhase now_is) {
     put(key_of(KeyKind::node_upgrade, {node(i), "agent"}),
         write_record(Upgrade{.phase = now_is, .attempt = "r.apply.1"}));
@@ -112,7 +113,7 @@ struct Bench {
   }
 };
 
-// Z-25, Z-26
+// Rows: Z-25, Z-26
 TEST_CASE("a batch of 1,000 is ordered in transactions that etcd takes, all before any answer") {
   Bench bench(1'000);
   bench.settle();
@@ -121,11 +122,11 @@ TEST_CASE("a batch of 1,000 is ordered in transactions that etcd takes, all befo
     CHECK_FALSE(why_not_taken(one));
   for (int i = 0; i < 1'000; ++i)
     REQUIRE(bench.stage(i) == NodeStage::preparing);
-  // The key, and three writes a node.
+  // One transaction for the key, then three writes for each node.
   CHECK(bench.committed.size() == 1 + 24);
 }
 
-// Z-27, Z-30
+// Rows: Z-27, Z-30
 TEST_CASE("batch after batch is prepared, applied, soaked and confirmed, with a pause between") {
   Bench bench(2, {.pause_ms = 5 * second}, 2);
   bench.settle();
@@ -161,7 +162,7 @@ TEST_CASE("a whole rollout of good nodes takes fewer than 12 transactions a node
 
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
-  CHECK(bench.committed.size() <= 12);  // for all fifty
+  CHECK(bench.committed.size() <= 12);  // transactions for all fifty nodes
 }
 
 TEST_CASE("a rollout whose version no node has kept is aborted, though fewer failed than may") {
@@ -174,7 +175,7 @@ TEST_CASE("a rollout whose version no node has kept is aborted, though fewer fai
   CHECK(bench.driver.is_over());
 }
 
-// The command that a node has.
+// Returns the present command of a node.
 Command command_of(Bench& bench, int node) {
   const std::string key = key_of(KeyKind::node_command, {Bench::node(node), "agent"});
   return read_record<Command>(bench.store.find(key)->value).value();
@@ -260,7 +261,7 @@ TEST_CASE("who applies too late to be confirmed with the others has failed") {
   CHECK(bench.store.find(key_of(KeyKind::node_command, {bench.node(1), "agent"})) == nullptr);
 }
 
-// Z-47
+// Rows: Z-47
 TEST_CASE("a driver that the store denies aborts the rollout, and ends where that is denied too") {
   Bench bench(1);
   bench.settle();
@@ -304,7 +305,7 @@ TEST_CASE("a driver that hears nothing for as long as its lease stops driving") 
       "rollout r is not driven any longer: it could not reach the store for as long as its lease");
 }
 
-// Z-40, Z-46
+// Rows: Z-40, Z-46
 TEST_CASE("one of two controllers drives; one that leaves changes nothing") {
   Bench bench(1);
   RolloutDriver other("c2", "r", 101);
@@ -333,7 +334,7 @@ TEST_CASE(
 
   CHECK(bench.driver.is_over());
   CHECK(bench.told.back().ends_with("this program knows 1"));
-  CHECK(bench.store.revision() == before + 1);  // its key alone
+  CHECK(bench.store.revision() == before + 1);  // the write of its key is the only one
 }
 
 TEST_CASE("a node whose answer cannot be read has failed, and nobody else") {

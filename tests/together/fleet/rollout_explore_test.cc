@@ -1,6 +1,6 @@
-// Every order of events in a small rollout: drivers that are killed or wake too late at any step,
-// answers of the store that are lost, nodes that fail, a person who intervenes. Nothing may be
-// ordered twice or too early, and every way must end.
+// Tests every order of events in a small rollout: drivers that are killed or wake too late at any
+// step, answers of the store that are lost, nodes that fail, a person who intervenes. Nothing may
+// be ordered twice or too early, and every course must end.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/report.h"
@@ -151,7 +151,7 @@ TEST_CASE("canaries: two nodes of one site that are in one batch are found") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // this case was run alone
+  if (states_walked == 0) return;  // this test case was run without the others
   report("make explore-fleet", std::to_string(states_walked) + " states of rollouts",
          "every order of events, to a fixpoint, nothing wrong");
 }

@@ -1,5 +1,5 @@
-// What must hold of every transaction of a rollout's driver, and of every end: written from the
-// contract, not from the driver.
+// Checks every transaction of a rollout's driver, and every end of a rollout. The rules follow the
+// contract, not the driver's code.
 #include <algorithm>
 
 #include "fleet/model/keys.h"
@@ -32,7 +32,7 @@ void RolloutWorld::is_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;
 }
 
-// Errors seeded in what a driver writes.
+// Puts an error into a driver's transaction.
 void RolloutWorld::seed(Transaction& transaction) {
   const auto drop = [&transaction](const std::string& key) {
     std::erase_if(transaction.compares, [&](const Compare& one) { return one.key == key; });
@@ -58,7 +58,7 @@ void RolloutWorld::seed(Transaction& transaction) {
   }
 }
 
-// Called before the transaction is committed.
+// Checks a transaction before it is committed.
 void RolloutWorld::judge(const Transaction& transaction, Revision fence) {
   const KeyValue* driver = store_.find(key_of(KeyKind::driver, {"r"}));
   const bool takes_key = transaction.puts[0].key == key_of(KeyKind::driver, {"r"});
@@ -81,7 +81,7 @@ std::vector<std::string> RolloutWorld::batch_of(const std::string& node) const {
                           : read_record<RolloutBatch>(found->value).value().nodes;
 }
 
-// Behind the last, if no batch has the node.
+// Returns the number of the node's batch, or the number after the last if no batch has the node.
 std::uint64_t RolloutWorld::batch_number(const std::string& node) const {
   for (std::uint64_t i = 0;; ++i) {
     const KeyValue* found = store_.find(key_of(KeyKind::rollout_batch, {"r"}, i));
@@ -91,7 +91,7 @@ std::uint64_t RolloutWorld::batch_number(const std::string& node) const {
   }
 }
 
-// A node that is told to begin is the only one of its site that runs on trial.
+// Checks that a node that is told to begin is the only one of its site on trial.
 void RolloutWorld::judge_place(const std::string& node, const std::string& order) {
   if (setup_.sites.empty()) return;
   const auto site = [this](const std::string& id) {
@@ -161,7 +161,7 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // Nobody hears any more from a node that was left, or that did not answer.
+    // A node that was left, or that did not answer, is not heard any more.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {
       return id + " is committed, and recorded as something else";

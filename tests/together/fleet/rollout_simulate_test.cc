@@ -1,5 +1,6 @@
-// Random lives of larger rollouts, by seed: many nodes, good and bad, drivers killed and frozen,
-// answers lost, a person. Judged as the exploration is. RUNS=N for more of them, SEED=N for one.
+// Runs random lives of larger rollouts, by seed: many nodes, good and bad, drivers killed and
+// frozen, answers lost, a person. Judged as in the exploration. RUNS=N runs more of them, SEED=N
+// one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -37,7 +38,7 @@ WorldSetup setup_of(Random& random) {
   return setup;
 }
 
-// A step that makes the rollout go on is likelier than a fault.
+// Chooses a step. A step that makes the rollout go on is more likely than a fault.
 RolloutWorld::Step choose(Random& random, const std::vector<RolloutWorld::Step>& steps) {
   using Move = RolloutWorld::Move;
   std::vector<RolloutWorld::Step> ordinary;

@@ -114,7 +114,7 @@ void RolloutWorld::replace_driver() {
   begin_driver();
 }
 
-// In steps of a lease, until the driver does something, or has nothing to wait for.
+// Lets time pass in steps of a lease, until the driver acts or waits for nothing.
 void RolloutWorld::pass_time() {
   for (int i = 0; i < 100; ++i) {
     const std::optional<Ms> at = driver_->next_deadline();
@@ -221,7 +221,7 @@ void RolloutWorld::write(const std::string& key, const std::string& value) {
   if (!driver_->is_over()) tell_changes();
 }
 
-// `pause` where it is paused means that the person lets it go on.
+// The order `pause` for a paused rollout means that the person lets it go on.
 void RolloutWorld::change_rollout(RolloutOrder order) {
   Rollout now = rollout();
   if (now.state == RolloutState::paused && order == RolloutOrder::pause) {
@@ -318,7 +318,7 @@ void RolloutWorld::handle(const std::string& node, NodeDouble& self, const Comma
   write(key_of_node(KeyKind::node_answer, node), write_record(answer));
 }
 
-// Answer and phase go together.
+// Writes answer and phase together.
 void RolloutWorld::upgrade_is(const std::string& node, UpgradePhase phase, const std::string& error,
                               const Answer* answer) {
   const std::string key = key_of_node(KeyKind::node_upgrade, node);
@@ -337,7 +337,7 @@ void RolloutWorld::upgrade_is(const std::string& node, UpgradePhase phase, const
   if (!driver_->is_over()) tell_changes();
 }
 
-// ---- what is printed
+// ---- output
 
 std::string RolloutWorld::end() const {
   return std::string(text_of(rollout().state));

@@ -1,6 +1,7 @@
-// A rollout with all that takes part in it, as one value that can be copied, printed and moved on
-// by one step: a store, a driver that may be killed and one that wakes too late, nodes that are
-// good or bad in one way each, and a person. Every transaction is judged before it is committed.
+// A rollout with everything that takes part in it, as one value that can be copied, printed and
+// moved on by one step: a store, a driver that may be killed and one that wakes too late, nodes
+// that are good or bad in one way each, and a person. Every transaction is judged before it is
+// committed.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,15 @@ namespace fleet_test {
 enum class Nature {
   good,
   bad_prepare,    // the release cannot be fetched
-  bad_start,      // dies at activation
-  bad_soak,       // dies while it is observed
+  bad_start,      // the new version dies at its activation
+  bad_soak,       // the new version dies while it is observed
   silent,         // never answers
-  lost_at_apply,  // answers no more from there on
+  lost_at_apply,  // stops answering at `apply`
   lost_at_confirm,
-  interrupted_once,  // its first `apply` cannot be known to have happened
+  interrupted_once,  // the outcome of its first `apply` is unknown
 };
 
-// What a node double remembers besides what it has written.
+// The state of a node's double that is not in its records.
 struct NodeDouble {
   Nature nature = Nature::good;
   bool on_trial = false;
@@ -38,14 +39,14 @@ struct NodeDouble {
   bool operator==(const NodeDouble&) const = default;
 };
 
-// An error seeded in what the driver writes; each must be found by what the world judges.
+// An error that is put into the driver's writes; the world's checks must find each.
 enum class Seeded { none, no_fence, no_stop, no_revision, no_stage, confirm_early, not_apart };
 
 struct Faults {
-  int kills = 0;      // of the driver
-  int unknowns = 0;   // answers of the store that do not come
-  int abandoned = 0;  // nodes that go back before they are confirmed
-  int orders = 0;     // of a person
+  int kills = 0;      // how often the driver is killed
+  int unknowns = 0;   // how many answers of the store are lost
+  int abandoned = 0;  // how many nodes go back before they are confirmed
+  int orders = 0;     // how many orders a person gives
 };
 
 struct WorldSetup {
@@ -53,9 +54,9 @@ struct WorldSetup {
   std::int64_t batch = 1;
   std::int64_t max_failed = 1;
   Faults faults = {};
-  std::vector<fleet::RolloutOrder> orders = {};  // what the person may ask for
-  bool person_stops = false;                     // and whether it may set `stop`
-  std::vector<std::string> sites = {};           // of the nodes; at most one of each is in a batch
+  std::vector<fleet::RolloutOrder> orders = {};  // the orders that the person may give
+  bool person_stops = false;                     // whether the person may set `stop`
+  std::vector<std::string> sites = {};  // of the nodes; a batch has at most one node of each site
   bool max_failed_unsaid = false;
   Seeded seeded = Seeded::none;
 };
@@ -65,16 +66,16 @@ class RolloutWorld {
   explicit RolloutWorld(const WorldSetup& setup);
 
   enum class Move {
-    deliver,           // what the driver asked for is done, and it is told
-    done_unheard,      // a transaction is committed, and the answer is lost
-    not_done_unheard,  // it is not, and the answer is lost
-    late_unheard,      // it is still on its way, and the driver is told nothing
+    deliver,           // carries out the driver's action, and answers
+    done_unheard,      // commits a transaction, and loses the answer
+    not_done_unheard,  // does not commit it, and loses the answer
+    late_unheard,      // leaves it under way, and answers nothing
     late_arrives,
-    kill,         // what it asked for is lost, its key is erased, another begins
-    kill_done,    // what it asked for is done first
-    freeze,       // what it asked for is still on its way
-    node_acts,    // handles its command, soaks, or fails
-    node_leaves,  // goes back for want of a confirmation
+    kill,         // kills the driver: its action is lost, its key erased, another begins
+    kill_done,    // the same, but its action is carried out first
+    freeze,       // the same, but its action is still under way
+    node_acts,    // the node carries out its command, soaks, or fails
+    node_leaves,  // the node goes back because no confirmation came
     person_orders,
     person_stops,
     person_lets_go,
@@ -82,24 +83,25 @@ class RolloutWorld {
   };
   struct Step {
     Move move = Move::deliver;
-    std::size_t which = 0;  // of the nodes, or of the orders
+    std::size_t which = 0;  // the index of the node or of the order
   };
 
-  // What may happen now; empty: nothing ever happens any more.
+  // Returns the moves that are possible now. If there are none, nothing can ever happen any more.
   [[nodiscard]] std::vector<Step> steps() const;
   void make(const Step& step);
 
-  // The first fault that was found, or empty.
+  // Returns the first fault that was found, or an empty text.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
-  // How it has ended.
+  // Returns how the rollout has ended.
   [[nodiscard]] std::string end() const;
-  // What is wrong with an end at which nothing happens any more.
+  // Returns what is wrong with an end at which nothing more can happen, or an empty text.
   [[nodiscard]] std::string wrong_end() const;
 
   [[nodiscard]] const fleet::Rollout& rollout() const;
   [[nodiscard]] const std::map<std::string, NodeDouble>& nodes() const { return nodes_; }
   [[nodiscard]] std::size_t commits() const { return commits_; }
-  // Equal for worlds in which the same may happen: revisions by their order alone.
+  // Returns a text that is equal for worlds with the same future: revisions count only by their
+  // order.
   [[nodiscard]] std::string words() const;
 
  private:
@@ -119,7 +121,7 @@ class RolloutWorld {
   void write(const std::string& key, const std::string& value);
   void change_rollout(fleet::RolloutOrder order);
 
-  // What the node is ordered to do; null: nothing.
+  // Returns the node's present command, or null if it has none.
   [[nodiscard]] const fleet::Command* command_of(const std::string& node) const;
   [[nodiscard]] bool can_act(const std::string& node) const;
   void node_acts(const std::string& node);
@@ -142,14 +144,14 @@ class RolloutWorld {
   std::map<std::string, NodeDouble> nodes_;
   std::vector<std::string> ids_;
   std::optional<fleet::RolloutDriver> driver_;
-  std::optional<fleet::DriverAction> asked_;  // by the driver, and not answered yet
+  std::optional<fleet::DriverAction> asked_;  // the driver's action that is not answered yet
   std::vector<Late> late_;
   fleet::Ms now_ = 0;
   int drivers_ = 0;
   std::size_t commits_ = 0;
-  bool resting_ = false;  // time has passed, and nothing came of it
+  bool resting_ = false;  // time has passed without an effect
   std::string wrong_;
-  // What was read last, and when it was written.
+  // The records that were parsed last, with their revisions.
   mutable std::pair<fleet::Revision, fleet::Rollout> rollout_read_;
   mutable std::map<std::string, std::pair<fleet::Revision, fleet::Command>> commands_read_;
 };

@@ -1,4 +1,5 @@
-# A fleet-controller that serves, as tests ask it, and nodes that are records alone.
+# A fleet-controller with a web server, the requests of tests to it, and nodes that are only
+# records.
 import http.client
 import json
 import ssl
@@ -8,7 +9,7 @@ from cell import enrol, same, wait
 
 
 class Controller(machines.Controller):
-    """One that serves HTTP."""
+    """A fleet-controller that serves HTTP."""
 
     def __init__(self, cell, name="c1", *options):
         super().__init__(cell, name, "--http=127.0.0.1:0", *options)
@@ -26,7 +27,7 @@ class Controller(machines.Controller):
         return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=context)
 
     def ask(self, method, path, body=None, who=None, **headers):
-        """Status, headers, and the body as an object where it is one."""
+        """Returns the status, the headers, and the body, as an object if it is JSON."""
         line = self.connection(who)
         text = None if body is None else body if isinstance(body, str) else json.dumps(body)
         line.request(method, path, text,
@@ -56,7 +57,7 @@ def node(cell, name, version="1.0.0", reports=True, **instance):
 
 
 def secured(cell, *roles):
-    """A controller that asks for certificates, and people who have some."""
+    """Starts a controller that asks for certificates, and enrols people with these roles."""
     for name in roles:
         role, _, who = name.partition(":")
         enrol(cell, who, "--role=" + role, file=role + "-" + who)

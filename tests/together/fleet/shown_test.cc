@@ -1,4 +1,4 @@
-// Texts that others have written, as they are shown in fleetctl's tables and JSON, and in logs.
+// Tests how texts of others are shown in fleetctl's tables and JSON, and in logs.
 #include <catch2/catch.hpp>
 
 #include "fleet/common/log_line.h"

@@ -70,7 +70,7 @@ void SimNode::take(const NodeEvent& event) {
   expect_deadline();
 }
 
-// What a disk, a fetch or an upgrader would say later.
+// Reports an event later, as a disk, a fetch or an upgrader would.
 void SimNode::later(const NodeEvent& event) {
   soon_.push_back(timers_.after(std::chrono::milliseconds(0), [this, event] { take(event); }));
 }

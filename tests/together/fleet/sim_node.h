@@ -1,5 +1,5 @@
-// A node as the store sees one: the model's commander and a store client of its own, without an
-// upgrader, a disk or a network to fetch from. What takes a machine its time takes none here.
+// A node as the store sees it: the model's commander with a client of the store, without an
+// upgrader, a disk or a network. Work that takes time on a real machine takes none here.
 #pragma once
 
 #include <uv.h>
@@ -20,9 +20,9 @@ class SimNode {
  public:
   struct Observer {
     std::function<void()> registered;
-    std::function<void(const Command&)> ordered;             // a command has reached it
-    std::function<void(const NodeLedger&)> answered;         // what it reported stands in the store
-    std::function<void(const std::string& words)> troubled;  // the store took longer than it may
+    std::function<void(const Command&)> ordered;             // a command has arrived
+    std::function<void(const NodeLedger&)> answered;         // its report is in the store
+    std::function<void(const std::string& words)> troubled;  // the store was too slow
   };
 
   SimNode(uv_loop_t& loop, const EtcdStore::Settings& store, std::string name, Observer observer);
@@ -30,7 +30,7 @@ class SimNode {
   SimNode& operator=(const SimNode&) = delete;
   ~SimNode() = default;
 
-  // Writes what a fleet-agent writes when it begins to act.
+  // Writes the records that a fleet-agent writes when it begins to act.
   void enter();
 
   [[nodiscard]] const std::string& name() const { return name_; }

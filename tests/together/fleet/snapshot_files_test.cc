@@ -1,4 +1,4 @@
-// Snapshots of the store as files: when the next is due, and which are kept.
+// Tests snapshots of the store as files: when the next one is due, and which are kept.
 #include "fleet/model/snapshot_files.h"
 
 #include <catch2/catch.hpp>
@@ -31,7 +31,7 @@ TEST_CASE("a snapshot is due an hour after the last, and at once where there is 
   CHECK(until_snapshot(files, 10'000) == 3'600);
   CHECK(until_snapshot(files, 13'000) == 600);
   CHECK(until_snapshot(files, 20'000) == 0);
-  // The clock was an hour ahead when it was taken.
+  // The clock was an hour ahead when this snapshot was taken.
   CHECK(until_snapshot(files, 9'000) == 0);
 }
 

@@ -1,5 +1,5 @@
-// A store under test and the time that it lives in: the fake one with a clock of its own, or real
-// members of etcd. What is tested is the same.
+// A store under test with its time: the fake store with a clock of its own, or real members of
+// etcd. Both pass the same tests.
 #pragma once
 
 #include <chrono>
@@ -19,27 +19,27 @@ class StoreBed {
   StoreBed& operator=(const StoreBed&) = delete;
   virtual ~StoreBed() = default;
 
-  // Two clients: what may go wrong is on the first one's way only.
+  // Two clients. Faults happen only on the way of the first, store().
   virtual Store& store() = 0;
   virtual Store& other() = 0;
   virtual Timers& timers() = 0;
-  // Lets a little happen.
+  // Lets a little time pass.
   virtual void turn() = 0;
 
-  // ---- what may go wrong
+  // ---- faults
   virtual void compact(Revision revision) = 0;
-  // From now on what store() asks is done, and no answer reaches it.
+  // From now on, questions of store() are carried out, and no answer reaches it.
   virtual void swallow_answers() = 0;
-  // Ends that, and every connection of store().
+  // Ends this, and all connections of store().
   virtual void break_connections() = 0;
-  // store() reaches nobody, until it is allowed to again.
+  // store() reaches no member until `none` is set again.
   enum class Cut { none, refused, silent };
   virtual void cut(Cut how) = 0;
 
-  // Keys of this bed alone: others may have used the same members.
+  // Returns a key that only this bed uses: other tests may have used the same members.
   [[nodiscard]] std::string key(const std::string& name) const { return prefix_ + name; }
 
-  // Lets things happen until the condition holds. False: it never did, within this time.
+  // Lets time pass until the condition holds. Returns false if it does not hold within the limit.
   template <class Condition>
   [[nodiscard]] bool wait(Condition condition,
                           std::chrono::seconds limit = std::chrono::seconds(30)) {
@@ -50,16 +50,16 @@ class StoreBed {
     }
     return true;
   }
-  // Lets so much time pass, whatever happens in it.
+  // Lets so much time pass.
   void pass(std::chrono::milliseconds time);
 
-  // ---- questions, with their answers waited for
+  // ---- questions that wait for their answers
   [[nodiscard]] Reply<Reading> read_answer(Store& store, const Keys& keys);
-  [[nodiscard]] Reading read(const Keys& keys);  // by the other client, and it must be answered
-  // The same, not waited for.
+  [[nodiscard]] Reading read(const Keys& keys);  // asked by the other client; it must be answered
+  // Begins a commit without waiting for its answer.
   using Pending = std::shared_ptr<std::optional<Outcome>>;
   [[nodiscard]] Pending begin_commit(Transaction transaction);
-  // The revision that the next change will have.
+  // Returns the revision that the next change will have.
   [[nodiscard]] Revision next() { return read({key("nothing")}).revision + 1; }
   [[nodiscard]] Outcome commit(Store& store, const Transaction& transaction);
   [[nodiscard]] Outcome commit(const Transaction& transaction) {
@@ -73,16 +73,16 @@ class StoreBed {
   std::string prefix_ = "/t/";
 };
 
-// Whichever the program was linked with.
+// Makes the bed that the program is linked with.
 [[nodiscard]] std::unique_ptr<StoreBed> make_bed();
 
-// ---- transactions in few words
+// ---- makers of transactions
 [[nodiscard]] Transaction put(const std::string& key, const std::string& value, LeaseId lease = 0);
 [[nodiscard]] Transaction erase(const std::string& key, bool subtree = false);
 [[nodiscard]] Transaction given(Transaction transaction, const std::string& key, Revision revision);
 [[nodiscard]] Transaction both(Transaction one, const Transaction& other);
 
-// 0: it was not committed.
+// Returns the revision, or 0 if the transaction was not committed.
 [[nodiscard]] Revision committed(const Outcome& outcome);
 
 }  // namespace fleet::test

@@ -1,4 +1,5 @@
-// What every store keeps, whether it is the fake one or etcd: linked with a bed of either.
+// Tests the contract of every store. The program is linked with the bed of the fake store or of
+// etcd.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/store_bed.h"
@@ -9,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What a watch has told.
+// The news of a watch.
 struct Told {
   std::vector<Change> changes = {};
   std::optional<Relist> relist = {};
@@ -305,7 +306,7 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
   REQUIRE(committed(bed->commit(put(bed->key("a"), "2"))) > 0);
   const Revision last = committed(bed->commit(erase(bed->key("a"))));
   bed->compact(last);
-  // At the very revision etcd 3.4 forgets an erasure without a word.
+  // At exactly the revision of a compaction, etcd 3.4 silently omits an erasure.
   const Revision from = GENERATE_COPY(first, last);
   Told told;
 
@@ -318,7 +319,8 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
 
 TEST_CASE("a commit whose answer is lost is unknown, was made once, and is found by reading") {
   const auto bed = make_bed();
-  REQUIRE(committed(bed->commit(put(bed->key("before"), "1"))) > 0);  // the connection is in use
+  // so that the connection is in use
+  REQUIRE(committed(bed->commit(put(bed->key("before"), "1"))) > 0);
   bed->swallow_answers();
 
   const auto pending = bed->begin_commit(given(put(bed->key("a"), "1"), bed->key("a"), 0));

@@ -1,5 +1,5 @@
-// Three real members of etcd while clients compare and write: what happens to members and to the
-// ways between them loses no acknowledged write and makes none twice.
+// Tests three real members of etcd while clients compare and write: faults of members and of their
+// connections lose no acknowledged write and make none twice.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/etcd_store.h"
@@ -15,8 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Three members, clients of each, and a watch of all that happens, which ends and goes on by
-// itself.
+// Three members, clients of each, and a watch of everything, which ends and begins again by itself.
 class Bench {
  public:
   Bench() {
@@ -32,7 +31,7 @@ class Bench {
       const auto rule = [this](int) { return mode_.load(); };
       ways_.push_back(
           std::make_unique<TcpProxy>(cluster_.client_port(member), rule, [](int) { return 0; }));
-      // Each has a member of its own first, and the others behind it.
+      // Each client has its own member first, and the others as a reserve.
       std::vector<std::string> urls{cluster_.url(ways_.back()->port())};
       for (std::size_t k = 1; k < cluster_.count(); ++k) {
         urls.push_back(cluster_.endpoints()[(member + k) % cluster_.count()]);
@@ -58,7 +57,7 @@ class Bench {
 
   EtcdCluster& cluster() { return cluster_; }
   Timers& timers() { return timers_; }
-  // A client that all ways may be taken from, and one that none may.
+  // A client that may lose all connections, and one that never does.
   Store& victim() { return *stores_.front(); }
   Store& safe() { return *witness_store_; }
   void set_ways(TcpProxy::Mode mode) { mode_ = mode; }
@@ -72,17 +71,17 @@ class Bench {
     }
     return true;
   }
-  // Until the clients have got so many more acknowledged.
+  // Waits until the clients have got so many more acknowledgements.
   bool progress(std::size_t writes) {
     const std::size_t before = board_.judge.acknowledged();
     return wait([&] { return board_.judge.acknowledged() >= before + writes; });
   }
-  // For a moment in which nobody may get anything acknowledged.
+  // Waits for a time in which perhaps no client gets an acknowledgement.
   void pass(std::chrono::milliseconds time) {
     const auto end = timers_.now() + time;
     wait([&] { return timers_.now() >= end; });
   }
-  // All clients come to rest; then what cannot be.
+  // Lets all clients come to rest. Returns what cannot have happened in a correct store.
   std::vector<std::string> verdict() {
     board_.over = true;
     const bool rested = wait([this] {
@@ -92,7 +91,7 @@ class Bench {
       return true;
     });
     REQUIRE(rested);
-    // What is unknown may be written for as long as a member keeps a proposal.
+    // An unknown write may still happen for as long as a member keeps a proposal.
     pass(7s);
     REQUIRE(commit_mark());
     REQUIRE(wait([this] { return seen_ >= mark_; }));
@@ -108,7 +107,8 @@ class Bench {
                                                            .deadline = 3s,
                                                            .seed = seed});
   }
-  // Every change from the beginning, over whatever ends the watch: nothing is compacted here.
+  // Watches every change from the beginning, and begins again whenever the watch ends. Nothing is
+  // compacted here.
   void watch_on() {
     watch_ = witness_store_->watch({"/r/", true}, seen_ + 1, [this](const WatchNews& news) {
       if (const auto* changes = std::get_if<Changes>(&news)) {
@@ -150,7 +150,8 @@ class Bench {
 
 }  // namespace
 
-// What is asked of every fault: it happens while much is written, and afterwards all is well.
+// The requirement for every fault: it happens while much is written, and afterwards the judge finds
+// nothing wrong.
 #define REQUIRE_WELL(bench)                               \
   REQUIRE((bench).progress(200));                         \
   CHECK((bench).verdict() == std::vector<std::string>()); \
@@ -236,7 +237,7 @@ TEST_CASE("a mirror whose way was cut misses nothing, though all is compacted me
   Mirror mirror(bench.victim(), bench.timers(), {"/m/", true}, {.changed = [](const Changes&) {}},
                 1);
   Revision last = 0;
-  // Again if nobody knows whether it was done: members that were stopped may choose a leader first.
+  // Writes again if the outcome is unknown: members that were stopped may first choose a leader.
   const auto put = [&](const Transaction& transaction) {
     last = 0;
     for (int tries = 0; last == 0 && tries < 10; ++tries) {
@@ -277,7 +278,7 @@ TEST_CASE("a question by compares alone is not answered from the past") {
   uv_timer_init(&loop, &tick);
   uv_timer_start(
       &tick, [](uv_timer_t*) {}, 2, 2);
-  // A follower, which takes a second to notice that it hears nobody: meanwhile others go on.
+  // A follower needs a second to notice that it is alone; meanwhile the others go on.
   const std::size_t alone = (cluster.leader() + 1) % 3;
   const auto open = [&](const std::vector<std::string>& urls) {
     return std::make_unique<EtcdStore>(

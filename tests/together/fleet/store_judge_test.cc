@@ -1,4 +1,4 @@
-// Whether a node goes on with the store that it sees.
+// Tests whether a node goes on with the store that it sees.
 #include "fleet/model/store_judge.h"
 
 #include <catch2/catch.hpp>
@@ -30,7 +30,7 @@ TEST_CASE("another epoch is gone on with when it is accepted, and not before") {
   const StoreVerdict now = judge_store(known, {.number = 4, .accepted = true}, 80);
   CHECK(now.doubt == "");
   CHECK(now.known == KnownStore{4, 80});
-  // That an epoch was accepted once says nothing of a later copy of it.
+  // If an epoch was accepted once, a later copy with the same epoch is still doubtful.
   CHECK(judge_store({4, 90}, {.number = 4, .accepted = true}, 80).doubt != "");
 }
 

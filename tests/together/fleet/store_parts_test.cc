@@ -1,4 +1,5 @@
-// The small decisions of the store on etcd: frames, what an ending means, which member is next.
+// Tests small decisions of the store on etcd: frames, the meaning of failures, and which member is
+// asked next.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/backoff.h"
@@ -102,7 +103,7 @@ TEST_CASE("a member that fails is left for the next one, and met again by a new 
   REQUIRE(endpoints.next().url == "b");
 
   endpoints.failed(1);
-  endpoints.failed(1);  // another call finds the same out
+  endpoints.failed(1);  // another call finds out the same
   const auto next = endpoints.next();
   endpoints.failed(2);
   endpoints.failed(0);
@@ -146,7 +147,7 @@ TEST_CASE("bytes that are no message are no answer") {
   CHECK_FALSE(etcd_messages::granted(bytes));
   CHECK_FALSE(etcd_messages::kept_alive(bytes));
   CHECK_FALSE(etcd_messages::watch_answer(bytes));
-  CHECK_FALSE(etcd_messages::granted(""));  // a lease without a number
+  CHECK_FALSE(etcd_messages::granted(""));  // a lease without an id
 }
 
 }  // namespace store_parts_test

@@ -1,5 +1,5 @@
-// Plays of many seeds on the fake store with faults, and the stores that lie, each of which the
-// judge must catch.
+// Runs plays of many seeds on the fake store with faults, and on stores with errors, each of which
+// the judge must find.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/lease_keeper.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr Faults many_faults{
     .lost_requests = 40, .lost_answers = 40, .late_requests = 30, .cut_watches = 60};
 
-// A store that passes everything on, but for what a canary changes.
+// A store that passes everything on, except for the error of a derived class.
 class Relay : public Store {
  public:
   explicit Relay(Store& store) : store_(store) {}
@@ -41,7 +41,7 @@ class Relay : public Store {
   Store& store_;
 };
 
-// Says that it has written what it has not.
+// Reports a write that it has not done.
 class Forgetful : public Relay {
  public:
   using Relay::Relay;
@@ -56,7 +56,8 @@ class Forgetful : public Relay {
   int commits_ = 0;
 };
 
-// Sends again what was not answered, as if nothing could have come of it: libcurl would.
+// Sends a transaction again if no answer came, as libcurl would, although the first may have been
+// committed.
 class Insistent : public Relay {
  public:
   using Relay::Relay;
@@ -68,7 +69,7 @@ class Insistent : public Relay {
   }
 };
 
-// Writes without looking.
+// Writes without the compares.
 class Blind : public Relay {
  public:
   using Relay::Relay;
@@ -78,7 +79,7 @@ class Blind : public Relay {
   }
 };
 
-// Answers what it knows from before.
+// Answers with an older reading.
 class Stale : public Relay {
  public:
   using Relay::Relay;
@@ -94,7 +95,7 @@ class Stale : public Relay {
   int reads_ = 0;
 };
 
-// Four clients for a while, each by a store as `wrap` makes it.
+// Runs four clients for a while, each on a store that `wrap` makes.
 template <class Wrap>
 Judge play(std::uint64_t seed, const Wrap& wrap) {
   VirtualTime time;

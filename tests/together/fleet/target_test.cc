@@ -1,4 +1,4 @@
-// Targets: what a person writes to say which nodes.
+// Tests targets, the expressions by which a person selects nodes.
 #include "fleet/model/target.h"
 
 #include <catch2/catch.hpp>
@@ -39,7 +39,7 @@ std::string error(std::string_view text) {
   return target.reason();
 }
 
-// Z-13: the five forms.
+// Rows: Z-13: the five forms.
 TEST_CASE("a glob means the nodes whose whole id it matches") {
   CHECK(meant("*") == Ids{"db1", "web1", "web10", "web2"});
   CHECK(meant("web?") == Ids{"web1", "web2"});
@@ -117,7 +117,7 @@ TEST_CASE("a regular expression that takes too long is refused and does not hang
   CHECK(selection.reason() == "E@(a+)+(a+)+[bc] takes too long on " + std::string(63, 'a'));
 }
 
-// Z-59: an offline node is invisible to the rollout, and listed.
+// Rows: Z-59: an offline node is invisible to the rollout, and listed.
 TEST_CASE("nodes that are meant and do not report are listed as not covered") {
   std::vector<TargetNode> some = nodes;
   some[1].reports = false;

@@ -130,7 +130,7 @@ void TcpProxy::look_at(Pair& pair) {
   if (!lives) end(pair);
 }
 
-// False: one of both has ended.
+// Moves bytes from one side to the other. Returns false if one side has ended.
 bool TcpProxy::move(int from, int to, std::string& buffer, bool swallow) {
   char bytes[65'536];
   bool ended = false;

@@ -1,5 +1,4 @@
-// A way by TCP that a test can damage: in a thread of its own between whoever connects and a port
-// of this machine.
+// A TCP connection that a test can damage: a thread between its clients and a port of this machine.
 #pragma once
 
 #include <atomic>
@@ -15,13 +14,13 @@ class TcpProxy {
  public:
   enum class Mode {
     pass,
-    swallow,  // what the server says is lost; what the client says arrives
-    hold,     // nothing arrives, and nobody is told
-    refuse,   // connections are ended, and new ones too
+    swallow,  // loses the server's bytes; the client's bytes arrive
+    hold,     // nothing arrives, and no side notices
+    refuse,   // ends connections, and new ones too
   };
-  // Of a connection from this port, asked again and again.
+  // Returns the mode for a connection of this client; called again and again.
   using Rule = std::function<Mode(int who)>;
-  // Who it is that connects from a port.
+  // Returns which client connects from a port.
   using Identify = std::function<int(int source_port)>;
 
   TcpProxy(int target_port, Rule rule, Identify identify);
@@ -30,7 +29,7 @@ class TcpProxy {
   ~TcpProxy();
 
   [[nodiscard]] int port() const { return port_; }
-  // Ends all connections there are; returns when they are ended.
+  // Ends all connections, and returns when they are ended.
   void break_connections();
 
  private:
@@ -60,7 +59,7 @@ class TcpProxy {
   std::thread thread_;
 };
 
-// A port of this machine that nobody listens on at this moment.
+// Returns a port of this machine on which nobody listens at this moment.
 [[nodiscard]] int free_port();
 
 }  // namespace fleet::test

@@ -1,5 +1,5 @@
-// A store in memory, exactly as a transaction's header says, for tests of the state machines: no
-// faults, and leases that end when they are told to. Knows nothing of records.
+// A store in memory that follows the contract in transaction.h exactly, for tests of the state
+// machines: no faults, and leases that end only when told. Knows nothing of records.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ namespace fleet_test {
 class TestStore {
  public:
   fleet::Outcome commit(const fleet::Transaction& transaction);
-  // Whether every compare holds, and every lease is alive.
+  // Returns whether every compare holds, and every lease is alive.
   [[nodiscard]] bool would_commit(const fleet::Transaction& transaction) const;
 
-  // What was written and erased by the last commit, at its revision.
+  // The records that the last commit wrote and erased, at its revision.
   struct Change {
-    fleet::KeyValue record;  // its value is empty where the key was erased
+    fleet::KeyValue record;  // the value is empty if the key was erased
     bool erased = false;
   };
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
@@ -29,10 +29,10 @@ class TestStore {
   [[nodiscard]] const std::map<std::string, fleet::KeyValue>& all() const { return records_; }
   [[nodiscard]] fleet::Revision revision() const { return revision_; }
 
-  // As somebody who compares nothing.
+  // Writes without comparing anything.
   void put(const std::string& key, const std::string& value, fleet::LeaseId lease = 0);
   void erase(const std::string& key);
-  // Erases what is on it; nothing can be put on it any more.
+  // Erases the keys on this lease; no key can be put on it any more.
   void end_lease(fleet::LeaseId lease);
 
  private:
@@ -42,7 +42,7 @@ class TestStore {
   fleet::Revision revision_ = 1;
 };
 
-// `@7` by the rank of the number among all of the text.
+// Returns the text in which each `@7` has the rank of its number among all numbers of the text.
 [[nodiscard]] std::string by_rank(const std::string& text);
 
 }  // namespace fleet_test

@@ -1,4 +1,4 @@
-// What a store may be asked to write at once.
+// Tests which transactions a store accepts.
 #include "fleet/model/transaction.h"
 
 #include <catch2/catch.hpp>

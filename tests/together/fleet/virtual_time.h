@@ -1,5 +1,5 @@
-// A clock that stands still until a test moves it: calls are made in the order of their times, and
-// of two at the same time the one that was asked for first.
+// A clock that stands still until a test moves it. Calls are made in the order of their times; of
+// two calls at the same time, the one that was requested first comes first.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class VirtualTime : public Timers {
   [[nodiscard]] Milliseconds now() const override { return now_; }
   [[nodiscard]] std::unique_ptr<Timer> after(Milliseconds delay,
                                              std::function<void()> call) override;
-  // The same, without a timer to hold.
+  // Does the same without a timer that has to be held.
   void post(Milliseconds delay, std::function<void()> call);
 
-  // Makes the next call, moving the clock to its time. False: there is none.
+  // Makes the next call, and moves the clock to its time. Returns false if there is none.
   bool run_next();
-  // The same, but moves no further than this.
+  // Does the same, but moves the clock no further than `limit`.
   bool run_next_until(Milliseconds limit);
 
  private:

@@ -1,5 +1,5 @@
 // Walks through every state that a world can reach, depth first. A world is a value with steps(),
-// make(step), words(), wrong(), wrong_end() and end(), the name of how it has ended.
+// make(step), words(), wrong(), wrong_end() and end(), which returns the name of its end.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,16 @@
 namespace fleet_test {
 
 struct Walk {
-  std::string wrong;  // the first that was found; empty: nothing
+  std::string wrong;  // the first fault; empty if there is none
   std::size_t states = 0;
-  std::map<std::string, std::size_t> ends;  // how often each was reached
+  std::map<std::string, std::size_t> ends;  // how often each end was reached
 };
 
-// The states of all walks of this program that found nothing wrong.
+// The number of states in all walks of this program that found nothing wrong.
 inline std::size_t states_walked = 0;
 
-// A state that is met again on the way to itself is one from which it may never end.
+// Walks through all states. If a state is met again on the way from itself, the world may never end
+// from there.
 template <class World>
 Walk walk(const World& first) {
   struct Frame {
@@ -31,7 +32,7 @@ Walk walk(const World& first) {
     std::size_t hash;
   };
   Walk result;
-  std::unordered_map<std::size_t, bool> open;  // false: all behind it has been seen
+  std::unordered_map<std::size_t, bool> open;  // false if all states behind it have been seen
   std::vector<Frame> stack;
   const auto enter = [&](World world) {
     if (result.wrong.empty()) result.wrong = world.wrong();

@@ -1,5 +1,5 @@
-// Whether something may begin on a node now, as the drivers of rollouts, plans and desired versions
-// see it. The wall clock shows what the test says.
+// Tests whether something may begin on a node now, as the drivers of rollouts, plans and desired
+// versions see it. The test sets the wall clock.
 #include "fleet/model/window_view.h"
 
 #include <catch2/catch.hpp>
@@ -96,7 +96,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
     task.take(node("n" + std::to_string(event), "", "Europe/Berlin"));
     static_cast<void>(task.next(1, event));
   }
-  CHECK(lookups == 0);  // none of them has a component: nothing would begin
+  CHECK(lookups == 0);  // none of them has a component, so nothing would begin
   for (int i = 0; i < 1'000; ++i) {
     task.take({.key = key_of(KeyKind::node_versions, {"n" + std::to_string(i)}),
                .value = write_record(Versions{{{"agent", "1"}, {"web", "1"}}}),
@@ -104,7 +104,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
   }
   for (int event = 0; event < 20; ++event)
     static_cast<void>(task.next(1, event));
-  CHECK(lookups == 2);  // two names
+  CHECK(lookups == 2);  // the names of two zones
 
   task.wall_shows(midnight + 60, 60'000);
   static_cast<void>(task.next(1, 60'000));
@@ -162,7 +162,7 @@ TEST_CASE("of several nodes the one that opens last decides") {
   CHECK(view.opening(std::vector<std::string>{"c"}, minute, 0).is_open);
 }
 
-// ---- in the drivers
+// ---- windows in the drivers
 
 Reading cell_with(const std::string& key, const std::string& record) {
   Reading reading{.revision = 9};
@@ -186,7 +186,7 @@ TEST_CASE("a rollout orders nothing until the windows of its batch are open, or 
   task.wall_shows(midnight, 0);
   CHECK(next_of(0) == DriverStep{Wait{120 * minute}});
   CHECK(std::holds_alternative<GrantLease>(next_of(120 * minute)));
-  // What is left of it is shorter than a node may take to go back by itself.
+  // The rest of the window is shorter than the time after which a node goes back by itself.
   CHECK(next_of(176 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   rollout.terms.ignore_window = true;
   CHECK_FALSE(std::holds_alternative<Wait>(next_of(0)));
@@ -219,7 +219,7 @@ TEST_CASE("a plan begins only where all its steps can end inside the windows of 
   CHECK(next_of(151 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   plan.ignore_window = true;
   CHECK(std::holds_alternative<Write>(next_of(0)));
-  // One that has begun is not stopped by a window.
+  // A window does not stop a plan that has begun.
   plan.ignore_window = false;
   plan.step = 1;
   CHECK(next_of(0) != DriverStep{Wait{120 * minute}});

@@ -1,4 +1,4 @@
-// Windows in time zones that change their clocks, and which releases are newer.
+// Tests windows in time zones that change their clocks, and which releases are newer.
 #include "fleet/model/windows.h"
 
 #include <catch2/catch.hpp>
@@ -30,7 +30,7 @@ std::string header(int times, int types) {
          number(times, 4) + number(types, 4) + number(4, 4);
 }
 
-// A file with one transition, long ago, and a rule; as tzdata's slim ones are.
+// Returns a time zone's file with one transition, long ago, and a rule, like tzdata's slim files.
 std::string zone_file(const std::string& rule, std::int64_t offset = 3'600) {
   return header(0, 1) + number(0, 6) + "LMT" + std::string(1, '\0') + header(1, 2) +
          number(at(1980, 1, 1), 8) + std::string(1, '\1') + number(3'208, 4) + number(0, 2) +
@@ -80,7 +80,7 @@ TEST_CASE("a zone's file that is cut anywhere, or is none, is refused") {
   CHECK_FALSE(TimeZone::parse(many));
 }
 
-// A-51
+// Rows: A-51
 TEST_CASE("a window opens on its days, at its local time, for as long as it says") {
   const TimeZone here = zone(berlin);
   const Window window{.days = {"sat", "sun"}, .start = "22:00", .duration_s = 4 * 3'600};
@@ -103,7 +103,7 @@ TEST_CASE("where clocks skip a window's start it begins behind that; where they 
   CHECK(next_window(window, here, at(2026, 10, 25, 1, 30))->begins == at(2026, 10, 26, 1, 30));
 }
 
-// A-52
+// Rows: A-52
 TEST_CASE("nothing begins outside a window, nor what cannot end inside") {
   const Window window{.start = "22:00", .duration_s = 3'600};
   const TimeZone utc = TimeZone::utc();
@@ -133,7 +133,7 @@ TEST_CASE("a clock in 1970, or before, finds the next window as any other does")
   CHECK(next_window(window, TimeZone::utc(), -86'400)->begins == 3'600);
 }
 
-// A-54
+// Rows: A-54
 TEST_CASE("what is next is shown as a countdown") {
   CHECK(countdown(86'400 + 4 * 3'600 + 18) == "1d4h18s");
   CHECK(countdown(61) == "1m1s");
@@ -141,7 +141,7 @@ TEST_CASE("what is next is shown as a countdown") {
   CHECK(countdown(-5) == "0s");
 }
 
-// N-15, N-16, N-17
+// Rows: N-15, N-16, N-17
 TEST_CASE("a tag's version is what follows the first hyphen") {
   CHECK(version_of_tag("release-2018.11.07-1") == "2018.11.07-1");
   CHECK(version_of_tag("v-1.2.3+x") == "1.2.3+x");
@@ -165,7 +165,7 @@ TEST_CASE("versions have one order, which nodes have too: that of releases") {
   CHECK(compare_versions("1.0.0+a", "1.0.0+b") == std::strong_ordering::equal);
 }
 
-// N-03, N-05, N-18, N-19
+// Rows: N-03, N-05, N-18, N-19
 TEST_CASE(
     "the newest release of the channel is taken, where it is newer and nothing is under way") {
   const std::vector<FoundRelease> found = {{"release-1.1.0", false},

@@ -1,4 +1,5 @@
-// What a node does about a wish: every turn of the table in wish_machine.h, and what must not be.
+// Tests what a node does about a wish: every row of the table in wish_machine.h, and what must not
+// happen.
 #include <catch2/catch.hpp>
 #include <map>
 #include <optional>
@@ -30,7 +31,7 @@ class Bench {
     }
     return actions;
   }
-  // By the shortest story, with the wish at revision 5.
+  // Brings the node to this phase by the shortest way, with the wish at revision 5.
   void reach(UpgradePhase phase) {
     step(WishSeen{wish(5)});
     if (phase == UpgradePhase::staging) return;
@@ -166,7 +167,8 @@ TEST_CASE("while somebody else moves the node, wishes wait") {
   CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})));
 }
 
-// A rollout ends by one transaction: the claim is taken away, and the wish is what it has brought.
+// When a rollout ends, one transaction erases the claim and writes the rollout's version as the
+// wish.
 TEST_CASE("the wish from before a rollout is not begun when the rollout ends") {
   Bench bench;
   bench.step(WishSeen{.wish = wish(5, "0.9.0"), .claimed = true});
@@ -220,11 +222,11 @@ namespace {
 struct Shown {
   WishMachine machine;
   std::map<std::string, UpgradePhase> phases = {};
-  Revision seen = 0;  // the last wish
+  Revision seen = 0;  // the revision of the last wish
 };
 
-// By the page: what may be shown behind what. `done` is told by the version that has come, or of a
-// wish for what runs already.
+// Returns whether the manual page allows this phase after that one. `done` may come when the new
+// version has come, or for a wish for the version that runs already.
 bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
   using enum UpgradePhase;
   if (!before) return phase == staging || phase == done;
@@ -234,8 +236,8 @@ bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has
   return phase == failed && (before == staging || before == verifying || before == cutover_ready);
 }
 
-// Whether it may happen now: a wish that was replaced is not seen again, and a version comes only
-// behind the gate.
+// Returns whether the event is possible now: a wish that was replaced is not seen again, and a
+// version comes only after the gate.
 bool may_happen(const WishEvent& event, const Shown& node) {
   if (const auto* seen = std::get_if<WishSeen>(&event))
     return !seen->wish || seen->wish->revision >= node.seen;
@@ -243,7 +245,7 @@ bool may_happen(const WishEvent& event, const Shown& node) {
   return !comes || node.machine.upgrade().phase == UpgradePhase::cutover_ready;
 }
 
-// The phases that are shown by that; fails where one may not be.
+// Makes the event happen. Returns the phases that it shows; fails if one of them is not allowed.
 std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
   if (auto* settled = std::get_if<Settled>(&event)) settled->recorded = node.machine.upgrade();
   if (const auto* seen = std::get_if<WishSeen>(&event); seen != nullptr && seen->wish)
