@@ -1,6 +1,6 @@
-# agent-conformance: tells the author of an agent what is wrong with it. No code of what it judges:
-# of libbase.a it takes the command line alone.
-# Its tests are in tests/together/conformance.
+# Builds agent-conformance, which tells the author of an agent what is wrong with it. It links no
+# code of the programs that it judges: only the parser of command lines from libbase.a. Its tests
+# are in tests/together/conformance.
 conformance := $(BUILD)/agent-conformance
 conformance_library := $(BUILD)/libconformance.a
 conformance_objects := $(call unit,tools/agent-conformance, \
@@ -23,7 +23,7 @@ $(BUILD)/tests/together/conformance/wing: \
     $(conformance_library) $(base_library)
 	$(link_wing)
 
-# The agents that are wrong in one way each: one program, and what is wrong is its argument.
+# Builds the double, one program that plays many wrong agents: its argument says what is wrong.
 conformance_double := $(BUILD)/tests/together/conformance/double
 $(conformance_double): $(BUILD)/objects/tests/together/conformance/double.o
 	@mkdir -p $(@D)
@@ -39,9 +39,9 @@ sanitized_tests += $(conformance_units) tests/together/conformance/wrong_agents 
   tests/together/conformance/reports
 sanitized_programs += $(conformance) $(conformance_double)
 
-# What is to be run with real agents, in every language and of every kind: other directories add to
-# it. Each is what tests/run can run, and gets what it needs of Debian installed first. Figures go
-# into the page TABLE.
+# The tests with real agents, in every language and of every kind; other directories add to this
+# list. Each is a program that tests/run can run, and gets its Debian packages installed first. The
+# results go into the page TABLE.
 check_agents_tests += tests/together/conformance/all_right_agents \
   tests/together/conformance/wrong_agents
 check_agents_packages += $(build_packages) strace gcc golang-go nodejs cargo rustc \
@@ -54,6 +54,7 @@ check-agents:
 	@TABLE=man/agentify.1 tests/run $(BUILD) $(check_agents_tests)
 	@$(MAKE) --no-print-directory check-agents-loaded
 
-# Ten times without a complaint, while four processes compute for every processor.
+# check-agents-loaded runs the checks ten times, with four computing processes for every processor;
+# there must be no complaint.
 check-agents-loaded: $(conformance) $(protocol_library)
 	@BUILD=$(BUILD) TIMES=10 LOAD=$$(($$(nproc) * 4)) tests/together/conformance/all_right_agents

@@ -35,7 +35,7 @@ ino_t inode(int fd) {
   return fd >= 0 && ::fstat(fd, &file) == 0 ? file.st_ino : 0;
 }
 
-// Two ends; ours does not block.
+// Makes a pipe whose end on our side does not block.
 bool make_pipe(upgrader::OwnedFd& read_end, upgrader::OwnedFd& write_end, bool we_read) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
@@ -51,7 +51,7 @@ PolledFd::PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> 
       on_readable_(std::move(on_readable)),
       poll_(upgrader::make_handle<uv_poll_t>(
           [&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd_.get()); })) {
-  if (!poll_) return;  // as if nothing were ever written to it
+  if (!poll_) return;  // then it looks as if nothing were ever written to it
   poll_->data = this;
   watch(true);
 }
@@ -88,7 +88,7 @@ bool AgentProcess::make_pipes(const Start& terms) {
   return true;
 }
 
-// An open file of our own, which does not block, while the agent's does.
+// Opens the agent's output once more: our own file is non-blocking, while the agent's is not.
 bool AgentProcess::open_output_writer() {
   const std::string path = "/proc/self/fd/" + std::to_string(child_output_.get());
   ::fcntl(child_output_.get(), F_SETPIPE_SZ, clogged_pipe_bytes);
@@ -127,13 +127,13 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
   options.file = args[0];
   options.args = args.data();
   options.env = env.data();
-  options.flags = UV_PROCESS_DETACHED;  // leads a session of its own
+  options.flags = UV_PROCESS_DETACHED;  // makes it lead a session of its own
   options.stdio = stdio.data();
   options.stdio_count = terms.locked ? 4 : 3;
   options.exit_cb = [](uv_process_t* process, std::int64_t status, int signal) {
     static_cast<AgentProcess*>(process->data)->on_exit(status, signal);
   };
-  // libuv takes the handle for its own even where the start fails.
+  // libuv keeps the handle even if the start fails.
   process_.reset(new uv_process_t);
   const int error = uv_spawn(loop_, process_.get(), &options);
   process_->data = this;
@@ -149,7 +149,7 @@ void AgentProcess::watch_trace(const std::string& path) {
   trace_ = std::make_unique<PolledFd>(loop_, std::move(fifo), [this] { read_trace(); });
 }
 
-// ---- what is written
+// ---- writing to the agent
 
 void AgentProcess::write(const Write& order) {
   unwritten_.push_back({order.bytes, order.bytewise});
@@ -168,7 +168,8 @@ void AgentProcess::tell_when_taken() {
       0, pump_ms);
 }
 
-// Writes what can be written; looks again in a millisecond while something is left to be done.
+// Writes as much as is possible now; looks again in a millisecond while anything is left to be
+// done.
 void AgentProcess::pump() {
   while (!unwritten_.empty() && write_some()) {
   }
@@ -185,7 +186,7 @@ void AgentProcess::pump() {
   if (taken && std::exchange(tells_taken_, false)) say(InputTaken{});
 }
 
-// False where nothing more can be written now.
+// Returns false if nothing more can be written now.
 bool AgentProcess::write_some() {
   Chunk& chunk = unwritten_.front();
   if (!input_) {
@@ -196,7 +197,7 @@ bool AgentProcess::write_some() {
   const std::size_t size = chunk.bytewise ? 1 : chunk.bytes.size();
   const ssize_t count = ::write(input_.get(), chunk.bytes.data(), size);
   if (count < 0) {
-    if (errno != EAGAIN && errno != EINTR) unwritten_.clear();  // nobody reads any more
+    if (errno != EAGAIN && errno != EINTR) unwritten_.clear();  // the agent has closed its input
     return false;
   }
   chunk.bytes.erase(0, static_cast<std::size_t>(count));
@@ -208,7 +209,7 @@ void AgentProcess::send_signal(int number) const {
   if (runs()) ::kill(pid_, number);
 }
 
-// Fills the pipe with empty lines, which are then passed over, and reads nothing.
+// Fills the output pipe with empty lines, which are skipped later, and reads nothing.
 void AgentProcess::clog() {
   output_->watch(false);
   const std::string page(clogged_pipe_bytes, '\n');
@@ -222,7 +223,7 @@ void AgentProcess::unclog() {
   output_->watch(true);
 }
 
-// ---- what is seen
+// ---- events of the agent
 
 void AgentProcess::read_output() {
   const auto take = [this](const Line& line) { say(line); };
@@ -252,7 +253,7 @@ void AgentProcess::read_trace() {
   say(TraceEnded{});
 }
 
-// Its last words come before its end.
+// Reports the agent's last lines before its end.
 void AgentProcess::on_exit(std::int64_t status, int signal) {
   has_exited_ = true;
   read_errors();

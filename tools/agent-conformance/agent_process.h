@@ -1,5 +1,5 @@
-// One agent that runs: its process, its three pipes, and what waits to be written to it. Tells what
-// it sees as events, and decides nothing.
+// One running agent: its process, its three pipes, and the bytes that wait to be written to it.
+// Reports what it sees as events, and decides nothing.
 #pragma once
 
 #include <uv.h>
@@ -17,7 +17,7 @@
 
 namespace conformance {
 
-// Polls a descriptor that it owns, and calls back when there is something to be read.
+// Polls a descriptor that it owns, and calls a function when there is something to be read.
 class PolledFd {
  public:
   PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> on_readable);
@@ -41,7 +41,7 @@ class AgentProcess {
   AgentProcess(const AgentProcess&) = delete;
   AgentProcess& operator=(const AgentProcess&) = delete;
 
-  // Tells Started or NotStarted.
+  // Starts the agent, and reports Started or NotStarted.
   void start(const std::vector<std::string>& command, const Start& terms);
   void write(const Write& order);
   void hang_up();
@@ -83,14 +83,14 @@ class AgentProcess {
   upgrader::UvHandle<uv_process_t> process_;
   upgrader::UvHandle<uv_timer_t> pump_timer_;
 
-  upgrader::OwnedFd input_;          // we write
-  upgrader::OwnedFd output_writer_;  // ours of the agent's output, to clog it
+  upgrader::OwnedFd input_;          // we write to it
+  upgrader::OwnedFd output_writer_;  // our own, to fill the agent's output
   upgrader::OwnedFd child_input_, child_output_, child_error_, lock_;
   std::unique_ptr<PolledFd> output_, error_, trace_;
   LineCutter output_lines_, error_lines_, trace_lines_;
   std::deque<Chunk> unwritten_;
-  bool hangs_up_ = false;     // when all is written
-  bool tells_taken_ = false;  // when all is written and read
+  bool hangs_up_ = false;     // when everything is written
+  bool tells_taken_ = false;  // when everything is written and read
   bool output_is_over_ = false;
 };
 

@@ -1,4 +1,4 @@
-// All checks, in the order in which they are made: what others need comes first.
+// All checks, in the order in which they are made: a check comes after those that it needs.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace conformance {
 [[nodiscard]] const std::vector<Check>& all_checks();
 [[nodiscard]] const Check* find_check(std::string_view name);
 
-// By subject; all_checks() puts them together.
+// The checks by subject; all_checks() joins the lists.
 [[nodiscard]] std::vector<Check> checks_of_start();
 [[nodiscard]] std::vector<Check> checks_of_work();
 [[nodiscard]] std::vector<Check> checks_of_stop();
@@ -20,7 +20,7 @@ namespace conformance {
 [[nodiscard]] std::vector<Check> checks_of_surroundings();
 [[nodiscard]] std::vector<Check> checks_of_hand_overs();
 
-// The page on how an agent stops.
+// The sentence of agent-protocol(7) on how an agent stops.
 inline constexpr Quote stop_quote{
     "MESSAGES TO AN AGENT",
     "The agent finishes, gives everything up, says stopped and exits with status 0."};

@@ -1,4 +1,4 @@
-// Roles, and the work that goes from agent to agent.
+// Checks of roles, and of the work that passes from agent to agent.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -101,7 +101,7 @@ Check standby() {
           .script = standby_script};
 }
 
-// Hands the work over from agent `from` to one that is started now, and so on, ten times.
+// The number of hand-overs: each agent hands the work over to an agent that is started then.
 constexpr int hand_overs = 10;
 
 Script hand_over(int from, const Terms& terms, const Lives& lives);
@@ -112,7 +112,7 @@ Judgement hand_over_or_end(int active, const Terms& terms, const Lives& lives) {
                    await(active, What::stopped), await(active, What::exit)}};
 }
 
-// The old one has exited: the new one gets its state.
+// When the old agent has exited, gives its state to the new one.
 Judgement activate_next(int next, const Terms& terms, const Lives& lives) {
   const auto& state = lives[static_cast<std::size_t>(next - 1)].state;
   const std::string line = state ? activate_on_trial(true, *state) : activate_on_trial(true);

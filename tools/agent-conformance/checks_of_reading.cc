@@ -1,4 +1,5 @@
-// How the agent reads: what it does not know, what is no message, and however the bytes come.
+// Checks of how an agent reads: unknown messages, lines that are no messages, and bytes that come
+// in pieces.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -18,7 +19,7 @@ constexpr Quote only_quote{"LINES",
                            "Nothing but a well-formed message of a known type is obeyed, and "
                            "nothing else ever ends an agent."};
 
-// Tells the same lines to an agent that is held and to one that is active; it must stop as ever.
+// Sends the same lines to a held agent and to an active one; afterwards the agent must still stop.
 Script told_in_between(const Terms& terms, const std::string& lines) {
   return join({held(),
                {tell(0, lines), taken(0), watch(terms.watch), tell_activate(0, activate(false)),
@@ -138,7 +139,7 @@ Check white_space() {
           }};
 }
 
-// ---- how bytes come and go
+// ---- bytes in pieces, and full pipes
 
 Check byte_by_byte() {
   return {.name = "byte-by-byte",
@@ -188,7 +189,7 @@ Check slow_reader() {
           }};
 }
 
-// ---- advice: what no upgrader of today does
+// ---- advice: lines that no present upgrader sends
 
 constexpr Duration advice_timeout = std::chrono::seconds{5};
 

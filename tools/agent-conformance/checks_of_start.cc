@@ -1,4 +1,4 @@
-// From the start of an agent until it is given the work.
+// Checks of an agent from its start until it is given the work.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/held_effects.h"
 #include "tools/agent-conformance/scripts.h"

@@ -1,4 +1,4 @@
-// How an agent stops, in every state in which it may be told to.
+// Checks of how an agent stops, in every state in which it may be told to.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/json_text.h"
 #include "tools/agent-conformance/scripts.h"
@@ -109,7 +109,8 @@ std::string candidate_lost() {
       .line();
 }
 
-// Either it has taken the work back, and must keep it until it is told to stop again; or it goes.
+// Judges the agent's answer: either it has taken the work back, and must keep it until it is told
+// to stop again, or it exits.
 Judgement judge_answer(const Terms& terms, const Lives& lives) {
   if (!lives[0].said_cancel) return {.more = {await(0, What::exit)}};
   Step again = tell_stop(0, stop("shutdown", terms.stop_timeout));
@@ -146,7 +147,7 @@ Check candidate_is_lost() {
 
 // ---- extend
 
-constexpr int short_part = 10;  // of the stop timeout
+constexpr int short_part = 10;  // the extension is this part of the stop timeout
 
 Script short_stop(const Terms& terms) {
   const Duration brief = terms.stop_timeout / short_part;

@@ -1,5 +1,5 @@
-// Checks of an agent from outside: its children, descriptors and sockets, and its deeds without an
-// upgrader.
+// Checks of an agent from outside: its children, descriptors and sockets, and its behaviour without
+// an upgrader.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
@@ -29,7 +29,8 @@ Script looked_at(const Terms& terms) {
 
 // ---- pipes and environment of children
 
-// A child that is about to execute a program holds the pipe for a moment, but does not sleep on it.
+// Returns true if a process keeps the output pipe. A child that is about to execute a program has
+// it only for a moment, and does not sleep meanwhile.
 bool holds_output(const Facts& facts, int pid) {
   return std::any_of(facts.processes.begin(), facts.processes.end(), [&](const ProcessFacts& it) {
     return it.pid == pid && it.sleeps && it.has_output;

@@ -1,4 +1,4 @@
-// Every word that the agent says, judged through a whole life.
+// Checks of every message that an agent sends in its whole life.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/scripts.h"
 

@@ -1,4 +1,5 @@
-// From activate on: the agent works, until the upgrader or somebody with SIGTERM ends that.
+// Checks of an agent from its activation on, while it works, until the upgrader or a SIGTERM ends
+// that.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
@@ -68,13 +69,14 @@ Check active_sigterm() {
 
 // ---- heartbeats
 
-constexpr int beats_watched = 4;  // times watchdog_ms
+constexpr int beats_watched = 4;  // watch for this number of times watchdog_ms
 
 Duration watchdog(const Terms& terms) {
   return std::max<Duration>(std::chrono::seconds{1}, terms.watch * 4);
 }
 
-// An agent that keeps the rule has sent twice as many.
+// Judges the number of heartbeats: an agent that keeps the rule has sent twice as many as required
+// here.
 Judgement judge_heartbeats(const Lives& lives, Time) {
   const std::size_t count = lives[0].heartbeats.size();
   if (count >= beats_watched) return {};

@@ -1,4 +1,4 @@
-// Reads what an agent has written, for as long as one turn of the event loop may take.
+// Reads what an agent has written, but only as much as one turn of the event loop may take.
 #pragma once
 
 #include <functional>
@@ -6,12 +6,12 @@
 
 namespace conformance {
 
-// A full pipe's worth. An agent that writes faster than we read has to leave us time for everything
-// else: the rest is read in the loop's next turn.
+// The most reads in one turn, enough for a full pipe. If an agent writes faster than we read, the
+// rest is read in the loop's next turn, so that other work is not delayed.
 inline constexpr int reads_a_turn_max = 16;
 
-// Gives what is there, at most so many reads of it, to `take`. True at the end of the input. The
-// descriptor does not block.
+// Reads what is there, at most reads_a_turn_max times, and passes it to `take`. Returns true at the
+// end of the input. The descriptor must be non-blocking.
 [[nodiscard]] bool drain(int fd, const std::function<void(std::string_view)>& take);
 
 }  // namespace conformance

@@ -7,20 +7,22 @@ namespace conformance {
 
 namespace {
 
-// Of the files that are opened for writing more is hardly read.
+// The most files opened for writing that are listed: nobody reads a longer list.
 constexpr std::size_t notes_max = 20;
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// The call behind the number of the process: `4711 bind(3, ...) = 0`, where `-f` puts one.
+// Returns the system call without the number of the process, which `strace -f` puts before it:
+// `4711 bind(3, ...) = 0`.
 std::string_view call_of(std::string_view line) {
   const std::size_t start = line.find_first_not_of("0123456789 ");
   return start == std::string_view::npos ? std::string_view{} : line.substr(start);
 }
 
-// A port that the kernel chooses is a client's; without a path or port nobody can be asked for it.
+// Returns true if the call binds a socket to an address that others can know: one with a path, or a
+// port that the kernel has not chosen.
 bool binds(std::string_view call) {
   if (!call.starts_with("bind(")) return false;
   if (has(call, "AF_UNIX")) return has(call, "sun_path=");
@@ -33,7 +35,7 @@ bool has_failed(std::string_view call) {
   return result != std::string_view::npos && call.substr(result + 4).starts_with('-');
 }
 
-// The first text in quotes.
+// Returns the first text in quotes.
 std::string_view path_of(std::string_view call) {
   const std::size_t begin = call.find('"');
   const std::size_t end = call.find('"', begin + 1);
@@ -41,7 +43,7 @@ std::string_view path_of(std::string_view call) {
   return call.substr(begin + 1, end - begin - 1);
 }
 
-// True for a file in name only.
+// Returns true for paths that are not real files.
 bool is_harmless(std::string_view path) {
   return path.starts_with("/dev/") || path.starts_with("/proc/");
 }

@@ -1,5 +1,4 @@
-// The deeds of an agent that have an effect outside itself, as strace saw them. Reads strace's
-// lines, and nothing else.
+// Finds, in the lines of strace, the system calls of an agent that have an effect outside itself.
 #pragma once
 
 #include <string>
@@ -8,11 +7,11 @@
 namespace conformance {
 
 struct Effects {
-  std::vector<std::string> faults;  // calls that a held agent must not make: it binds, it listens
-  std::vector<std::string> notes;   // in words: files that it changes
+  std::vector<std::string> faults;  // calls that a held agent must not make: bind, listen
+  std::vector<std::string> notes;   // descriptions of the files that it changes
 };
 
-// The system calls that strace is asked for.
+// The system calls that strace reports.
 inline constexpr const char* traced_calls =
     "bind,listen,openat,open,creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat";
 

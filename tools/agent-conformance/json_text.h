@@ -1,4 +1,4 @@
-// Writes messages to an agent: a JSON object on a line, member by member.
+// Makes messages to an agent: one JSON object in one line, member by member.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace conformance {
 
-// The text in quotes, escaped as the upgrader does it: only what must be, in the shortest form.
+// Returns the text in quotes, escaped as the upgrader does it: only what must be, in the shortest
+// form.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 class Object {
@@ -20,7 +21,7 @@ class Object {
     return raw(name, std::to_string(value));
   }
   Object& boolean(std::string_view name, bool value) { return raw(name, value ? "true" : "false"); }
-  Object& raw(std::string_view name, std::string_view value);  // JSON as it is
+  Object& raw(std::string_view name, std::string_view value);  // adds a value that is JSON already
 
   [[nodiscard]] std::string json() const { return "{" + members_ + "}"; }
   [[nodiscard]] std::string line() const { return json() + "\n"; }

@@ -1,5 +1,5 @@
-// The messages that one agent has sent and received so far, and so those that it may send next.
-// Decides no more.
+// The messages that one agent has sent and received so far, from which follow those that it may
+// send next.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@
 namespace conformance {
 
 struct Life {
-  std::string role;  // empty: it runs alone
+  std::string role;  // empty if it runs without an upgrader
   int generation = 0;
 
   int pid = 0;
   bool said_hello = false;
   bool said_ready = false;
   bool said_stopped = false;
-  bool said_cancel = false;  // behind the last stop
+  bool said_cancel = false;  // after the last stop
   bool wants_readiness = false;
   std::optional<std::string> version, state, unfit;
   std::vector<Time> heartbeats;
@@ -28,10 +28,10 @@ struct Life {
   std::optional<Time> extended_at;
 
   bool told_activate = false;
-  bool told_stop = false;  // and has not cancelled it since
+  bool told_stop = false;  // and has not cancelled since
   bool hung_up = false;    // its input was closed
   bool signalled = false;  // it was sent SIGTERM
-  std::string upgrade;     // the id of the stop
+  std::string upgrade;     // the id in the stop
   std::optional<Time> activated_at, stopped_at;
 
   bool output_closed = false;

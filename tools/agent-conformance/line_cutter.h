@@ -1,4 +1,4 @@
-// Cuts a stream into lines. Knows nothing of what is in one.
+// Cuts a stream into lines. Does not interpret a line.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,15 @@ namespace conformance {
 
 class LineCutter {
  public:
-  // Gives `take` every line that ends in these bytes. Of one that is too long, the beginning.
+  // Adds bytes, and passes every line that is now complete to `take`; of a line that is too long
+  // only the beginning.
   void add(std::string_view bytes, const std::function<void(const Line&)>& take) {
     while (!bytes.empty()) {
       const std::size_t newline = bytes.find('\n');
       const std::string_view part = bytes.substr(0, newline);
       if (!skips_) begun_ += part;
       bytes.remove_prefix(part.size() + (newline == std::string_view::npos ? 0 : 1));
-      // A line of the longest size has its newline behind it.
+      // A line of the largest size still has its newline after it.
       if (!skips_ && begun_.size() >= line_bytes_max) {
         take({.bytes = std::exchange(begun_, {}).substr(0, shown_max), .end = Line::End::too_long});
         skips_ = true;
@@ -29,7 +30,7 @@ class LineCutter {
     }
   }
 
-  // The stream has ended: what has no newline is cut off.
+  // Ends the stream: a last line without a newline counts as cut off.
   void end(const std::function<void(const Line&)>& take) {
     if (!begun_.empty()) take({.bytes = std::exchange(begun_, {}), .end = Line::End::output});
   }
@@ -38,7 +39,7 @@ class LineCutter {
   static constexpr std::size_t shown_max = 1'000;
 
   std::string begun_;
-  bool skips_ = false;  // the rest of a line that is too long
+  bool skips_ = false;  // the rest of a line that is too long is skipped
 };
 
 }  // namespace conformance

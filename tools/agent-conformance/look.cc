@@ -28,12 +28,12 @@ struct Stat {
   char state = 0;
   int parent = 0;
   int session = 0;
-  std::string environment;  // where it lies in memory
+  std::string environment;  // the place of the environment in memory
 
   [[nodiscard]] bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 
-// As much of it as can be read: the process may end meanwhile.
+// Returns as much of the file as can be read: the process may end meanwhile.
 std::string contents(const std::string& path) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -54,7 +54,7 @@ std::string place(int pid, const std::string& what) {
   return "/proc/" + std::to_string(pid) + "/" + what;
 }
 
-// See proc(5). The name may hold blanks and parentheses.
+// Reads /proc/PID/stat, see proc(5). The name in it may hold blanks and parentheses.
 std::optional<Stat> read_stat(int pid) {
   constexpr std::size_t environment_field = 50 - 3;
   const std::string text = contents(place(pid, "stat"));
@@ -91,7 +91,7 @@ std::vector<Stat> all_processes() {
   return found;
 }
 
-// The process itself first, then what is in its session or has it as an ancestor.
+// Returns the process itself first, then the processes in its session and its descendants.
 std::vector<Stat> family_of(int pid) {
   const std::vector<Stat> all = all_processes();
   std::vector<Stat> family;
@@ -111,9 +111,9 @@ std::vector<Stat> family_of(int pid) {
   return family;
 }
 
-using Addresses = std::map<ino_t, std::string>;  // by the socket's inode
+using Addresses = std::map<ino_t, std::string>;  // addresses, by the inode of the socket
 
-// Lines of /proc/net/tcp: `0: 0100007F:1F90 00000000:0000 0A ... INODE`.
+// Parses lines of /proc/net/tcp: `0: 0100007F:1F90 00000000:0000 0A ... INODE`.
 void add_internet(const std::string& path, const std::string& name, Addresses& addresses) {
   constexpr std::size_t inode_field = 9;
   constexpr const char* listens = "0A";
@@ -127,7 +127,7 @@ void add_internet(const std::string& path, const std::string& name, Addresses& a
   }
 }
 
-// Lines of /proc/net/unix: `0000: 00000002 00000000 00010000 0001 01 INODE PATH`.
+// Parses lines of /proc/net/unix: `0000: 00000002 00000000 00010000 0001 01 INODE PATH`.
 void add_unix(const std::string& path, Addresses& addresses) {
   constexpr unsigned long accepts = 0x10000;
   std::istringstream lines(contents(path));
@@ -199,7 +199,7 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // Nearly always nobody is left in its group, which is quicker to be asked for than a session.
+  // Nearly always the process group is empty, which is found out faster than for a session.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

@@ -1,4 +1,4 @@
-// Looks at an agent's processes by /proc: what they hold, and where they listen.
+// Reads facts about an agent's processes from /proc: what they hold, and where they listen.
 #pragma once
 
 #include <sys/types.h>
@@ -9,16 +9,16 @@
 
 namespace conformance {
 
-// The marks by which an agent's processes are found.
+// The inodes by which an agent's descriptors are recognised.
 struct Marks {
-  ino_t output = 0;  // the pipe on which the agent speaks
-  ino_t lock = 0;    // the file of the lock; 0: there is none
+  ino_t output = 0;  // of the pipe to which the agent writes its messages
+  ino_t lock = 0;    // of the lock's file; 0 if there is none
 };
 
 [[nodiscard]] Facts look_at(int pid, const Marks& marks);
 
-// Processes of the agent's session that have not ended: what it has left. None, where its process
-// group is empty.
+// Returns the processes of the agent's session that have not ended, which it has left. Returns none
+// if its process group is empty.
 [[nodiscard]] std::vector<int> session_of(int pid);
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-// agent-conformance: which checks are made, and what is printed of them.
+// The program agent-conformance: makes the chosen checks, and prints the results.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace conformance {
 
 namespace {
 
-// How much more time an agent gets whose fault may be that of a loaded machine.
+// The factor by which times are longer in a second try, since a loaded machine may have caused the
+// fault.
 constexpr int second_patience = 4;
 
 bool names(const std::vector<std::string>& list, std::string_view name) {
@@ -85,7 +86,7 @@ class Runner {
     result.took += std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime() - begin));
   }
 
-  // Agents that do not end by themselves are not waited for.
+  // Returns false if an agent did not end by itself before: then later agents are not waited for.
   [[nodiscard]] bool ends_at_end_of_input() const {
     return std::none_of(results_.begin(), results_.end(), [](const Result& result) {
       const std::string_view name = result.check->name;

@@ -1,4 +1,4 @@
-// The command line as data. Reads nothing but its arguments.
+// The command line of agent-conformance as data.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct Options {
   enum class Form : std::uint8_t { text, tap, json };
   Deed deed = Deed::check;
   Form form = Form::text;
-  std::string junit;              // a file, or empty
-  std::vector<std::string> only;  // checks; empty: all
+  std::string junit;              // the path of a file, or empty
+  std::vector<std::string> only;  // names of checks; if empty, all are made
   std::vector<std::string> skip;
   Terms terms;
   std::vector<std::string> command;  // AGENT and its arguments
-  std::vector<std::string> typed;    // the same, before AGENT was looked for in PATH
+  std::vector<std::string> typed;    // the command as typed, before AGENT was looked up in PATH
 };
 
 struct UsageError {

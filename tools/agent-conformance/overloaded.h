@@ -1,4 +1,4 @@
-// One function object made of several, for std::visit.
+// Makes one function object of several, for std::visit.
 #pragma once
 
 namespace conformance {
@@ -8,6 +8,6 @@ struct Overloaded : Cases... {
   using Cases::operator()...;
 };
 template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 does not deduce it by itself
+Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 needs this deduction guide
 
 }  // namespace conformance

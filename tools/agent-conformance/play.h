@@ -1,5 +1,5 @@
-// Plays one check: the upgrader's half of the conversation, by script, and a judgement of the
-// agent's. Pure: it is told what was seen and when, and answers what is to be done.
+// Plays one check: sends the upgrader's half of the conversation by a script, and judges the
+// agent's half. Pure: it gets events with their times, and returns orders.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@ class Play {
   Orders begin(Time now);
   Orders step(const Event& event, Time now);
 
-  // When TimeUp is to be told.
+  // Returns when TimeUp is due.
   [[nodiscard]] std::optional<Time> deadline() const { return deadline_; }
   [[nodiscard]] bool is_over() const { return over_; }
 
@@ -30,12 +30,12 @@ class Play {
   [[nodiscard]] const Lives& lives() const { return lives_; }
 
  private:
-  // The upgrader's part of one agent.
+  // The state of the upgrader's half for one agent.
   struct Seat {
     std::string welcome;
     bool bytewise = false;
     bool is_alone = false;
-    bool is_clogged = false;  // empty lines are ours
+    bool is_clogged = false;  // empty lines in the output are our own
     bool is_committed = false;
   };
 
@@ -71,8 +71,8 @@ class Play {
   const Check& check_;
   const Terms& terms_;
   std::deque<Step> steps_;
-  bool begun_ = false;    // the first of them
-  bool time_up_ = false;  // for the first of them
+  bool begun_ = false;    // the first step has begun
+  bool time_up_ = false;  // the time of the first step is over
   std::size_t looks_before_ = 0;
   Lives lives_;
   std::vector<Seat> seats_;

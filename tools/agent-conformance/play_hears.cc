@@ -1,5 +1,5 @@
-// The lines and the end of an agent: judged by the rules of the check, and answered as the
-// upgrader answers it.
+// Handles the lines and the end of an agent: judges them by the rules of the check, and answers as
+// the upgrader does.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,8 @@ namespace {
 using Kind = Step::Kind;
 using What = Step::What;
 
-// How long an agent that has closed its output is waited for: every exit closes it first.
+// How long to wait for the exit of an agent that has closed its output, which every exit does
+// first.
 constexpr Duration close_grace = std::chrono::seconds{3};
 
 }  // namespace
@@ -73,7 +74,7 @@ void Play::take_message(int agent, const Said& said, Time now) {
   answer(agent, said, now);
 }
 
-// As the upgrader answers.
+// Sends the upgrader's answer to a message.
 void Play::answer(int agent, const Said& said, Time now) {
   Life& it = life(agent);
   if (said.type == "hello" && !seat(agent).welcome.empty()) {

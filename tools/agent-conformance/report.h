@@ -1,5 +1,5 @@
-// Writes what came of the checks: in words, as TAP, for JUnit's readers, as JSON. All are values:
-// texts that somebody else prints.
+// Makes the reports on the checks: in words, as TAP, as JUnit's XML, as JSON. All functions return
+// texts; the caller prints them.
 #pragma once
 
 #include <string>
@@ -14,22 +14,22 @@ struct Subject {
   std::string kit_version;
 };
 
-// ---- in words
+// ---- reports in words
 
 [[nodiscard]] std::string in_words(const Result& result);
 [[nodiscard]] std::string sum_in_words(const Subject& subject, const Results& results);
-// The checks, for --describe.
+// Return the list of checks, for --describe.
 [[nodiscard]] std::string described(const std::vector<const Check*>& checks);
 [[nodiscard]] std::string described_as_json(const std::vector<const Check*>& checks);
 
-// ---- for programs
+// ---- reports for programs
 
 [[nodiscard]] std::string tap_head(std::size_t checks);
 [[nodiscard]] std::string as_tap(std::size_t number, const Result& result);
 [[nodiscard]] std::string as_junit(const Subject& subject, const Results& results);
 [[nodiscard]] std::string as_json(const Subject& subject, const Results& results);
 
-// Whether nothing was found that a right agent would not do, and all was judged.
+// Returns true if all checks were judged, and none found anything that a right agent would not do.
 [[nodiscard]] bool conforms(const Results& results);
 
 }  // namespace conformance

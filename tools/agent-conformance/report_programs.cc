@@ -1,4 +1,4 @@
-// The same for programs: TAP 13, JUnit's XML, JSON.
+// The reports for programs: TAP 13, JUnit's XML, JSON.
 #include <array>
 #include <cstdio>
 
@@ -17,8 +17,8 @@ std::string seconds(Time time) {
   return text.data();
 }
 
-// Texts of agents are shown() before: no control characters, valid UTF-8. XML then
-// lacks U+FFFE and U+FFFF alone.
+// Escapes a text for XML. Agents' texts have been made fit by shown(): valid UTF-8 without control
+// characters, so only U+FFFE and U+FFFF are forbidden in XML.
 std::string xml(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {

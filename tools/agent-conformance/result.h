@@ -1,4 +1,4 @@
-// The outcome of the checks.
+// The results of the checks.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct Result {
   enum class Verdict : std::uint8_t { passed, failed, advised, not_judged };
   const Check* check = nullptr;
   Verdict verdict = Verdict::passed;
-  Fault fault;               // of one that failed, or of advice
-  std::string_view missing;  // of one that is not judged: the check that it needs
+  Fault fault;               // if it failed, or for advice
+  std::string_view missing;  // if it was not judged: the check that it needs
   std::vector<std::string> notes;
   Transcript transcript;
   Time took{0};
@@ -25,7 +25,7 @@ struct Result {
 
 using Results = std::vector<Result>;
 
-// A check that `check` needs, that was made and did not pass; or nothing.
+// Returns a check that `check` needs, and that was made and did not pass; or nothing.
 [[nodiscard]] inline std::optional<std::string_view> missing_need(const Check& check,
                                                                   const Results& results) {
   for (const std::string_view need : check.needs) {
@@ -43,7 +43,8 @@ using Results = std::vector<Result>;
   return found;
 }
 
-// The sentence of the protocol, unless another is meant.
+// Returns the sentence of the protocol that a result is about: the fault's own, or the check's
+// first.
 [[nodiscard]] inline Quote quote_of(const Result& result) {
   return result.fault.quote.value_or(result.check->quotes.front());
 }

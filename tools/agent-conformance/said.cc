@@ -1,5 +1,5 @@
-// The syntax of JSON is RapidJSON's; all other rules are written from agent-protocol(7), LINES and
-// MESSAGES FROM AN AGENT.
+// Parses and judges a line of an agent. RapidJSON checks the syntax of JSON; all other rules follow
+// agent-protocol(7), LINES and MESSAGES FROM AN AGENT.
 #include "tools/agent-conformance/said.h"
 
 #include <rapidjson/document.h>
@@ -27,8 +27,8 @@ struct Member {
   const char* name;
   Form form;
   bool required;
-  std::int64_t least;  // of an integer; of an array, how many elements it may have
-  std::int64_t most;   // of an integer; of a text, or of each in an array, its bytes
+  std::int64_t least;  // for an integer its least value, for an array its least length
+  std::int64_t most;   // for an integer its largest value, for texts the most bytes
   const char* choices = "";
 };
 
@@ -162,7 +162,7 @@ std::string wrong_state(const Said& said) {
          std::to_string(state_escaped_bytes_max);
 }
 
-// Whether the brackets of a line that is JSON nest too deep.
+// Returns true if the brackets of a line, which is valid JSON, are nested too deep.
 bool nests_too_deep(std::string_view json) {
   std::size_t depth = 0;
   bool in_text = false;
@@ -195,7 +195,7 @@ std::optional<std::string> member_text(const Value& object, const char* name) {
   return std::string(text_of(found->value));
 }
 
-// Takes the members for which the check's scripts ask, of a message that is well formed.
+// Takes the members that the scripts of checks need from a well-formed message.
 void take_members(const Value& object, Said& said) {
   said.id = member_text(object, "id");
   said.state = member_text(object, "state");

@@ -1,5 +1,5 @@
-// A check, and its script: what it does to agents, step by step. Plain data, but for the small
-// functions by which a check looks at what was seen.
+// A check and its script: what it does to agents, step by step. Plain data, except for the small
+// functions by which a check judges what was seen.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace conformance {
 
-// A sentence of agent-protocol(7), as it stands there, and the section in which.
+// A sentence of agent-protocol(7), exactly as on the page, and its section.
 struct Quote {
   std::string_view section;
   std::string_view sentence;
@@ -24,8 +24,8 @@ struct Quote {
 using Lives = std::vector<Life>;
 
 struct Fault {
-  std::string came{};            // what came instead
-  std::optional<Quote> quote{};  // where another sentence is meant than the check's first
+  std::string came{};            // what was seen instead
+  std::optional<Quote> quote{};  // the sentence that is broken, if it is not the check's first
 };
 
 struct Judgement;
@@ -33,17 +33,17 @@ using Judge = std::function<Judgement(const Lives&, Time now)>;
 
 struct Step {
   enum class Kind : std::uint8_t {
-    start,  // a new agent, told `text` when it says hello
-    await,  // until the agent has done `what`
-    tell,   // writes `text`
+    start,  // starts a new agent, which is sent `text` when it says hello
+    await,  // waits until the agent has done `what`
+    tell,   // sends `text` to the agent
     hang_up,
     signal,
-    watch,  // for `time`: nothing is to happen
-    taken,  // until the agent has read all that it was told
-    look,   // at its processes
+    watch,  // waits for `time`, in which nothing may happen
+    taken,  // waits until the agent has read everything that was sent
+    look,   // looks at the agent's processes
     clog,
     unclog,
-    traced,  // until strace has said all of an agent that has ended
+    traced,  // waits until strace has reported everything about an ended agent
     judge
   };
   enum class What : std::uint8_t { hello, ready, stopped, answer, exit, closed };
@@ -53,12 +53,12 @@ struct Step {
   What what = What::hello;
   std::string text{};
   bool bytewise = false;
-  bool activates = false;  // what is told makes the agent active,
-  bool stops = false;      // or tells it to stop,
-  std::string upgrade{};   // for this upgrade
-  Duration time{0};        // of an await: 0 is the deadline that fits
+  bool activates = false;  // `text` makes the agent active,
+  bool stops = false;      // or tells the agent to stop,
+  std::string upgrade{};   // for the upgrade with this id
+  Duration time{0};        // for await: 0 means the usual deadline
   Start terms{};
-  Life life{};  // what an agent that starts is to be
+  Life life{};  // for start: the role and state of the agent
   Judge judge{};
 
   [[nodiscard]] bool awaits_word() const {
@@ -68,36 +68,37 @@ struct Step {
 
 using Script = std::vector<Step>;
 
-// The result of a look at all that was seen.
+// The result of judging everything that was seen.
 struct Judgement {
   std::optional<Fault> fault{};
   std::vector<std::string> notes{};
-  Script more{};  // to be done next
+  Script more{};  // steps to take next
 };
 
-// Rules that are judged in every line and at every moment of a check, beside its script.
+// Rules that are judged at every line and at every moment of a check, in addition to its script.
 enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,
   rule_form = 1U << 1U,    // unknown types, malformed messages
-  rule_turn = 1U << 2U,    // what may not be said now
-  rule_last = 1U << 3U,    // anything behind stopped
-  rule_first = 1U << 4U,   // anything before hello
-  rule_pipes = 1U << 5U,   // the agent closes its output while it lives
-  rule_cancel = 1U << 6U,  // cancels what there is not, or stops although it has cancelled
+  rule_turn = 1U << 2U,    // messages that may not be sent now
+  rule_last = 1U << 3U,    // any line after stopped
+  rule_first = 1U << 4U,   // any line before hello
+  rule_pipes = 1U << 5U,   // the agent closes its output and lives on
+  rule_cancel = 1U << 6U,  // it cancels an unknown upgrade, or stops after its cancel
 };
 
 struct Check {
   std::string_view name;
   std::string_view doing;     // what is done to the agent
-  std::string_view expected;  // of it
+  std::string_view expected;  // what the agent must do
   std::vector<Quote> quotes;
-  std::vector<std::string_view> needs;  // checks without which this one makes no sense
+  std::vector<std::string_view> needs;  // the checks that must pass for this one to make sense
   std::function<Script(const Terms&)> script;
   std::uint32_t rules = rule_none;
-  bool twice = false;          // depends on time: a fault counts if it shows again, with more time
-  bool unfit_is_fine = false;  // the agent may find that it cannot do with what it got
-  bool is_advice = false;      // a fault is told, and is no reason to say that it does not conform
+  // Depends on time: a fault counts only if a second, slower try has it, too.
+  bool twice = false;
+  bool unfit_is_fine = false;  // the agent may say unfit because of its odd input
+  bool is_advice = false;      // a fault is reported, but does not count against conformance
 };
 
 }  // namespace conformance

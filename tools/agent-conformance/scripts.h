@@ -1,4 +1,4 @@
-// The steps of which the scripts of checks are put together.
+// The steps that scripts of checks consist of.
 #pragma once
 
 #include <initializer_list>
@@ -11,9 +11,9 @@ namespace conformance {
 
 [[nodiscard]] Script join(std::initializer_list<Script> parts);
 
-// A first agent that is started, and told this welcome; empty: none.
+// Starts a first agent, and sends it this welcome; none if it is empty.
 [[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
-// An agent that is a candidate in `generation`.
+// Starts an agent that is the candidate of `generation`.
 [[nodiscard]] Step start_candidate(int agent, int generation, std::string_view previous_version);
 
 [[nodiscard]] Step await(int agent, Step::What what, Duration time = {});
@@ -28,11 +28,11 @@ namespace conformance {
 [[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
 [[nodiscard]] Step examine(Judge judge);
 
-// A first agent that is ready, one that is active, and the stop of one for an upgrade.
+// Scripts that make a first agent ready, make one active, and stop one for an upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);
-// A candidate that has been made active by this line.
+// Makes a candidate active by this line.
 [[nodiscard]] Script active_candidate(const std::string& activate_line);
 
 }  // namespace conformance

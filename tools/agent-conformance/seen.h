@@ -1,5 +1,5 @@
-// The events that a check may see, and the orders that it may give. Events lie in the past, orders
-// are imperatives; an agent is a number, counted from 0 in the order of the starts. Plain data.
+// The events that a check may get, and the orders that it may give. Events are in the past tense,
+// orders are imperatives. Agents are numbered from 0 in the order of their starts. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,23 @@ struct NotStarted {
 // A line on the agent's standard output, without its newline.
 struct Line {
   enum class End : std::uint8_t { newline, output, too_long };
-  std::string bytes;  // of a line that is too long, its beginning
+  std::string bytes;  // only the beginning of a line that is too long
   End end = End::newline;
 };
 struct ErrorLine {
-  std::string bytes;  // on standard error
+  std::string bytes;  // written to standard error
 };
 struct OutputClosed {};
 struct Exited {
   int status = 0;
   int signal = 0;
 };
-struct InputTaken {};  // the agent has read all that it was told
+struct InputTaken {};  // the agent has read everything that was sent
 struct Looked {
   std::shared_ptr<const Facts> facts;
 };
 struct Traced {
-  std::string line;  // of strace
+  std::string line;  // a line of strace
 };
 struct TraceEnded {};
 struct TimeUp {};
@@ -54,22 +54,22 @@ struct Event {
 // ---- orders
 
 struct Start {
-  bool alone = false;    // without AGENT_PROTOCOL
-  bool traced = false;   // by strace
-  bool locked = false;   // with the descriptor of a lock
-  bool clogged = false;  // its output is full from the beginning
+  bool alone = false;    // without the variable AGENT_PROTOCOL
+  bool traced = false;   // run under strace
+  bool locked = false;   // with a lock's descriptor
+  bool clogged = false;  // with an output pipe that is full from the beginning
 };
 struct Write {
   std::string bytes;
-  bool bytewise = false;  // each byte when the agent has read the one before
+  bool bytewise = false;  // write each byte only when the agent has read the one before
 };
-struct HangUp {};  // closes the agent's input
+struct HangUp {};  // close the agent's input
 struct Signal {
   int number = 0;
 };
 struct TellWhenTaken {};
 struct Look {};
-struct Clog {};  // fills the agent's output, and reads nothing from it
+struct Clog {};  // fill the agent's output, and read nothing from it
 struct Unclog {};
 
 struct Order {

@@ -11,7 +11,7 @@ namespace conformance {
 
 namespace {
 
-// How long an agent that saw the end of its input may take before it is killed.
+// How long an agent may take to exit after the end of its input, before it is killed.
 constexpr std::chrono::milliseconds end_patience{5'000};
 constexpr std::chrono::milliseconds leftover_patience{1'000};
 constexpr std::chrono::milliseconds glance{10};
@@ -56,7 +56,8 @@ void Stage::take(const Event& event) {
   if (!tells_) tell_waiting();
 }
 
-// One event at a time: what an order leads to at once is told when the orders are carried out.
+// Delivers one event at a time: events that an order causes at once are delivered when all orders
+// are carried out.
 void Stage::tell_waiting() {
   tells_ = true;
   while (!waiting_.empty()) {
@@ -67,7 +68,7 @@ void Stage::tell_waiting() {
       perform(order);
   }
   tells_ = false;
-  // Between two events the loop may wait: the timer has to be right before it does.
+  // The loop may wait now, so the timer must be set.
   if (play_ == nullptr || play_->is_over())
     uv_stop(&loop_);
   else
@@ -99,7 +100,7 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  if (has_looked_) return;  // and is about to tell
+  if (has_looked_) return;  // on_timer() delivers the event itself
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
@@ -108,8 +109,8 @@ void Stage::set_timer() {
       static_cast<std::uint64_t>(ms), 0);
 }
 
-// Timers come before what has been written and who has ended: so the loop goes round once more
-// before a deadline is judged.
+// libuv runs timers before it reads what was written, so the loop runs once more before a deadline
+// is judged.
 void Stage::on_timer() {
   if (!std::exchange(has_looked_, true)) {
     uv_timer_start(
@@ -153,8 +154,8 @@ void Stage::end_all(bool patience) {
   kill_what_is_left();
 }
 
-// A process that an agent has left behind gets some time to end by itself, and is then killed: the
-// next check must not meet it.
+// Kills processes that an agent has left, since the next check must not meet them. First gives them
+// some time to end by themselves.
 void Stage::kill_what_is_left() const {
   const std::uint64_t begin = uv_hrtime();
   for (const auto& agent : agents_) {
@@ -167,7 +168,7 @@ void Stage::kill_what_is_left() const {
         for (const int pid : left)
           ::kill(pid, SIGKILL);
       }
-      if (waited > leftover_patience + end_patience) break;  // it hangs in the kernel
+      if (waited > leftover_patience + end_patience) break;  // it is stuck in the kernel
       uv_sleep(static_cast<unsigned>(glance.count()));
     }
   }

@@ -1,5 +1,5 @@
-// The stage on which a check is played: a loop, the agents that it starts, and a clock. Carries
-// orders out and tells events; what they mean is for Play.
+// The stage on which a check is played: a loop, the agents that it starts, and a clock. Carries out
+// orders and delivers events; the class Play interprets them.
 #pragma once
 
 #include <uv.h>
@@ -22,8 +22,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Plays to the end. Nothing of the agents runs afterwards: they see the end of input first, and
-  // are killed if that does not end them soon (with `patience`), or at once.
+  // Plays a check to its end. Afterwards none of its agents runs: they get the end of input first.
+  // With `patience` they then have some time to exit before they are killed; otherwise they are
+  // killed at once.
   void play(Play& play, bool patience);
 
  private:
@@ -44,8 +45,8 @@ class Stage {
   Play* play_ = nullptr;
   std::uint64_t began_ = 0;
   std::deque<Event> waiting_;
-  bool tells_ = false;       // an event is being told
-  bool has_looked_ = false;  // for what the kernel holds, since the deadline passed
+  bool tells_ = false;       // an event is being delivered
+  bool has_looked_ = false;  // the kernel was asked once more after the deadline
   std::vector<std::unique_ptr<AgentProcess>> agents_;
 };
 

@@ -21,7 +21,7 @@ namespace conformance {
 
 namespace {
 
-// Removes what it made when the program ends.
+// A directory for temporary files, which is removed when the program ends.
 class Scratch {
  public:
   Scratch() {
@@ -55,7 +55,7 @@ std::string found_in_path(const std::string& name) {
 bool begins_like_a_program(const std::string& path) {
   std::array<char, 4> begin{};
   std::ifstream file(path, std::ios::binary);
-  if (!file) return true;  // may be executed all the same
+  if (!file) return true;  // the file may still be executable
   file.read(begin.data(), begin.size());
   const std::string_view bytes(begin.data(), begin.size());
   return bytes.starts_with("#!") || bytes ==
@@ -105,7 +105,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// -DDD: the tracer is neither the agent's parent nor in its session.
+// With -DDD the tracer is neither the agent's parent nor in its session.
 std::vector<std::string> traced(const std::vector<std::string>& command, const std::string& fifo) {
   std::vector<std::string> result{
       "strace", "-DDD",        "-f", "-qq",

@@ -1,4 +1,4 @@
-// The start of an agent: the command, its environment, strace before it.
+// Prepares the start of an agent: its command, its environment, and strace.
 #pragma once
 
 #include <string>
@@ -6,25 +6,27 @@
 
 namespace conformance {
 
-// Why the agent cannot be started, or nothing. Finds a name without a slash in PATH, and puts the
-// path in its place.
+// Returns why the agent cannot be started, or an empty text. Replaces a name without a slash by its
+// path in PATH.
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
-// The environment of an agent: as ours, but for what the conversations with init and the upgrader
-// need. `lock` is the number of the lock's descriptor, or -1.
+// Returns the environment of an agent: ours, without the variables of conversations with init and
+// an upgrader, and with the agent's own. `lock` is the number of the lock's descriptor, or -1.
 [[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
 
-// Pointers to the texts, and a null one at the end, as exec wants them.
+// Returns pointers to the texts, with a null one at the end, for exec.
 [[nodiscard]] std::vector<char*> pointers(std::vector<std::string>& texts);
 
-// The command under strace, which writes to `fifo` and stands apart from the agent.
+// Returns the command that runs the agent under strace. strace writes to `fifo`, and is not related
+// to the agent's process.
 [[nodiscard]] std::vector<std::string> traced(const std::vector<std::string>& command,
                                               const std::string& fifo);
 
-// A FIFO in a directory of its own, which is removed when the program ends; empty on failure.
+// Makes a FIFO in a directory of its own, which is removed when the program ends. Returns an empty
+// text on failure.
 [[nodiscard]] std::string make_fifo();
 
-// Whether there is a strace that may trace.
+// Returns true if strace exists and is allowed to trace.
 [[nodiscard]] bool strace_works();
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-// How long things may take, and what the command line says of it. Plain data.
+// The time limits of the checks, and the options that set them. Plain data.
 #pragma once
 
 #include <chrono>
@@ -8,14 +8,14 @@ namespace conformance {
 using Duration = std::chrono::milliseconds;
 using Time = std::chrono::microseconds;  // since the check began
 
-// Settings of the options. All but `watch` are deadlines of the agent: long, so that a loaded
-// machine is no reason to complain.
+// The times that options set. All except `watch` are deadlines of the agent, and long, so that a
+// loaded machine causes no complaint.
 struct Terms {
   Duration start_timeout{std::chrono::seconds{30}};  // from the start, or welcome, to ready
   Duration stop_timeout{std::chrono::seconds{30}};   // from stop to stopped
   Duration exit_grace{std::chrono::seconds{30}};     // from stopped, a signal or the end of input
                                                      // to the exit
-  Duration watch{300};  // how long an agent is looked at that has nothing to say
+  Duration watch{300};  // how long to watch an agent that should do nothing
   bool has_strace = false;
 };
 

@@ -7,10 +7,10 @@ namespace conformance {
 
 namespace {
 
-// A flood is cut: what is judged has been judged then.
+// The most entries. More are left out, but were judged all the same.
 constexpr std::size_t entries_max = 400;
 
-// How many bytes the character at `at` has; 0 if it is no valid UTF-8, or not to be shown.
+// Returns the length of the character at `at`; 0 if it is not valid UTF-8, or must not be shown.
 std::size_t character(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = byte(at);

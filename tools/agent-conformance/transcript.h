@@ -1,4 +1,4 @@
-// The whole conversation of a check, with times, as a person reads it.
+// The whole conversation of a check, with times, for people.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Entry {
   Time at{0};
   int agent = 0;
   Kind kind = Kind::happened;
-  std::string text;  // without a newline; escaped, and cut where it is long
+  std::string text;  // without its newline; escaped, and cut if it is long
 };
 
 class Transcript {
@@ -24,7 +24,7 @@ class Transcript {
 
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
-  // `0.012 1> {"type":"ready"}`, a line an entry.
+  // Returns one line for each entry, such as `0.012 1> {"type":"ready"}`.
   [[nodiscard]] std::vector<std::string> lines() const;
 
  private:
@@ -32,8 +32,8 @@ class Transcript {
   std::size_t left_out_ = 0;
 };
 
-// Bytes that a terminal takes for text: anything else as \n, \x1b and so on, what is valid UTF-8 as
-// it is; cut behind `most` bytes, with their number.
+// Makes bytes fit for a terminal: valid UTF-8 stays, anything else becomes \n, \x1b and so on. More
+// than `most` bytes are cut, and their number is given.
 [[nodiscard]] std::string shown(std::string_view bytes, std::size_t most = 400);
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-// The lines that the kit says in the upgrader's place, and durations in words.
+// Makes the lines that are sent in the upgrader's place, and durations in words.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
 [[nodiscard]] std::string activate(bool clean);
-// Of a standby, which is told only now what has failed.
+// For a standby, which is told only now about the failure.
 [[nodiscard]] std::string activate_standby(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);
@@ -24,7 +24,7 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string upgrade_failed(std::string_view id, std::string_view stage,
                                          std::string_view reason);
 
-// "30 s", "1500 ms".
+// Returns a duration such as "30 s" or "1500 ms".
 [[nodiscard]] std::string duration_in_words(Duration duration);
 
 }  // namespace conformance

@@ -19,7 +19,7 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// A process id in decimal, with a NUL behind it.
+// Enough bytes for a process id in decimal and a NUL.
 constexpr std::size_t pid_bytes = 12;
 
 std::optional<std::int64_t> number_of(const char* variable) {
@@ -27,7 +27,7 @@ std::optional<std::int64_t> number_of(const char* variable) {
   return value == nullptr ? std::nullopt : upgrader::whole_number(value);
 }
 
-// The child's environment, with room for a process id that is known only in the child.
+// The child's environment, with room for its process id, which only the child knows.
 class Environment {
  public:
   explicit Environment(const ChildSetting& setting) {
@@ -74,7 +74,7 @@ class Environment {
                             pid_t parent, int report) {
   environment.write_pid(::getpid());
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(1);  // it died before the call: no signal will come
+  if (::getppid() != parent) ::_exit(1);  // the parent died before the call, so no signal will come
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvpe(argv[0], argv, environment.pointers());
   const int error = errno;

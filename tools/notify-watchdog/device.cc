@@ -20,26 +20,26 @@ namespace {
 using upgrader::Duration;
 using upgrader::SystemError;
 
-// As linux/watchdog.h has them, which a C library other than Debian's does not bring.
+// The structure of linux/watchdog.h, a header that some C libraries lack.
 struct WatchdogInfo {
   std::uint32_t options;
   std::uint32_t firmware_version;
   std::uint8_t identity[32];
 };
-constexpr std::uint32_t card_reset = 0x20;    // WDIOF_CARDRESET
-constexpr std::uint32_t magic_close = 0x100;  // WDIOF_MAGICCLOSE
-constexpr int disable_card = 1;               // WDIOS_DISABLECARD
+constexpr std::uint32_t card_reset = 0x20;    // the value of WDIOF_CARDRESET
+constexpr std::uint32_t magic_close = 0x100;  // the value of WDIOF_MAGICCLOSE
+constexpr int disable_card = 1;               // the value of WDIOS_DISABLECARD
 constexpr unsigned long get_support = _IOR('W', 0, WatchdogInfo);
 constexpr unsigned long get_boot_status = _IOR('W', 2, int);
 constexpr unsigned long set_options = _IOR('W', 4, int);
 constexpr unsigned long set_timeout_to = _IOWR('W', 6, int);
 constexpr unsigned long get_timeout = _IOR('W', 7, int);
 
-// Any byte feeds the device, and the letter V lets the next close() stop it.
+// Any byte feeds the device; the letter V makes the next close() stop it.
 constexpr char food = '.';
 constexpr char magic_letter = 'V';
 
-// ioctl(), whose second argument has another type in each C library.
+// Calls ioctl(), whose second argument has a different type in each C library.
 template <class Request>
 int control(int (*call)(int, Request, ...), int descriptor, unsigned long request, void* value) {
   return call(descriptor, static_cast<Request>(request), value);
@@ -63,7 +63,7 @@ Device::Device(std::string path, Duration timeout) : path_(std::move(path)), tim
 }
 
 bool Device::open() {
-  // O_NONBLOCK for FIFOs: without a reader open() would wait.
+  // O_NONBLOCK matters for a FIFO: without it, open() would wait for a reader.
   upgrader::OwnedFd opened(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};
   if (!opened || ::fstat(opened.get(), &status) != 0) {
@@ -130,7 +130,8 @@ void Device::feed() {
   complain("cannot feed {}: {}"_with(path_, in_words(SystemError{errno})));
 }
 
-// The program has been told how often to say WATCHDOG=1, and cannot be told anew.
+// Checks that the device's time is as long as promised: the program has been told how often to send
+// WATCHDOG=1, and cannot be told again.
 bool Device::keeps_promise(Duration promised) {
   if (timeout_ >= promised) return true;
   log_line("{} takes {} at most, and the program was told {}: use --timeout"_with(

@@ -1,4 +1,5 @@
-// The watchdog device: opens it, sets its time, feeds it, stops it. A FIFO may stand in for it.
+// The watchdog device: opens it, sets its timeout, feeds it, stops it. A FIFO can be used instead
+// of a device.
 #pragma once
 
 #include <string>
@@ -15,12 +16,12 @@ class Device {
   // be opened only later is stopped again if its timeout is shorter than the program was told.
   Device(std::string path, upgrader::Duration timeout);
 
-  // The device's own time: most know whole seconds alone, and not more than some.
+  // Returns the device's own timeout: most devices know only whole seconds, and have a maximum.
   [[nodiscard]] upgrader::Duration timeout() const { return timeout_; }
-  // Whether it is open, so that it resets the machine if it is not fed.
+  // Returns true if the device is open, so that it resets the machine if it is not fed.
   [[nodiscard]] bool is_armed() const { return static_cast<bool>(descriptor_); }
   void feed();
-  // Stops the device, and closes it; logs why it cannot be stopped.
+  // Stops the device and closes it. If it cannot be stopped, logs why.
   void stop();
 
  private:
@@ -33,9 +34,9 @@ class Device {
   std::string path_;
   upgrader::Duration timeout_;
   upgrader::OwnedFd descriptor_;
-  bool is_real_ = false;   // not a FIFO
-  bool given_up_ = false;  // it is not opened any more
-  std::string complaint_;  // the last one, which is not repeated
+  bool is_real_ = false;   // a device, not a FIFO
+  bool given_up_ = false;  // the device is not opened again
+  std::string complaint_;  // the last one, so that it is not repeated
 };
 
 }  // namespace notify_watchdog

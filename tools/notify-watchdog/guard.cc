@@ -9,11 +9,11 @@
 namespace notify_watchdog {
 namespace {
 
-// While it feeds the device by itself it does so this many times within the device's timeout: a
-// late wake-up must not reset the machine.
+// How often notify-watchdog feeds the device within the device's timeout, while it does so by
+// itself: a late wake-up must not reset the machine.
 constexpr int feeds_a_timeout = 4;
 
-// A shell adds it to the number of a signal that has ended a program.
+// The number that a shell adds to the signal that has ended a program.
 constexpr int killed_status_base = 128;
 
 bool is_stop(int signal_number) {
@@ -77,7 +77,7 @@ void Guard::take(const SignalArrived& event, Time now) {
   actions_.emplace_back(PassOnSignal{event.number});
 }
 
-// A second request does not give the child more time.
+// Begins the stop. A second request does not give the child more time.
 void Guard::begin_stop(Time now) {
   if (phase_ == Phase::stopping) return;
   phase_ = Phase::stopping;
@@ -119,7 +119,8 @@ void Guard::starve(const std::string& why) {
                in_words(terms_.device_timeout)));
 }
 
-// A device that could not be opened has no consequence, and the log must not promise one.
+// Logs an observation with its consequence. If the device is not armed, there is none, and the log
+// says so.
 void Guard::log(const std::string& observation, const std::string& consequence) {
   actions_.emplace_back(
       Log{observation + ": " +
@@ -140,7 +141,8 @@ std::optional<Time> Guard::feed_time() const {
   return fed_ + std::max(Duration{1}, terms_.device_timeout / feeds_a_timeout);
 }
 
-// The child is asked for WATCHDOG=1 within the device's timeout, and mostly sends it every half.
+// Returns when to log that the child is silent. It must send WATCHDOG=1 within the device's
+// timeout, and usually does so twice in that time.
 std::optional<Time> Guard::silence_time() const {
   if (phase_ != Phase::watching || silence_logged_) return std::nullopt;
   return fed_ + terms_.device_timeout * 3 / 4;

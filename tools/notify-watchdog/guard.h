@@ -24,8 +24,8 @@ namespace notify_watchdog {
 using upgrader::Time;
 
 struct Terms {
-  Duration device_timeout{};  // after so much time without being fed the device resets the machine
-  Duration start_timeout{};   // 0 is no limit
+  Duration device_timeout{};  // the device resets the machine if it is not fed for so long
+  Duration start_timeout{};   // 0 means no limit
   Duration stop_timeout{};
 };
 
@@ -47,7 +47,7 @@ struct SignalArrived {
 struct ChildEnded {
   enum class How { exited, killed };
   How how = How::exited;
-  int value = 0;  // the exit status, or the signal
+  int value = 0;  // the exit status, or the signal's number
 };
 struct TimePassed {};
 using Event = std::variant<DeviceChanged, Notified, SignalArrived, ChildEnded, TimePassed>;
@@ -76,12 +76,12 @@ using Actions = std::vector<Action>;
 
 class Guard {
  public:
-  // The device has just been fed.
+  // Begins; the device must have been fed just before.
   Guard(const Terms& terms, Time now);
 
-  // Returns the actions that the event needs, in order.
+  // Returns the actions for an event, in order.
   [[nodiscard]] Actions step(const Event& event, Time now);
-  // When TimePassed is due.
+  // Returns when TimePassed is due.
   [[nodiscard]] std::optional<Time> next_deadline() const;
   [[nodiscard]] Phase phase() const { return phase_; }
 
@@ -103,8 +103,8 @@ class Guard {
   Terms terms_;
   Actions actions_;
   Phase phase_ = Phase::starting;
-  std::optional<Time> deadline_;  // of the start or of the stop
-  Time fed_{};                    // when the device was fed last
+  std::optional<Time> deadline_;  // the time limit of the start or of the stop
+  Time fed_{};                    // the time when the device was last fed
   bool is_armed_ = true;
   bool told_to_stop_ = false;  // SIGTERM or SIGINT has come
   bool child_stops_ = false;   // STOPPING=1 has come

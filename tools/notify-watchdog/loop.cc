@@ -35,14 +35,16 @@ Time now() {
                                           std::chrono::nanoseconds(time.tv_nsec));
 }
 
-// All signals but those that a fault of our own causes. `before` is set to what init had blocked.
+// Opens a descriptor for all signals except those that a fault of our own causes. Sets `before` to
+// the signals that init had blocked.
 OwnedFd open_signals(sigset_t& before) {
   sigset_t all;
   ::sigfillset(&all);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
     ::sigdelset(&all, fault);
   if (::sigprocmask(SIG_SETMASK, &all, &before) != 0) return {};
-  // If init ignores it, the kernel reaps the child, and nobody learns how it ended.
+  // If init had ignored SIGCHLD, the kernel would reap the child, and how it ended would be
+  // unknown.
   ::signal(SIGCHLD, SIG_DFL);
   return OwnedFd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -65,7 +67,7 @@ class Loop {
   int run() {
     while (!leave_) {
       wait();
-      // Notifications of the child count before its end, and before any deadline.
+      // The child's notifications are handled before its end, and before any deadline.
       while (const auto notification = notify_.take())
         feed(Notified{*notification});
       notify_.pass_on();
@@ -98,8 +100,8 @@ class Loop {
     signalfd_siginfo info{};
     while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
       const int number = static_cast<int>(info.ssi_signo);
-      // A SIGPIPE of our own writes is not for the child. A terminal has sent its signals to the
-      // child already, as to all of the process group.
+      // A SIGPIPE caused by our own writes is not passed on to the child. A signal from the
+      // terminal is not, either, since the terminal sends it to the whole process group.
       const bool of_terminal = info.ssi_code == SI_KERNEL && ::getpgid(child_) == ::getpgrp();
       if (number == SIGCHLD || info.ssi_pid == static_cast<unsigned>(::getpid())) continue;
       feed(SignalArrived{number}, !of_terminal);

@@ -1,4 +1,4 @@
-// The loop: descriptors and the clock into events, actions into calls.
+// The loop of notify-watchdog: turns descriptors and the clock into events, and actions into calls.
 #pragma once
 
 #include "tools/notify-watchdog/options.h"
@@ -9,7 +9,7 @@ inline constexpr int exit_failed = 125;
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
 
-// Runs the program under the watchdog until it has ended. Returns the exit status.
+// Runs the program under the watchdog until the program has ended. Returns the exit status.
 [[nodiscard]] int watch(const Options& options);
 
 }  // namespace notify_watchdog

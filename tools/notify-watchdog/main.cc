@@ -1,4 +1,4 @@
-// notify-watchdog: the hardware's watchdog for a program that speaks systemd's notification
+// notify-watchdog: feeds a hardware watchdog for a program that uses systemd's notification
 // protocol. See notify-watchdog(8).
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// The lines of a notification (sd_notify(3)) that notify-watchdog understands: bytes into facts.
+// Parses the lines of a notification (sd_notify(3)) that notify-watchdog needs.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace notify_watchdog {
 
 using upgrader::Duration;
 
-// A longer notification is refused as a whole. systemd takes 4,096 bytes.
+// The most bytes of a notification; a longer one is ignored as a whole. systemd takes 4,096 bytes.
 inline constexpr std::size_t notification_bytes_max = 8192;
 
 struct Notification {
@@ -24,7 +24,7 @@ struct Notification {
   bool operator==(const Notification&) const = default;
 };
 
-// Lines with another meaning, and lines that are malformed, are passed over.
+// Parses a notification. Unknown lines and malformed lines are ignored.
 [[nodiscard]] Notification parse_notification(std::string_view text);
 
 }  // namespace notify_watchdog

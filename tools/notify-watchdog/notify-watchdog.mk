@@ -1,5 +1,5 @@
-# notify-watchdog: the hardware's watchdog for a program that notifies as sd_notify(3) does. It
-# needs the C library alone, and libstdc++'s headers.
+# Builds notify-watchdog, which feeds a hardware watchdog for a program that notifies as
+# sd_notify(3) does. It needs only the C library, and the headers of libstdc++.
 tool_programs += $(BUILD)/notify-watchdog
 notify_watchdog_library := $(BUILD)/libnotify-watchdog.a
 notify_watchdog_objects := $(call unit,tools/notify-watchdog,$(filter-out \
@@ -10,7 +10,7 @@ $(BUILD)/notify-watchdog: $(BUILD)/objects/tools/notify-watchdog/main.o \
     $(notify_watchdog_library) $(base_library)
 	$(LINK) -o $@ $^
 
-# ---- its tests
+# ---- tests of notify-watchdog
 
 notify_watchdog_units := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/together/notify-watchdog/*_test.cc))
@@ -21,7 +21,7 @@ $(notify_watchdog_units): $(BUILD)/tests/together/notify-watchdog/%: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# With a FIFO in the place of the device: a program that the test wrote, and the real upgrader.
+# Tests with a FIFO instead of the device, with a program of the test and with the real upgrader.
 notify_watchdog_plays := $(addprefix tests/together/notify-watchdog/,play upgraders_play)
 tool_tests += $(notify_watchdog_units) $(notify_watchdog_plays)
 tool_packages += python3

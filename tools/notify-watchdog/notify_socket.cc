@@ -14,7 +14,7 @@
 namespace notify_watchdog {
 namespace {
 
-// As many as the kernel lets anybody send at once (SCM_MAX_FD).
+// The most descriptors that the kernel lets a process send in one message (SCM_MAX_FD).
 constexpr std::size_t descriptors_max = 253;
 
 union Control {
@@ -30,7 +30,8 @@ bool NotifySocket::open(const char* outer) {
   return true;
 }
 
-// The same addresses that sd_notify(3) takes, but for those of virtual machines.
+// Sets init's address. Accepts the same addresses as sd_notify(3), except those of virtual
+// machines.
 void NotifySocket::set_outer(const char* outer) {
   if (outer == nullptr) return;
   const std::size_t size = std::strlen(outer);
@@ -91,7 +92,8 @@ void NotifySocket::pass_on() {
   }
 }
 
-// False if there was no room for it. A notification that init refuses for another reason is lost.
+// Sends a notification. Returns false if there was no room for it. If init refuses it for another
+// reason, it is lost.
 bool NotifySocket::send(const Datagram& datagram) const {
   Control control{};
   iovec part{.iov_base = const_cast<char*>(datagram.text.data()), .iov_len = datagram.text.size()};

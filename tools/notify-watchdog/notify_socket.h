@@ -1,4 +1,5 @@
-// The child's NOTIFY_SOCKET, and init's own: takes each notification, and passes it on.
+// The child's NOTIFY_SOCKET, and init's own: reads each notification of the child, and passes it on
+// to init.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,26 +14,28 @@
 
 namespace notify_watchdog {
 
-// Notifications that wait for room in init's socket. Further ones are lost, which is logged.
+// The most notifications that wait for room in init's socket. Further ones are lost, which is
+// logged.
 inline constexpr std::size_t notifications_waiting_max = 64;
 
 class NotifySocket {
  public:
-  // `outer` is NOTIFY_SOCKET as init has set it, or null. False, with errno, if the child's socket
-  // cannot be made.
+  // `outer` is the NOTIFY_SOCKET that init has set, or null. Returns false, with errno, if the
+  // child's socket cannot be made.
   [[nodiscard]] bool open(const char* outer);
-  // Notifications count if they come from the child, from root, or from this user.
+  // Sets the child. Notifications count only if they come from the child, from root, or from this
+  // user.
   void set_child(pid_t child) { child_ = child; }
 
-  // The value of the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.
+  // Returns the value of the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.
   [[nodiscard]] const std::string& name() const { return listener_.name(); }
   [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
-  // The descriptor on which to wait until it can be written to, or -1.
+  // Returns the descriptor that must be polled until it can be written, or -1.
   [[nodiscard]] int outer_awaited() const { return waiting_.empty() ? -1 : outer_.get(); }
 
-  // The next notification, which is also passed on to init; or nothing.
+  // Returns the next notification, and passes it on to init; or returns nothing.
   [[nodiscard]] std::optional<Notification> take();
-  // Sends what waits, as far as there is room.
+  // Sends the notifications that wait, as far as there is room.
   void pass_on();
 
  private:

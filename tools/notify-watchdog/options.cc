@@ -12,7 +12,7 @@ using upgrader::Argument;
 
 using upgrader::complaint_about;
 
-// Empty if the argument was well formed.
+// The fault of an argument; empty if the argument is well formed.
 using Complaint = std::string;
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_0) {

@@ -1,4 +1,5 @@
-// notify-watchdog's command line as plain data. The page notify-watchdog(8) says what options mean.
+// Parses notify-watchdog's command line into plain data. The page notify-watchdog(8) explains the
+// options.
 #pragma once
 
 #include <string>
@@ -26,7 +27,8 @@ using upgrader::UsageError;
 using upgrader::VersionWanted;
 using CommandLine = upgrader::CommandLineOf<Options>;
 
-// Options end at PROGRAM or at `--`. An option that is given twice is a usage error.
+// Parses the command line. Options end at PROGRAM or at `--`. An option that is given twice is a
+// usage error.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 [[nodiscard]] std::string help_text();

@@ -1,4 +1,4 @@
-// upgraderctl: an operator's hands and eyes on the upgraders of one machine.
+// The program upgraderctl, by which an operator controls and watches the upgraders of one machine.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@
 namespace upgraderctl {
 namespace {
 
-// Those that are to be looked at, without the names in them.
+// Returns the base directories to be looked at, without the names in them.
 std::vector<Base> bases_of_environment() {
   const auto value_of = [](const char* name) {
     const char* const value = std::getenv(name);
@@ -71,10 +71,10 @@ int obey(const Options& options, Terminal& terminal) {
   return ask(options, place, terminal);
 }
 
-// Opens /dev/null on each standard descriptor that is closed. Otherwise the next file to be opened,
-// such as the FIFO, would get the number of standard output, and what is printed would go there. It
-// is opened for reading only, so that printing still fails, as it must where nobody can read it;
-// the upgrader, which has no output of its own to lose, opens it for both.
+// Opens /dev/null on each standard descriptor that is closed. Otherwise the next opened file, such
+// as the FIFO, would get the number of standard output, and get the printed text. It is opened for
+// reading only, so that printing still fails, as it must if nobody can read the text. The upgrader,
+// which prints nothing, opens /dev/null for both.
 void fill_standard_descriptors() {
   int fd = ::open("/dev/null", O_RDONLY);
   while (fd >= 0 && fd <= STDERR_FILENO)
@@ -104,11 +104,11 @@ int run(const CommandLine& line, Terminal& terminal) {
 int main(int argc, char** argv) {
   using namespace upgraderctl;
   fill_standard_descriptors();
-  // A reader that has gone is seen by the write.
+  // If the reader of our output has gone, the write reports that.
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;
   const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);
-  // A reader that stops reading has what it wanted; after any other error facts are missing.
+  // A reader that stops reading has what it wanted; after any other error, output is missing.
   if (!terminal.is_broken() || terminal.error_number() == EPIPE || status != exit_done) {
     return status;
   }

@@ -1,5 +1,5 @@
-# upgraderctl: an operator's hands and eyes. libuv waits, cereal reads and writes, CLI11 takes the
-# command line apart.
+# Builds upgraderctl, an operator's tool. libuv waits for events, cereal reads and writes JSON, and
+# CLI11 parses the command line.
 tool_programs += $(BUILD)/upgraderctl
 build_packages += libcli11-dev
 
@@ -14,8 +14,8 @@ $(BUILD)/upgraderctl: $(BUILD)/objects/tools/upgraderctl/main.o $(upgraderctl_li
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv $(LDLIBS)
 
-# ---- its tests: tests/together/upgraderctl/NAME_test.cc, and what it does beside an upgrader, or a
-# double
+# ---- tests of upgraderctl: tests/together/upgraderctl/NAME_test.cc, and tests beside an upgrader
+# or a double of it
 
 upgraderctl_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/upgraderctl/*_test.cc))
 tool_tests += $(upgraderctl_tests) \
@@ -26,7 +26,7 @@ upgraderctl_files := $(wildcard tests/together/upgraderctl/*_test.cc)
 upgraderctl_walk := tests/together/upgraderctl/explore_test.cc
 $(BUILD)/objects/units/tests/together/upgraderctl/%.o \
   $(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
-# It walks, and is compiled once for many steps.
+# This test takes very many steps, so it is compiled with optimisation.
 $(call objects,$(upgraderctl_walk)): CXXFLAGS += -O1
 $(call wing,together/upgraderctl/wing,$(upgraderctl_files))
 $(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \

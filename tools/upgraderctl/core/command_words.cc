@@ -16,7 +16,7 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-';
 }
 
-// Takes words up to the first that is no option, and tells where that stands.
+// Takes words up to the first that is not an option, and returns its place.
 std::size_t take_options(const std::vector<std::string>& words, std::size_t at,
                          std::vector<std::string>& options) {
   for (; at < words.size() && is_option(words[at]) && words[at] != "--"; ++at) {

@@ -1,5 +1,5 @@
-// The words of a command line, before anybody looks at its options: which of them is the NAME of an
-// upgrader, which the command, and where EXECUTABLE begins, whose arguments are nobody's options.
+// Sorts the words of a command line before the options are parsed: finds the NAME of an upgrader,
+// the command, and the place where EXECUTABLE begins, whose arguments are never options.
 #pragma once
 
 #include <optional>
@@ -35,8 +35,8 @@ inline constexpr CommandName command_names[] = {
 
 struct Words {
   std::optional<std::string> name;
-  std::vector<std::string> options;  // with the command among them
-  std::vector<std::string> tail;     // EXECUTABLE and its arguments
+  std::vector<std::string> options;  // and, among them, the command
+  std::vector<std::string> tail;     // the words from EXECUTABLE on
 };
 
 [[nodiscard]] Words take_apart(const std::vector<std::string>& words);

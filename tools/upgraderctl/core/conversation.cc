@@ -57,7 +57,7 @@ bool Conversation::is_own(const std::optional<Status>& status) const {
          status->upgrader.pid == errand_.life.pid;
 }
 
-// ---- what happened
+// ---- events
 
 void Conversation::take(const Looked& looked) {
   const Look& look = looked.look;
@@ -67,7 +67,8 @@ void Conversation::take(const Looked& looked) {
     examine(*look.previous, looked.wall);
   }
   if (is_finished()) return;
-  // A status of another life, and one that has become the previous one, say that ours is over.
+  // The status of another upgrader, or our upgrader's status as the previous one, means that our
+  // upgrader has ended.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));
     return;
@@ -135,7 +136,7 @@ void Conversation::take(const TimePassed&) {
   }
 }
 
-// ---- what is seen of the life that was asked
+// ---- the status of the upgrader that got the request
 
 void Conversation::examine(const Status& own, Moment wall) {
   if (state_.stage != Stage::following) examine_answer(own);
@@ -170,8 +171,9 @@ void Conversation::examine_answer(const Status& own) {
   }
 }
 
-// `begun_by_this`: this request has begun the upgrade. Otherwise the upgrader has answered with
-// what is, or was, under way under the same id, which may be an upgrade to another executable.
+// Handles the answer. If `begun_by_this`, this request has begun the upgrade. Otherwise the
+// upgrader has answered with an upgrade of the same id, now or earlier, which may be to another
+// executable.
 void Conversation::answered(const Status& own, bool begun_by_this) {
   state_.compares = errand_.executable && !begun_by_this;
   if (finish_if_another(own)) return;
@@ -216,9 +218,9 @@ void Conversation::examine_upgrade(const Status& own) {
   }
 }
 
-// With so many other answers behind it, ours may have come and gone between two looks: then the
-// upgrader no longer knows the request by its name, and would take it for another one. An upgrade
-// it still knows by its id.
+// If so many other answers have come after ours, ours may have come and gone between two looks. The
+// upgrader then no longer knows the request by its name, and would take it for another one. It
+// still knows an upgrade by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

@@ -1,15 +1,15 @@
-// Decides what becomes of one thing that is asked of an upgrader: when the request is written, when
-// it is written again, what is said meanwhile, and with which status all of it ends. Reads no
-// clock, no file and no FIFO: it is told what was seen there, and when.
+// Decides the course of one request to an upgrader: when it is written, when it is written again,
+// what is shown meanwhile, and with which exit status the command ends. Reads no clock, no file and
+// no FIFO: it gets events with their times.
 //
-// A request leads to one life of the upgrader: that of the FIFO which was opened before status.json
-// was read. While that life lasts, the same line may be written any number of times, since the
-// upgrader obeys a name and an id once. When that life is over, nothing is written any more.
+// A request goes to one upgrader process: the one whose FIFO was opened before status.json was
+// read. While that process lives, the same line may be written any number of times, since the
+// upgrader obeys a name and an id only once. After its end, nothing is written any more.
 //
-//   stage        until                                        then
-//   asking       the answer, or the upgrade itself, is seen   refused: the end. begun: following,
-//                                                             or the end if no more is wanted
-//   following    the ending of the upgrade is seen            the end
+//   stage        until                                        next stage
+//   asking       the answer, or the upgrade itself, is seen   refused: finished. begun: following,
+//                                                             or finished if no more is wanted
+//   following    the ending of the upgrade is seen            finished
 //   cancelling   (a rehearsal) the answer to cancel is seen   following
 //   finished
 #pragma once
@@ -25,46 +25,49 @@
 
 namespace upgraderctl {
 
-// The goal of a command, with the facts that are needed to judge it.
+// The goal of a command, with the facts that are needed to judge whether it is reached.
 struct Errand {
   enum class Goal {
-    answer,     // that the request has been begun
-    ending,     // that the upgrade has ended
-    rehearsal,  // that its candidate was ready; it is cancelled then
-    shutdown,   // that the upgrader has ended
+    answer,     // the request has been carried out or begun
+    ending,     // the upgrade has ended
+    rehearsal,  // the candidate was ready; then the upgrade is cancelled
+    shutdown,   // the upgrader has ended
   };
   Goal goal = Goal::answer;
-  Life life;                                // to which the request leads
-  std::string deed;                         // for people: "upgrade", "confirm of u1"
-  std::string request;                      // the name of the answer
-  std::string line;                         // empty: nothing is asked, an upgrade is followed
-  std::string id;                           // of the upgrade
-  std::optional<Executable> executable;     // of the upgrade, where it must be this one
-  bool asks_upgrade = false;                // so that the upgrader knows it by its id, too
-  std::vector<std::string> answers_before;  // names that stood in status.json before it was asked
+  Life life;         // the upgrader that gets the request
+  std::string deed;  // for people: "upgrade", "confirm of u1"
+  // The request's name, under which the answer is published.
+  std::string request;
+  // If empty, nothing is requested, and an upgrade is followed.
+  std::string line;
+  std::string id;                        // the upgrade's id
+  std::optional<Executable> executable;  // if set, the upgrade's executable must be this one
+  // Then the upgrader also knows the request by the upgrade's id.
+  bool asks_upgrade = false;
+  std::vector<std::string> answers_before;  // names of answers in status.json before the request
   std::string cancel_request;
   std::string cancel_line;
-  std::optional<Duration> timeout;  // of the whole; 0 is no limit, also for the answer
-  std::string tells;                // the command that tells what became of it
+  std::optional<Duration> timeout;  // for the whole; 0 means no limit, also for the answer
+  std::string tells;                // the command that shows how the upgrade ended
   std::string shows;                // the command that shows what runs
-  std::string on_trial;             // the command that does it where the upgrade is on trial
+  std::string on_trial;             // the command to use instead while the upgrade is on trial
 };
 
 class Conversation : public Decider {
  public:
-  // An answer is waited for so long, unless a timeout was given for the whole.
+  // How long to wait for an answer, unless a timeout for the whole was given.
   static constexpr Duration answer_timeout = std::chrono::seconds{30};
-  // An unanswered request is written again after the first pause, then after twice as long each
-  // time, up to the longest.
+  // If no answer comes, the request is written again after the first pause, then after twice as
+  // long each time, up to the longest.
   static constexpr Duration first_pause = std::chrono::seconds{2};
   static constexpr Duration longest_pause = std::chrono::seconds{30};
-  // The last words of an upgrader may come so long after its FIFO has lost its reader.
+  // How long to wait for an upgrader's last status after its FIFO has lost its reader.
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
-  // A control directory that has vanished for so long stays away.
+  // How long to wait for a control directory that has vanished to come back.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
-  // A deadline of the upgrader's that is so late is told of.
+  // If a deadline of the upgrader is late by more than this, that is shown.
   static constexpr Duration late_grace = std::chrono::seconds{5};
-  // The longest wait for the cancel of a rehearsal that is left early.
+  // How long to wait for the cancel of a rehearsal that is interrupted.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};
 
   explicit Conversation(Errand errand) : errand_(std::move(errand)) {}
@@ -77,23 +80,23 @@ class Conversation : public Decider {
 
   enum class Stage { asking, following, cancelling, finished };
 
-  // All that changes; for tests, which walk through it.
+  // The part of the conversation that changes; tests walk through its values.
   struct State {
     Stage stage = Stage::asking;
-    bool sent = false;          // the request of this stage, at least once
-    bool out_of_sight = false;  // its answer may have been pushed out of status.json
+    bool sent = false;          // the request of this stage was sent at least once
+    bool out_of_sight = false;  // its answer may no longer be in status.json
     bool told_no_answer = false;
-    bool compares = false;  // another request may have begun the upgrade, to something else
-    bool measured = false;  // the candidate was ready, and its memory has been asked for
+    bool compares = false;  // another request may have begun the upgrade, to another executable
+    bool measured = false;  // the candidate was ready, and its memory has been requested
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;
-    std::optional<Duration> limit;  // of the whole, or of the answer
+    std::optional<Duration> limit;  // of the whole, or of the wait for the answer
     std::optional<Duration> resend;
     Duration pause = first_pause;
     std::optional<Duration> gone;      // the end of the grace for last words
     std::optional<Duration> vanished;  // the end of the grace for the directory
-    std::optional<Moment> told_late;   // the deadline whose lateness has been told of
-    std::optional<Finish> leaving;     // how it ends when the cancel has been waited for
+    std::optional<Moment> told_late;   // the deadline whose lateness has been shown
+    std::optional<Finish> leaving;     // how to end after the wait for the cancel
     bool operator==(const State&) const = default;
   };
   [[nodiscard]] const State& state() const { return state_; }

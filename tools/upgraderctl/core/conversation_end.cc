@@ -1,4 +1,5 @@
-// How a conversation ends, with which status and which words; and how a rehearsal is left early.
+// The part of a conversation that decides its exit status and last words, and how an interrupted
+// rehearsal ends.
 #include <algorithm>
 #include <utility>
 
@@ -68,8 +69,9 @@ void Conversation::finish_by_end(const Status& own) {
   }
 }
 
-// The upgrader runs no more, and its status has no `ended`. `seen_last`: that status was its last
-// one. Otherwise the status of a later life has taken the place of what it may have written after.
+// Ends the conversation: the upgrader no longer runs, and its status has no `ended`. If
+// `seen_last`, that status was its last one. Otherwise a later upgrader has replaced the status
+// that it may have written after it.
 void Conversation::finish_without_word(bool seen_last) {
   const std::string gone =
       "the upgrader (" + life_name(errand_.life) +
@@ -88,7 +90,8 @@ void Conversation::finish_without_word(bool seen_last) {
   }
 }
 
-// An upgrade is found by its id, though it may not have begun yet.
+// Returns advice to repeat the command with --id: an upgrade is found by its id, even if it has not
+// begun yet.
 std::string Conversation::again_by_id() const {
   if (!errand_.asks_upgrade) return "";
   return "; so does the same command with --id=" + shown(errand_.id) + ", which goes on waiting";
@@ -114,7 +117,7 @@ void Conversation::time_is_up() {
   }
 }
 
-// A rehearsal is left by its cancel, which must not be lost.
+// Leaves early. A rehearsal is left by its cancel, which must not be lost.
 void Conversation::leave(const Finish& last) {
   if (state_.stage == Stage::asking && !state_.sent) {
     finish(last.status, last.text + ": nothing was sent");

@@ -1,5 +1,5 @@
 // The events and orders of a command that waits beside a control directory. A Decider decides, and
-// is pure; errand_runner.h watches and acts.
+// is pure; errand_runner.h watches the directory and acts.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace upgraderctl {
 
-// ---- what happened
+// ---- events
 struct Looked {
   Look look;
   Moment wall;
@@ -21,9 +21,9 @@ struct Looked {
 struct Wrote {
   WriteOutcome outcome = WriteOutcome::written;
 };
-// Nobody reads the FIFO any more that was opened first: that life of the upgrader is over.
+// Nobody reads the opened FIFO any more: that upgrader has ended.
 struct ReaderGone {};
-// The peak memory of the held candidate, if it could be had.
+// The peak memory of the held candidate, if it could be read.
 struct Measured {
   std::optional<std::int64_t> kib;
 };
@@ -33,7 +33,7 @@ struct Interrupted {
 struct TimePassed {};
 using Happening = std::variant<Looked, Wrote, ReaderGone, Measured, Interrupted, TimePassed>;
 
-// ---- what is to be done
+// ---- orders
 struct Send {
   std::string line;
   bool operator==(const Send&) const = default;
@@ -63,13 +63,13 @@ class Decider {
  public:
   virtual ~Decider() = default;
 
-  // Once, before all else.
+  // Must be called once, before step().
   [[nodiscard]] virtual Orders start(Duration now) = 0;
 
-  // Time only grows. Finish is the last order that is ever given.
+  // Times must not decrease. Finish is always the last order.
   [[nodiscard]] virtual Orders step(const Happening& happening, Duration now) = 0;
 
-  // When TimePassed is next due.
+  // Returns when TimePassed is due.
   [[nodiscard]] virtual std::optional<Duration> next_deadline() const = 0;
 };
 

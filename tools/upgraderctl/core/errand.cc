@@ -13,10 +13,11 @@ namespace {
 
 using Goal = Errand::Goal;
 
-// A rehearsal that loses its upgraderctl is over after so long at the gate.
+// The gate's time limit in a rehearsal: if upgraderctl is killed, the rehearsal ends by itself
+// after this.
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
-// The common part of all errands.
+// Makes the part that all errands have in common.
 Errand errand_with(Goal goal, const Options& options, const Seen& seen) {
   const Status& status = seen.status;
   const std::string& command = seen.command;
@@ -48,8 +49,8 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// The end of a command whose --id is that of an upgrade that ended in the upgrader's previous life.
-// The present life does not know of it, and would begin it a second time.
+// Ends a command whose --id is that of an upgrade that ended under the previous upgrader. The
+// present upgrader does not know of it, and would begin it a second time.
 std::optional<NoErrand> ended_before(const Options& options,
                                      const std::optional<Status>& previous) {
   if (!options.id || !previous) return std::nullopt;
@@ -65,8 +66,8 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
-// The executable to compare with that of an upgrade with the same id. Nothing is compared if the
-// file cannot be found here, since the upgrader may see another file system; nor with
+// Returns the executable to compare with that of an upgrade with the same id. Nothing is compared
+// if the file cannot be found here, since the upgrader may see another file system; nor with
 // --previous, since the next commit makes that link name another executable.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
@@ -75,8 +76,8 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// The end of a command whose --id has been given with another EXECUTABLE before. If the command
-// went on, it would tell what became of that other upgrade as if it had become of this one.
+// Ends a command whose --id was given with another EXECUTABLE before. If the command went on, it
+// would report the result of that other upgrade as its own.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -87,8 +88,8 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// The end of a command whose --id may be that of an upgrade that has ended in the previous life,
-// where what that life has left cannot be read.
+// Ends a command whose --id may be that of an upgrade that has ended under the previous upgrader,
+// if that upgrader's status cannot be read.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;
@@ -142,7 +143,8 @@ Request deed_request(const Options& options, const std::string& name, const std:
   return RollbackRequest{name, id, options.reason};
 }
 
-// For a command without ID, if the status has no upgrade. A status that may be old is no answer.
+// Ends a command without ID if the status has no upgrade. If the status may be out of date, that is
+// not known.
 NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
   if (is_behind(seen.hearing)) {
     return {exit_unknown, std::string(name_of(options.command)) +
@@ -154,7 +156,7 @@ NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
                       ": no upgrade is under way: " + phase_sentence(seen.status)};
 }
 
-// confirm, cancel, commit, rollback.
+// Makes the errands of confirm, cancel, commit and rollback.
 std::variant<Errand, NoErrand> deed_errand(const Options& options, const Seen& seen,
                                            const std::string& name) {
   const Status& status = seen.status;
@@ -169,7 +171,7 @@ std::variant<Errand, NoErrand> deed_errand(const Options& options, const Seen& s
   return with_line(std::move(errand), deed_request(options, name, errand.id));
 }
 
-// wait without a phase: the upgrade under way is followed.
+// Makes the errand of `wait` without a phase, which follows the upgrade under way.
 std::variant<Errand, NoErrand> wait_errand(const Options& options, const Seen& seen) {
   const Status& status = seen.status;
   if (!status.upgrade || status.upgrade->id.empty()) {
@@ -195,7 +197,8 @@ std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const See
 std::string request_name(Moment now, std::uint32_t chance) {
   constexpr int chance_digits = 6;
   std::string name = "ctl-";
-  for (const char c : show_moment(now).substr(11, 8)) {  // of 2026-11-22 08:15:04 UTC
+  // The time of day in 2026-11-22 08:15:04 UTC.
+  for (const char c : show_moment(now).substr(11, 8)) {
     if (c != ':') name += c;
   }
   name += '-';

@@ -1,4 +1,4 @@
-// Makes an errand of a command: what is asked, under which names, and what is wanted of it.
+// Makes an errand of a command: the request, its names, and the goal of the command.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,24 @@
 
 namespace upgraderctl {
 
-// The name of a request: the time of day, for people, and something that nobody else has.
+// Returns a name for a request: the time of day, for people, and random digits that no other
+// request has.
 [[nodiscard]] std::string request_name(Moment now, std::uint32_t chance);
 
-// The command's end without a request.
+// The end of a command that makes no request.
 using NoErrand = Finish;
 
-// The state that was seen before a request is sent.
+// The state that was seen before the request is sent.
 struct Seen {
   Status status;
   Hearing hearing = Hearing::listens;
-  std::optional<Status> previous;  // of the life before, if it could be read
-  std::string previous_trouble;    // why it could not, if there is one
-  std::string command;             // the words that lead to this upgrader: "upgraderctl app"
+  std::optional<Status> previous;  // of the upgrader before this one, if it could be read
+  std::string previous_trouble;    // why it could not be read, if it exists
+  std::string command;             // the words that select this upgrader: "upgraderctl app"
 };
 
-// `name` is one that no other request has ever had. In `options`, `executable` is absolute, and
-// `resolved` set where it exists.
+// `name` must be one that no other request has had. In `options`, `executable` must be absolute,
+// and `resolved` set if the file exists.
 [[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& seen,
                                                        const std::string& name);
 

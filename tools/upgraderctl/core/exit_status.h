@@ -1,4 +1,4 @@
-// With which status upgraderctl ends: the table of EXIT STATUS in upgraderctl(1).
+// The exit statuses of upgraderctl: the table EXIT STATUS in upgraderctl(1).
 #pragma once
 
 namespace upgraderctl {
@@ -12,7 +12,7 @@ inline constexpr int exit_fell_back = 5;
 inline constexpr int exit_ended = 6;
 inline constexpr int exit_unknown = 7;
 
-// Interrupted by a signal: so much is added to its number, as shells do.
+// The number that is added to a signal that has interrupted the program, as shells do.
 inline constexpr int exit_signal_base = 128;
 
 }  // namespace upgraderctl

@@ -6,7 +6,7 @@
 namespace upgraderctl {
 namespace {
 
-// Two lives of the upgrader differ in it.
+// Returns a text that identifies one run of the upgrader.
 std::string life_of(const Status& status) {
   return status.upgrader.started + "/" + std::to_string(status.upgrader.pid.value_or(0));
 }
@@ -17,7 +17,7 @@ OccasionEnvironment environment_of(const char* event, const std::string& version
           "UPGRADER_EXECUTABLE=" + executable};
 }
 
-// VERSION and EXECUTABLE are those of the side that stays.
+// Returns the variables of an ending. VERSION and EXECUTABLE are those of the program that stays.
 OccasionEnvironment environment_of(const char* event, const Ending& ending) {
   const bool committed = ending.outcome == "committed";
   const Side& stays = committed ? ending.to : ending.from;
@@ -46,7 +46,7 @@ const char* name_of(Occasion occasion) {
 }  // namespace
 
 void Occasions::looked(const Look& look, Duration now) {
-  // A status that cannot be read says nothing of what has been seen.
+  // If a status cannot be read, the time of the active agent begins again.
   if (!look.status) {
     active_since_.reset();
     active_.clear();
@@ -54,7 +54,8 @@ void Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // An older life has committed what the one that runs now started: no reason to call it good.
+  // The previous upgrader may have committed the agent that runs now; that is no reason to call it
+  // good.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);
@@ -74,7 +75,7 @@ bool Occasions::concerns(const Ending& ending) const {
   return ending.outcome == (kind_ == Occasion::fallback ? "fell_back" : "committed");
 }
 
-// By our own clock: that of a machine without a battery jumps when it learns the time.
+// Measures time by our own clock: the clock of a machine without a battery jumps when it is set.
 void Occasions::look_at_active(const Look& look, Duration now) {
   const Status& status = *look.status;
   const std::string life = life_of(status);
@@ -94,7 +95,8 @@ void Occasions::look_at_active(const Look& look, Duration now) {
 }
 
 void Occasions::add(OccasionEnvironment environment) {
-  const std::size_t first = running_ || retry_at_ ? 1 : 0;  // the front one is being run
+  // The first occasion's command is running.
+  const std::size_t first = running_ || retry_at_ ? 1 : 0;
   if (waiting_.size() >= occasions_waiting_max) {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(first));
   }

@@ -1,8 +1,9 @@
-// Decides when the command of `upgraderctl on` runs, and what it is told. It sees each look at the
-// control directory and the end of each command; occasion_runner.h looks and runs.
+// Decides when the command of `upgraderctl on` runs, and which variables it gets. It is called with
+// each look at the control directory and at the end of each command; occasion_runner.h looks and
+// runs. The command runs at these occasions:
 //
-//   good      once in each life of the upgrader, when the agent that is active then has been so for
-//             some time and is not on trial; and at each commit
+//   good      once in each run of the upgrader, when an agent has been active for some time and is
+//             not on trial; and at each commit
 //   commit    at each upgrade that was committed
 //   fallback  at each upgrade that fell back
 //
@@ -21,26 +22,26 @@ namespace upgraderctl {
 
 enum class Occasion { good, commit, fallback };
 
-// Occasions that wait for the command that runs. The oldest of more is dropped.
+// The most occasions that wait for the running command. If there are more, the oldest is dropped.
 inline constexpr std::size_t occasions_waiting_max = 64;
-// From a command that has failed to the next attempt.
+// The pause between a failed command and the next try.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
 
-// A command has these in its environment, as NAME=VALUE.
+// The variables that a command gets in its environment, as NAME=VALUE.
 using OccasionEnvironment = std::vector<std::string>;
 
 class Occasions {
  public:
-  // `after`: how long an agent has to be active to be good.
+  // `after` is how long an agent must be active to be good.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
   void looked(const Look& look, Duration now);
-  // `well`: it exited with status 0.
+  // `well` is true if the command exited with status 0.
   void command_ended(bool well, Duration now);
 
-  // The environment of the command that is to run now; it then counts as running.
+  // Returns the environment of the command that must run now, which then counts as running.
   [[nodiscard]] std::optional<OccasionEnvironment> next(Duration now);
-  // When to look and to call next() again, if nothing happens before.
+  // Returns when to look and to call next() again, if nothing happens before.
   [[nodiscard]] std::optional<Duration> next_deadline() const;
 
  private:
@@ -51,13 +52,14 @@ class Occasions {
 
   Occasion kind_;
   Duration after_;
-  std::vector<std::string> seen_;  // the endings in the files that were looked at last
+  std::vector<std::string> seen_;  // keys of the endings in the files at the last look
   std::vector<OccasionEnvironment> waiting_;
   bool running_ = false;
   std::optional<Duration> retry_at_;
-  std::string good_life_;                 // the life whose agent has been called good
-  std::string active_;                    // the agent that is active, and since when it was seen
-  std::optional<Duration> active_since_;  // nothing: none is, or it has been called good
+  std::string good_life_;  // the upgrader's run whose agent has been called good
+  // The active agent; the next member is when it was first seen.
+  std::string active_;
+  std::optional<Duration> active_since_;  // absent if none is active, or it has been called good
 };
 
 }  // namespace upgraderctl

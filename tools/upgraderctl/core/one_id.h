@@ -1,4 +1,4 @@
-// One id is that of one upgrade, to one executable.
+// Checks that an id is used for only one upgrade, to one executable.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace upgraderctl {
 
-// An executable as it was given, made absolute, and what it leads to through links.
+// An executable as it was given, made absolute, and the file that it leads to through links.
 struct Executable {
   std::string named;
   std::string resolved;
@@ -16,7 +16,7 @@ struct Executable {
 
 // If the upgrade called `id` is to another executable than `asked`, returns a clause that says so,
 // for the middle of a sentence. Returns nothing if the status knows no upgrade of that id, or if
-// the path in it cannot be compared, since bytes of it that are no UTF-8 are shown there as U+FFFD.
+// the path in it cannot be compared, since its bytes that are not UTF-8 are shown there as U+FFFD.
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);

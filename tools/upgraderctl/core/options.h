@@ -29,24 +29,25 @@ enum class Command {
 };
 
 struct Options {
-  std::optional<std::string> directory;  // --dir
-  std::optional<std::string> name;       // below the base
+  std::optional<std::string> directory;  // the value of --dir
+  std::optional<std::string> name;       // the name of a directory below the base
   Command command = Command::list;
   bool json = false;
   bool watch = false;
-  // upgrade, rehearse
+  // Options of upgrade and rehearse:
   std::optional<std::string> executable;
-  std::optional<std::string> resolved;  // what executable leads to through links, where it exists
+  // The file that `executable` leads to through links, if it exists.
+  std::optional<std::string> resolved;
   std::vector<std::string> args;
   bool no_args = false;
   bool previous = false;
   bool no_wait = false;
   Terms terms;
-  std::optional<std::string> id;  // also of what is confirmed, cancelled, ...
+  std::optional<std::string> id;  // also of the upgrade to be confirmed, cancelled, ...
   std::optional<std::string> reason;
   std::optional<std::string> phase;
   std::optional<Duration> timeout;
-  // on
+  // Options of on:
   std::optional<Occasion> occasion;
   std::optional<std::string> exec;
   std::optional<Duration> after;
@@ -65,7 +66,7 @@ using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>
 
 [[nodiscard]] std::string version_text();
 
-// The name of a command.
+// Returns the name of a command.
 [[nodiscard]] std::string_view name_of(Command command);
 
 }  // namespace upgraderctl

@@ -1,6 +1,5 @@
-// Decides when a wait for a phase is over. An upgrader that does not run yet is waited for, also
-// where one that was killed has left its status; one that ran when the wait began, and ended, ends
-// it.
+// Decides when a wait for a phase is over. If no upgrader runs, waits for one, even if a killed one
+// has left its status. If an upgrader ran when the wait began, its end ends the wait.
 #pragma once
 
 #include <optional>
@@ -12,7 +11,7 @@ namespace upgraderctl {
 
 class PhaseWait : public Decider {
  public:
-  // A timeout of 0, or none, is no limit.
+  // If `timeout` is 0 or absent, there is no limit.
   PhaseWait(std::string phase, std::optional<Duration> timeout, std::string tells)
       : phase_(std::move(phase)), timeout_(timeout), tells_(std::move(tells)) {}
 
@@ -30,8 +29,8 @@ class PhaseWait : public Decider {
   std::optional<Duration> timeout_;
   std::string tells_;
   std::optional<Duration> limit_;
-  std::optional<Status> first_;  // the first one seen of an upgrader that runs
-  bool gone_ = false;            // it had gone when it was last looked at
+  std::optional<Status> first_;  // the first status of a running upgrader that was seen
+  bool gone_ = false;            // the upgrader had gone at the last look
   bool told_ = false;
 };
 

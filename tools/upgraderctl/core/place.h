@@ -1,4 +1,4 @@
-// Which control directory is meant.
+// Chooses the control directory that a command line means.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace upgraderctl {
 
-// The directories of the control directories of upgraders, each below its name: root's, and below
-// the directory that this variable names, the caller's own.
+// The base directories of control directories: root's, and the caller's own, which is below the
+// directory that this variable names.
 inline constexpr char system_base[] = "/run/upgrader";
 inline constexpr char runtime_variable[] = "XDG_RUNTIME_DIR";
 inline constexpr char base_in_runtime[] = "/upgrader";
 
-// Names the one directory to use instead of them.
+// The variable that names one base directory to use instead of both.
 inline constexpr char base_variable[] = "UPGRADERCTL_BASE";
 
-// One of these directories, with the names of the directories in it.
+// A base directory, with the names of the directories in it.
 struct Base {
   std::string path;
   std::vector<std::string> names = {};
@@ -26,22 +26,23 @@ struct Base {
 
 struct Place {
   std::string path;
-  std::string words;  // the words of a command line that lead here: "upgraderctl app"
+  std::string words;  // the words of a command line that select it: "upgraderctl app"
 };
 
-// There is none, or more than one: what there is, for people.
+// The reason why there is no such directory, or more than one, with the names that exist, for
+// people.
 struct NoPlace {
   std::string text;
 };
 
-// `bases` has at least one. A name that none of them has is looked for in the first.
+// `bases` must not be empty. A name that is in none of them is looked for in the first.
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
 
-// "/run/upgrader and /run/user/1000/upgrader"
+// Returns a text such as "/run/upgrader and /run/user/1000/upgrader".
 [[nodiscard]] std::string in_words(const std::vector<Base>& bases);
 
-// A word as a shell takes it.
+// Returns a word as a shell reads it.
 [[nodiscard]] std::string quoted(const std::string& word);
 
 }  // namespace upgraderctl

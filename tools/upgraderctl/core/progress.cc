@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t bar_columns = 20;
 
-// Seconds with three digits behind the point, right in a column.
+// Returns seconds with three decimals, right-aligned in a column.
 std::string since(const std::optional<Moment>& begun, const std::optional<Moment>& when) {
   constexpr std::size_t column = 9;
   if (!begun || !when) return std::string(column, ' ');
@@ -22,7 +22,7 @@ std::string since(const std::optional<Moment>& begun, const std::optional<Moment
   return std::string(text.size() < column ? column - text.size() : 0, ' ') + text;
 }
 
-// The other agent of the upgrade: the candidate, until it is the active one.
+// Returns the name of the new agent: the candidate, until it is the active one.
 std::string newcomer(const Status& status) {
   if (status.candidate) return agent_name(*status.candidate);
   return status.active ? agent_name(*status.active) : "the candidate";
@@ -41,7 +41,7 @@ std::string activated_text(const Status& status) {
   return active + " is active, on trial for " + show_duration(Duration{*status.upgrade->trial_ms});
 }
 
-// Phases that no step of the upgrade tells of.
+// Returns true for phases that no step of the upgrade shows.
 bool is_told_by_itself(const std::string& phase) {
   return phase == "replacing" || phase == "abandoning" || phase == "rolling_back" ||
          phase == "falling_back" || phase == "shutting_down";

@@ -1,5 +1,5 @@
-// The steps of one upgrade, told one after the other as they are seen, each with its time since the
-// upgrade was accepted; and the line that a terminal shows until the next.
+// Shows the steps of one upgrade in the order in which they are seen, each with its time since the
+// upgrade was accepted; and the line that a terminal shows until the next step.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@ namespace upgraderctl {
 
 class Progress {
  public:
-  // `command`: the words that lead to this upgrader, for whoever is to open the gate; empty where
-  // nobody is.
+  // `command` are the words that select this upgrader, for the person who must open the gate; empty
+  // if nobody must.
   Progress(std::string id, std::string command)
       : id_(std::move(id)), command_(std::move(command)) {}
 
-  // The steps that this status has and none before it had, a line each.
+  // Returns the steps that are new in this status, one line each.
   [[nodiscard]] std::vector<std::string> take(const Status& status);
 
-  // The step that is waited for, with a bar if it has a deadline; at most `columns` wide.
+  // Returns the line about the step that is awaited, with a bar if it has a deadline; at most
+  // `columns` wide.
   [[nodiscard]] static std::string line(const Status& status, Moment now, std::size_t columns);
 
  private:
@@ -34,7 +35,7 @@ class Progress {
   std::optional<Moment> begun_;
   std::string old_agent_ = "the old agent";
   bool told_[steps] = {};
-  std::string phase_;  // the last one that was told of by itself
+  std::string phase_;  // the last phase that was shown by itself
   std::vector<std::string> lines_;
 };
 

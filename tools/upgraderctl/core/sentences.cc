@@ -7,7 +7,7 @@
 namespace upgraderctl {
 namespace {
 
-// The name of the last part of a path.
+// Returns the last name of a path.
 std::string_view last_part(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
@@ -17,7 +17,7 @@ bool is_digit(std::string_view text, std::size_t at) {
   return at < text.size() && text[at] >= '0' && text[at] <= '9';
 }
 
-// "1.2.3", "v1", "agent-1.2.3", "agent-v1.2.3".
+// Returns true for a name such as "1.2.3", "v1", "agent-1.2.3" or "agent-v1.2.3".
 bool names_version(std::string_view part) {
   const auto begins = [&](std::size_t at) {
     return is_digit(part, at) || (part.substr(at, 1) == "v" && is_digit(part, at + 1));
@@ -29,9 +29,8 @@ bool names_version(std::string_view part) {
   return false;
 }
 
-// The name of a release that is a directory: the part of its path that names a version, the last
-// one of several. Programs in them are often called alike: v1/run,
-// v2/run.
+// Returns the name of a release that is a directory: the last name in the path that looks like a
+// version. The programs in such directories often have the same name: v1/run, v2/run.
 std::string_view release_part(std::string_view path) {
   const std::string_view last = last_part(path);
   for (std::string_view rest = path; !rest.empty();) {
@@ -48,7 +47,7 @@ std::string name_or(const std::optional<AgentStatus>& agent, std::string_view ot
   return agent ? agent_name(*agent) : std::string(otherwise);
 }
 
-// Names the active agent while an upgrade is under way.
+// Describes the switch to the next agent.
 std::string sentence_of_switching(const Status& status) {
   if (!status.active) return "the old agent has stopped and has yet to be followed";
   return agent_name(*status.active) + " is told to stop";
@@ -68,8 +67,9 @@ std::string stage_clause(const std::string& stage) {
   return "at stage " + shown(stage);
 }
 
-// The times of an upgrade, as far as they are known: "ready after 400 ms, handed over in 24 us".
-// That is the time between two agents; an adapter's daemon may begin to serve later.
+// Returns the durations of an upgrade, as far as they are known: "ready after 400 ms, handed over
+// in 24 us". The latter is the time between two agents; an adapter's daemon may begin to serve
+// later.
 std::string took_clause(const Ending& ending) {
   std::string clause;
   if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});
@@ -155,7 +155,7 @@ std::string outcome_clause(const Ending& ending) {
 std::string ending_sentence(const Ending& ending) {
   const std::string outcome = outcome_clause(ending);
   const std::string reason = shown(ending.reason);
-  // The upgrader's own reason may begin as we do: "cancelled by the control directory".
+  // The upgrader's own reason may begin with the same words: "cancelled by the control directory".
   std::string sentence = reason.starts_with(outcome) ? reason : joined(outcome, ": ", reason);
   if (ending.outcome == "committed") sentence += "; " + side_name(ending.to) + " is active";
   if (ending.outcome == "kept") sentence += "; " + side_name(ending.from) + " stayed active";

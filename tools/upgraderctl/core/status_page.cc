@@ -18,7 +18,7 @@ std::string command_of(const AgentStatus& agent) {
   return agent.args_omitted ? command + " (and arguments that are too long to be told)" : command;
 }
 
-// One agent with its label: who, since when, which process, and what it says of itself.
+// Adds one agent with its label: its name, since when it runs, its process, and its own status.
 void add_agent(std::vector<Row>& rows, const std::string& label,
                const std::optional<AgentStatus>& agent, Moment now) {
   if (!agent) return;
@@ -93,7 +93,7 @@ std::string state_text(const Status& status, Moment now) {
   return phase_clause(status, now) + ": " + phase_sentence(status);
 }
 
-// The field of a table about the last upgrade.
+// Returns the table's field about the last upgrade.
 std::string last_cell(const Status& status, Moment now) {
   if (status.endings.empty()) return "-";
   const Ending& last = status.endings.front();
@@ -126,8 +126,8 @@ void add_endings(std::vector<Row>& rows, const Status& status) {
   }
 }
 
-// An upgrade that was under way when its upgrader was killed, or the machine lost its power: nobody
-// was left to write how it ended.
+// Adds an upgrade that was under way when its upgrader was killed, or the machine lost its power,
+// so that its ending was never written.
 void add_cut_off(std::vector<Row>& rows, const Status& previous) {
   if (previous.ended || !previous.upgrade) return;
   const auto cell = [](const std::optional<AgentStatus>& agent) {

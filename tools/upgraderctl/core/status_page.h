@@ -1,4 +1,5 @@
-// Texts about an upgrader for people: the page of `status`, the tables of `list` and `history`.
+// Makes texts about an upgrader for people: the page of `status`, the tables of `list` and
+// `history`.
 #pragma once
 
 #include <optional>
@@ -10,15 +11,15 @@
 
 namespace upgraderctl {
 
-// The page, a line each without a newline.
+// Returns the lines of the page, without newlines.
 [[nodiscard]] std::vector<std::string> status_page(const Status& status,
                                                    const std::optional<Status>& previous,
                                                    Hearing hearing, Moment now);
 
-// The same in one line, for a change: what runs and what is under way.
+// Returns what runs and what is under way in one line, to be shown at a change.
 [[nodiscard]] std::string status_line(const Status& status, Hearing hearing, Moment now);
 
-// A key of the shown facts: the next such line is shown only if its key differs.
+// Returns a key of the facts in status_line(): the next line is shown only if its key differs.
 [[nodiscard]] std::string change_key(const Status& status, Hearing hearing);
 
 struct Listed {
@@ -29,7 +30,8 @@ struct Listed {
 };
 [[nodiscard]] std::vector<std::string> list_table(const std::vector<Listed>& all, Moment now);
 
-// The endings of this life of the upgrader, if there is one, and of the previous one; newest first.
+// Returns the endings of this run of the upgrader, if there is one, and of the previous one; newest
+// first.
 [[nodiscard]] std::vector<std::string> history_table(const std::optional<Status>& status,
                                                      Hearing hearing,
                                                      const std::optional<Status>& previous);

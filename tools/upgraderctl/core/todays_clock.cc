@@ -5,7 +5,7 @@
 namespace upgraderctl {
 namespace {
 
-// Clocks are trimmed all the time, and a start is measured twice.
+// Smaller differences are ignored: clocks are adjusted all the time, and a start is measured twice.
 constexpr std::chrono::seconds tolerance{2};
 
 class Correction {
@@ -40,7 +40,7 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // A deadline lies in the future: it is of the clock that its phase began by.
+  // A deadline is in the future, so it is judged by the clock by which its phase began.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);

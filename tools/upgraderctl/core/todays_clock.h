@@ -1,5 +1,5 @@
 // Corrects the times in the status of an upgrader that was started before the machine's clock was
-// set. Without the correction, an upgrader that has run for an hour would be shown to have run for
+// set. Without the correction, an upgrader that has run for an hour would be shown as running for
 // four hundred days.
 #pragma once
 

@@ -25,11 +25,12 @@
 namespace upgraderctl {
 namespace {
 
-// An upgrader that takes requests has written its status after so long, or cannot.
+// How long to wait for the status of an upgrader that takes requests: it has just written it, or
+// cannot.
 constexpr Duration meeting_longest{5'000};
 constexpr Duration meeting_pause{50};
 
-// A name that no other request has: the time of day, and three bytes of chance.
+// Returns a name that no other request has: the time of day, and three random bytes.
 std::string new_name() {
   std::uint32_t chance = 0;
   if (::getrandom(&chance, sizeof chance, GRND_NONBLOCK) != sizeof chance) {
@@ -39,7 +40,7 @@ std::string new_name() {
   return request_name(now, chance);
 }
 
-// Shows how it ended, and gives the status.
+// Shows how the command ended, and returns its status.
 int end_by(const Finish& finish, Terminal& terminal) {
   const bool outcome = finish.status == exit_done || finish.status == exit_kept ||
                        finish.status == exit_fell_back || finish.status == exit_ended;
@@ -51,7 +52,7 @@ int end_by(const Finish& finish, Terminal& terminal) {
   return finish.status;
 }
 
-// Why an upgrader that takes no requests does not.
+// Returns why an upgrader takes no requests.
 Finish not_listening(const ControlDirectory& directory, int error_number) {
   const auto [file, hearing] = directory.see();
   if (error_number == EACCES || error_number == EPERM) {
@@ -66,8 +67,8 @@ Finish not_listening(const ControlDirectory& directory, int error_number) {
   return {exit_absent, text + hearing_clause(hearing == Hearing::deaf ? hearing : Hearing::gone)};
 }
 
-// The status of the life to which the open FIFO leads. It is read behind the opening: a life that
-// began before it has either written its status, or is about to.
+// Returns the status of the upgrader to which the open FIFO leads. It is read after the FIFO was
+// opened: the upgrader that reads the FIFO has either written its status, or is about to.
 std::variant<Status, Finish> meet(const ControlDirectory& directory,
                                   const std::optional<Duration>& timeout) {
   const bool is_limited = timeout && *timeout > Duration{0};
@@ -87,7 +88,7 @@ std::variant<Status, Finish> meet(const ControlDirectory& directory,
                     file.trouble + "): nothing was sent"};
 }
 
-// The program that LINK of --previous leads to.
+// Returns the program that LINK of --previous leads to.
 std::variant<std::string, Finish> previous_program(const Status& status) {
   if (!status.boot || status.boot->previous.empty()) {
     return Finish{exit_refused,
@@ -106,7 +107,7 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
 }
 
 // Makes EXECUTABLE absolute, as the upgrader requires, and changes nothing else. The file that it
-// leads to is looked up separately, to be compared.
+// leads to is looked up separately, for comparisons.
 std::optional<Finish> complete(Options& options, const Status& status) {
   if (options.previous) {
     std::variant<std::string, Finish> program = previous_program(status);
@@ -133,7 +134,7 @@ int wait_for_phase(const Options& options, const Place& place, Terminal& termina
   return end_by(run(wait, {directory, terminal, std::nullopt, std::nullopt}), terminal);
 }
 
-// Only the upgrade's own steps are shown, and only where its end is waited for.
+// Returns an object that shows the steps of the upgrade, if the command waits for its end.
 std::optional<Progress> progress_of(const Errand& errand, const std::string& command) {
   if (errand.goal == Errand::Goal::ending) return Progress(errand.id, command);
   if (errand.goal == Errand::Goal::rehearsal) return Progress(errand.id, "");
@@ -149,7 +150,7 @@ int ask(const Options& given, const Place& place, Terminal& terminal) {
   Options options = given;
   ControlDirectory directory(place.path);
   const int error = directory.open();
-  // A caller who may read the status but not write to the FIFO can still wait.
+  // A caller who may read the status, but not write to the FIFO, can still use `wait`.
   if (error != 0 && !(options.command == Command::wait && error == EACCES)) {
     return end_by(not_listening(directory, error), terminal);
   }

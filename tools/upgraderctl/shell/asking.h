@@ -1,4 +1,4 @@
-// The commands that ask for something, or wait for it. Answers the exit status.
+// The commands that make a request, or wait for something. They return the exit status.
 #pragma once
 
 #include "tools/upgraderctl/core/options.h"

@@ -16,7 +16,7 @@
 namespace upgraderctl {
 namespace {
 
-// How often a terminal's line is painted anew.
+// How often the last line of a terminal is painted again.
 constexpr std::uint64_t repaint_ms = 200;
 
 class Runner {
@@ -48,7 +48,7 @@ class Runner {
   upgrader::UvHandle<uv_timer_t> deadline_;
   upgrader::UvHandle<uv_timer_t> painter_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  std::optional<Status> shown_;  // the last status of the upgrade that is followed
+  std::optional<Status> shown_;  // the last status of the followed upgrade
   std::optional<Finish> finish_;
 };
 
@@ -96,8 +96,8 @@ Finish Runner::run() {
   return *finish_;
 }
 
-// Whether the FIFO has a reader is looked at first: where it has lost it, the last words of that
-// life are then read behind it.
+// First checks whether the FIFO still has a reader: if not, the last status of that upgrader is
+// then read after it.
 void Runner::look() {
   const bool gone = scene_.directory.reader_gone();
   Look look = scene_.directory.look();
@@ -134,7 +134,7 @@ void Runner::perform(const Finish& finish) {
   finish_ = finish;
 }
 
-// Steps of the upgrade that is followed; those of another life are none of it.
+// Shows the steps of the followed upgrade; a status of another upgrader is ignored.
 void Runner::show(const Look& look) {
   if (finish_ || !scene_.progress || !look.status) return;
   const Life& life = look.status->upgrader;
@@ -159,7 +159,7 @@ void Runner::set_timer() {
   const Duration left = std::max(*next - now(), Duration{0});
   const auto on_timer = [](uv_timer_t* timer) {
     auto* const runner = static_cast<Runner*>(timer->data);
-    runner->look();  // what is there to be seen comes before what is late
+    runner->look();  // look at the directory before judging deadlines
     runner->feed(TimePassed{});
   };
   uv_timer_start(deadline_.get(), on_timer, static_cast<std::uint64_t>(left.count()), 0);

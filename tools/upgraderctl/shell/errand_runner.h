@@ -1,5 +1,5 @@
-// Runs a decider beside a control directory: sees what it is to be told, does what it orders, and
-// shows what happens meanwhile. Decides nothing.
+// Runs a decider beside a control directory: passes on events, carries out orders, and shows what
+// happens meanwhile. Decides nothing.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,12 @@ namespace upgraderctl {
 struct Scene {
   ControlDirectory& directory;
   Terminal& terminal;
-  std::optional<Progress> progress;  // of the upgrade that is followed, if one is
-  std::optional<Life> life;          // whose upgrade that is
+  std::optional<Progress> progress;  // for the followed upgrade, if there is one
+  std::optional<Life> life;          // of the upgrader that makes that upgrade
 };
 
-// Until the decider is finished; answers how. The FIFO must be open if the decider ever sends.
+// Runs until the decider is finished, and returns how that ended. The FIFO must be open if the
+// decider may send anything.
 [[nodiscard]] Finish run(Decider& decider, Scene scene);
 
 }  // namespace upgraderctl

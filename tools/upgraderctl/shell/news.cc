@@ -17,7 +17,7 @@ News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed
   schedule();
 }
 
-// Watches the directory that the path names now, if that is another one than is watched.
+// Watches the directory that the path names now, if that is not the watched one.
 void News::watch() {
   struct stat facts {};
   const bool there = ::stat(directory_.c_str(), &facts) == 0;

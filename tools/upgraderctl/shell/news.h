@@ -1,5 +1,6 @@
-// Tells when something in a control directory may have changed: by inotify, and by a slow poll
-// behind it, since the directory may vanish, be made anew, or lie where inotify sees nothing.
+// Reports when something in a control directory may have changed: by inotify, and by slow polling
+// in addition, since the directory may vanish, be made again, or be on a file system that inotify
+// does not cover.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +16,7 @@ namespace upgraderctl {
 class News {
  public:
   static constexpr std::uint64_t poll_ms = 1'000;
-  // Used without inotify: no watch is left, or the directory does not exist yet.
+  // The polling interval without inotify: if no watch is left, or the directory does not exist yet.
   static constexpr std::uint64_t poll_alone_ms = 200;
 
   News(uv_loop_t* loop, std::string directory, std::function<void()> changed);
@@ -31,8 +32,8 @@ class News {
   std::string directory_;
   std::function<void()> changed_;
   upgrader::UvHandle<uv_timer_t> timer_;
-  upgrader::UvHandle<uv_fs_event_t> watch_;  // null: there is none at present
-  dev_t device_ = 0;                         // of the directory that is watched
+  upgrader::UvHandle<uv_fs_event_t> watch_;  // null if there is none at present
+  dev_t device_ = 0;                         // identifies the watched directory
   ino_t inode_ = 0;
 };
 

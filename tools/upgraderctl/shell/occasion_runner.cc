@@ -42,7 +42,7 @@ class OccasionRunner {
   News news_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  upgrader::UvHandle<uv_process_t> command_;  // null: none runs
+  upgrader::UvHandle<uv_process_t> command_;  // null if none runs
   std::optional<int> status_;
 };
 
@@ -124,7 +124,7 @@ void OccasionRunner::start(const OccasionEnvironment& environment) {
   };
   auto process = upgrader::UvHandle<uv_process_t>(new uv_process_t{});
   process->data = this;
-  // libuv wants the handle closed also if nothing could be started.
+  // libuv requires that the handle is closed even if nothing was started.
   if (const int error = uv_spawn(loop_, process.get(), &how); error != 0) {
     terminal_.complain(std::string("/bin/sh: ") + uv_strerror(error));
     occasions_.command_ended(false, now());

@@ -1,4 +1,5 @@
-// upgraderctl on: looks at the control directory whenever it changes, and runs the command.
+// Performs `upgraderctl on`: looks at the control directory whenever it changes, and runs the
+// command.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@
 
 namespace upgraderctl {
 
-// Until a signal ends it: 128 and its number. A command that runs then is waited for.
+// Runs until a signal ends it, and returns 128 and the signal's number. First waits for a running
+// command.
 [[nodiscard]] int run_on_occasions(const Options& options, const std::string& path,
                                    Terminal& terminal);
 

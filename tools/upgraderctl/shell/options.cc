@@ -1,4 +1,4 @@
-// Implements core/options.h by CLI11, which brings files and streams with it.
+// Implements core/options.h by CLI11, which needs files and streams.
 #include "tools/upgraderctl/core/options.h"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@
 namespace upgraderctl {
 namespace {
 
-// Options are written as the upgrader's own are: --trial=D.
+// Prints options in the upgrader's own style: --trial=D.
 class HelpFormat : public CLI::Formatter {
  public:
   HelpFormat() {
@@ -181,7 +181,7 @@ void set_up(CLI::App& app, Options& options) {
   }
 }
 
-// Faults of options that are each well formed.
+// Returns faults in the combination of options.
 std::optional<UsageError> judge_together(const Options& options) {
   if (options.directory && options.name) {
     return UsageError{"--dir=" + *options.directory + " and " + *options.name +
@@ -222,13 +222,13 @@ std::optional<UsageError> judge_together(const Options& options) {
   return std::nullopt;
 }
 
-// The name of an option, as it stands in a word.
+// Returns the name of the option in a word.
 std::string option_in(const std::string& word) {
   return word.starts_with("--") && word.size() > 2 ? word.substr(0, word.find('=')) : "";
 }
 
-// Of `--reason=` CLI11 would take the next word for the value, and of a flag that is given twice it
-// would not tell. A reason may be empty: that is as good as none.
+// Handles what CLI11 does wrong: for `--reason=` it would take the next word as the value, and it
+// does not report a flag that is given twice. An empty reason counts as no reason.
 std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   std::vector<std::string> seen;
   std::erase(words, "--reason=");
@@ -244,7 +244,7 @@ std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// The text of CLI11's error; for a NAME without a command, with a guess what was meant.
+// Returns the text of CLI11's error; for a NAME without a command, with a guess of what was meant.
 UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string text = error.what();

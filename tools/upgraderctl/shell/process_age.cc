@@ -1,6 +1,6 @@
 #include "tools/upgraderctl/shell/process_age.h"
 
-#include <time.h>  // CLOCK_BOOTTIME
+#include <time.h>  // for CLOCK_BOOTTIME
 #include <unistd.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@ std::optional<Duration> age_of_upgrader(std::int64_t pid) {
   if (name_ends == std::string::npos || text.find("(upgrader)") == std::string::npos) {
     return std::nullopt;
   }
-  // Behind the name comes field 3; the start is field 22, in ticks since the boot.
+  // Field 3 follows the name; the start is field 22, in ticks since the boot.
   std::istringstream fields(text.substr(name_ends + 1));
   std::string skipped;
   for (int field = 3; field < 22; ++field)

@@ -1,4 +1,4 @@
-// How long an upgrader has run, by a clock that nobody sets.
+// Finds out how long an upgrader has run, by a clock that nobody sets.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace upgraderctl {
 
-// Nothing where /proc does not tell, or the process is called otherwise than an upgrader is: the
+// Returns nothing if /proc does not show it, or the process does not have an upgrader's name: the
 // pid may be of another pid namespace, or have been used again.
 [[nodiscard]] std::optional<Duration> age_of_upgrader(std::int64_t pid);
 
-// A status for people, with all times by today's clock, if its upgrader still runs.
+// Returns a status for people: if its upgrader still runs, all times are converted to the present
+// clock.
 [[nodiscard]] Status for_people(const Status& status, Hearing hearing, Moment now);
 
 }  // namespace upgraderctl

@@ -1,6 +1,6 @@
-// Standard output, for a person at a terminal or for a pipe; and standard error. At a terminal
-// lines can be painted anew in place: no colours, no other screen, the cursor stays visible, so
-// that whatever ends the program leaves the terminal as it was.
+// Standard output, for a person at a terminal or for a pipe; and standard error. On a terminal,
+// lines can be painted again in place. Uses no colours and no other screen, and leaves the cursor
+// visible, so that the terminal is in order whenever the program ends.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,28 @@ class Terminal {
  public:
   Terminal();
 
-  // Whether lines can be painted anew.
+  // Returns true if lines can be painted again.
   [[nodiscard]] bool repaints() const { return repaints_; }
 
   [[nodiscard]] std::size_t columns() const;
 
-  // A line that stays, on standard output.
+  // Writes a line that stays to standard output.
   void line(std::string_view text);
 
-  // Bytes as they are, on standard output.
+  // Writes bytes unchanged to standard output.
   void bytes(std::string_view text);
 
-  // A line of upgraderctl's own, on standard error.
+  // Writes a line of upgraderctl's own to standard error.
   void complain(std::string_view text);
 
-  // Lines that the next call of any function replaces. Nothing where they cannot be painted anew.
+  // Paints lines that the next call of any function replaces. Does nothing if lines cannot be
+  // painted again.
   void paint(const std::vector<std::string>& lines);
 
-  // Leaves what was painted last, with the cursor below.
+  // Keeps the lines that were painted last, and puts the cursor below them.
   void leave();
 
-  // Standard output takes nothing more: whoever read it has gone, or a disk is full.
+  // Returns true if standard output takes nothing more: its reader has gone, or a disk is full.
   [[nodiscard]] bool is_broken() const { return error_number_ != 0; }
   [[nodiscard]] int error_number() const { return error_number_; }
 
@@ -44,7 +45,7 @@ class Terminal {
   void put(int fd, std::string_view text);
 
   bool repaints_ = false;
-  std::size_t painted_ = 0;  // lines
+  std::size_t painted_ = 0;  // the number of painted lines
   int error_number_ = 0;
 };
 

@@ -31,7 +31,7 @@ Listed listed(const std::string& base, const std::string& name) {
   return {name, std::move(status), sight.hearing, sight.file.trouble};
 }
 
-// One line of JSON: its name, and what it has written.
+// Returns one line of JSON with the name of an upgrader, and its status.
 std::string listed_as_json(const std::string& base, const std::string& name) {
   const ControlDirectory directory(base + "/" + name);
   const StatusFile file = directory.status();
@@ -42,7 +42,7 @@ std::string listed_as_json(const std::string& base, const std::string& name) {
   return line + "}";
 }
 
-// The life that a status is of, and the endings it has seen, as they are spelled.
+// Returns JSON with the member `upgrader` and the endings of a status, as they are spelled there.
 std::string endings_as_json(const std::string& text) {
   return "{\"upgrader\":" + raw_member(text, "upgrader", "{}") +
          ",\"endings\":" + raw_member(text, "endings", "[]") + "}";

@@ -1,4 +1,4 @@
-// The commands that only look: list, status, history. Each answers the exit status.
+// The commands that only show something: list, status, history. Each returns the exit status.
 #pragma once
 
 #include <string>
@@ -11,10 +11,12 @@
 
 namespace upgraderctl {
 
-// The directories below the base, by name. An error is told; that there is no base is none.
+// Returns the names of the directories below the base. An error is reported in `error`; a missing
+// base is not an error.
 [[nodiscard]] std::vector<std::string> names_below(const std::string& base, std::error_code& error);
 
-// Files that may not be read are refused; where there is none, nobody is there.
+// Returns the exit status for a file that cannot be read: exit_refused if permissions are missing,
+// otherwise exit_absent.
 [[nodiscard]] int status_of_trouble(int error_number);
 
 [[nodiscard]] int show_list(const Options& options, const std::vector<Base>& bases,

@@ -1,4 +1,4 @@
-// The time of day, for whom decides by it.
+// The time of day, for code that decides by it.
 #pragma once
 
 #include <chrono>

@@ -38,7 +38,7 @@ class Watch {
   Terminal& terminal_;
   News news_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  std::optional<std::string> last_;  // what was shown last, without how long it is ago
+  std::optional<std::string> last_;  // a key of what was shown last, without the age
   std::optional<int> status_;
 };
 

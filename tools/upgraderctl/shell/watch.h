@@ -1,5 +1,5 @@
-// status --watch: the page painted anew in place at a terminal, a line a change elsewhere, until a
-// signal comes or nobody reads on.
+// Performs `status --watch`: on a terminal, paints the page again in place; elsewhere, prints a
+// line for each change. Ends at a signal, or when nobody reads its output.
 #pragma once
 
 #include <string>
