@@ -27,7 +27,7 @@ npm_cpu_x86_64 = x64
 npm_cpu_aarch64 = arm64
 npm_cpu_armv7l = arm
 npm: static-tools
-	@tests/need-packages nodejs npm
+	@tests/need-packages nodejs $(npm_package)
 	@rm -rf $(BUILD)/npm
 	@packaging/npm/pack $(version) $(BUILD)/npm $(npm_cpu)=$(static_tools)/bin
 	@BUILD=$(BUILD) tests/delivery/packages/installed npm

@@ -83,7 +83,7 @@ releases_built := $(releases_program) $(releases_test_programs)
 # check-projects packs projects of Node.js and Python with the real npm and pip, which takes half a
 # minute of processor time. NETWORK=1 also packs a package of npm's registry.
 check-projects:
-	@tests/need-packages $(releases_packages) nodejs npm python3-pip
+	@tests/need-packages $(releases_packages) nodejs $(npm_package) python3-pip
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) NETWORK=$(NETWORK) tests/together/releases/projects
 
