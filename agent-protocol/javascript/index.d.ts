@@ -107,3 +107,68 @@ export class Agent implements AsyncIterable<AgentEvent> {
   heartbeat(): void;
   status(text: string): void;
 }
+
+/** At most one of registry, directory and url; without any of them npm's own settings hold. */
+export interface UpdateOptions {
+  /** The URL of npm's registry. */
+  registry?: string;
+  /** A directory of files that `agent-releases pack` has made. */
+  directory?: string;
+  /** The URL of a manifest, which the publisher replaces. */
+  url?: string;
+  /** With directory and url: a directory of public keys. One of them has signed the manifest. */
+  keys?: string;
+  /** The number of newest releases that stay. Left out: nothing is removed. */
+  keep?: number;
+  /** The directory of releases; left out: the one that this program lies in. */
+  releases?: string;
+  /** The name on the registry; left out: that of the nearest package.json above this program. */
+  package?: string;
+  /** The name of a directory of releases that is made; left out: `package` without its scope. */
+  name?: string;
+  /** The registry's tag; left out: latest. */
+  tag?: string;
+  /** The program of `bin` that is run; needed if `bin` has several, and none is called `package`. */
+  program?: string;
+  /** Packages may run their install scripts, as native addons do. */
+  scripts?: boolean;
+  /** The directory of agent-releases; left out: the npm package with the programs, or PATH. */
+  programs?: string;
+  /** How many milliseconds an upgrade may take to begin; left out: two minutes. */
+  wait?: number;
+  /** Ends what is under way. A release that was added stays. */
+  signal?: AbortSignal;
+}
+
+export interface Update {
+  /**
+   * `current`: there is no newer version. `installed`: the directory had no release, and has its
+   * first now. `committed`: the newer version has passed its trial; only a caller that is not itself
+   * replaced is told. `failed`: the newer version was tried, now or before, and is not tried again.
+   * `held`: an operator desires a version, and nothing was done.
+   */
+  outcome: 'current' | 'installed' | 'committed' | 'failed' | 'held';
+  /** The version that runs. */
+  version?: string;
+  /** With `failed`: the version that failed, where by the words of agent-protocol(7), and why. */
+  newest?: string;
+  stage?: string;
+  reason?: string;
+  /** Why old releases could not be removed. */
+  warning?: string;
+}
+
+/** `deed` is what was tried, `reason` why it failed, `status` how the program that failed exited. */
+export class UpdateError extends Error {
+  readonly deed: string;
+  readonly reason: string;
+  readonly status?: number;
+}
+
+/**
+ * Looks for a newer version, and has it replace the daemon. Resolves when that has ended; a process
+ * that is replaced is stopped meanwhile. Throws an UpdateError, in words, and the releases are as
+ * they were: nothing half-written is among them. A release that was added stays, and the next call
+ * goes on with it. One call at a time.
+ */
+export function update(options?: UpdateOptions): Promise<Update>;

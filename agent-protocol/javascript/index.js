@@ -1,3 +1,4 @@
 // The agent's half of agent-protocol(7): by it a program lets upgrader(8) replace it while it
-// works. See README.md.
+// works. By update() a program replaces itself by its next version. See README.md.
 export { Agent } from './lib/agent.js';
+export { UpdateError, update } from './lib/update.js';

@@ -1,5 +1,5 @@
 // An agent in TypeScript that is compiled with the package's types, and never run.
-import { Agent, AgentEvent } from 'agent-protocol';
+import { Agent, AgentEvent, UpdateError, update } from 'agent-protocol';
 
 function told(event: AgentEvent): string {
   switch (event.type) {
@@ -28,5 +28,16 @@ export async function main(): Promise<void> {
     // @ts-expect-error: an upgrade names a file
     agent.upgrade({ id: 'u1' });
     agent.upgrade({ id: 'u1', executable: '/opt/agent/1.1', fallback: 'warm', trial: 60_000 });
+  }
+}
+
+export async function look(): Promise<string> {
+  try {
+    const ended = await update({ keep: 3, wait: 60_000, signal: new AbortController().signal });
+    // @ts-expect-error: there is no such outcome
+    if (ended.outcome === 'done') return '';
+    return ended.reason ?? ended.version ?? ended.outcome;
+  } catch (error) {
+    return error instanceof UpdateError ? `${error.deed} ${error.reason}` : '';
   }
 }

@@ -1,6 +1,7 @@
 """The agent's half of agent-protocol(7): by it a program lets `upgrader` replace it while it
-works."""
+works. By update() a program replaces itself by its next version."""
 
+from ._releases import UpdateError
 from .aio import AsyncAgent
 from .agent import Agent
 from .events import (
@@ -17,6 +18,7 @@ from .events import (
     Welcome,
 )
 from .session import Refused
+from .updating import Update, update
 
 __all__ = [
     "Accepted",
@@ -31,6 +33,9 @@ __all__ = [
     "Failure",
     "Refused",
     "Stop",
+    "Update",
+    "UpdateError",
     "UpgradeFailed",
     "Welcome",
+    "update",
 ]

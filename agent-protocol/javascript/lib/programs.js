@@ -1,0 +1,81 @@
+// Runs the programs that an update needs: npm and agent-releases. Each gets its words as they are,
+// never by a shell, and an input that is empty. Knows nothing of what they are run for.
+
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import process from 'node:process';
+
+const outputBytesMax = 16_777_216; // a list of a thousand releases has half a megabyte
+const reasonCharactersMax = 600; // of the last lines that a program says: an error is read by people
+
+/** An update that could not be made: `deed` is what was tried, `reason` why it failed. */
+export class UpdateError extends Error {
+  constructor(deed, reason) {
+    super(`cannot ${deed}: ${reason}`);
+    this.name = 'UpdateError';
+    this.deed = deed;
+    this.reason = reason;
+  }
+}
+
+// The path of one of our programs: in the directory that was named, or in the npm package with the
+// programs of this processor, or the bare name, which is looked up in PATH.
+export function programPath(name, directory) {
+  if (directory !== undefined) return path.join(directory, name);
+  try {
+    const found = createRequire(import.meta.url);
+    const beside = found.resolve(`@upgrader/linux-${process.arch}/package.json`);
+    const program = path.join(path.dirname(beside), 'bin', name);
+    if (fs.existsSync(program)) return program;
+  } catch {
+    // That package is not installed.
+  }
+  return name;
+}
+
+// The last lines of what a program has said, on one line, without what could command a terminal.
+export function lastWords(text) {
+  const lines = text.split('\n')
+    .map((line) => line.replace(/^npm (ERR!|error) ?/, '').replace(/\p{Cc}/gu, ' ').trim())
+    .filter((line) => line !== '' && !/^A complete log of this run/.test(line));
+  return lines.join('; ').slice(-reasonCharactersMax);
+}
+
+function failureOf(error, stderr, command) {
+  if (error.code === 'ENOENT') return `there is no program ${command}`;
+  if (error.code === 'EACCES') return `${command} may not be executed`;
+  if (error.code === 'ABORT_ERR') return 'it was interrupted';
+  const words = lastWords(stderr);
+  if (words) return words;
+  if (error.signal) return `${command} was killed by ${error.signal}`;
+  return error.code === undefined ? error.message : `${command} exited with status ${error.code}`;
+}
+
+// What the program writes to its standard output. Throws an UpdateError whose `status` is the exit
+// status, or undefined if it did not exit. It is killed when `signal` aborts.
+export function run(deed, command, words, { cwd, env = {}, signal } = {}) {
+  return new Promise((resolve, reject) => {
+    const settings = { cwd, env: { ...process.env, ...env }, signal, maxBuffer: outputBytesMax };
+    const child = execFile(command, words, settings, (error, stdout, stderr) => {
+      if (!error) return resolve(stdout);
+      const failed = new UpdateError(deed, failureOf(error, stderr, command));
+      if (Number.isInteger(error.code)) failed.status = error.code;
+      reject(failed);
+    });
+    child.stdin?.on('error', () => {}).end();
+  });
+}
+
+// The JSON that a program has written; the last line of it if there are several.
+export function parsed(deed, text) {
+  for (const part of [text, text.trim().split('\n').at(-1)]) {
+    try {
+      return JSON.parse(part);
+    } catch {
+      // The last line is tried next.
+    }
+  }
+  throw new UpdateError(deed, `the answer is not JSON: ${lastWords(text).slice(0, 100)}`);
+}

@@ -1,0 +1,91 @@
+// A directory of releases, as agent-releases(1) keeps it, by that program. Decides nothing.
+
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { UpdateError, parsed, programPath, run } from './programs.js';
+
+const absent = 2; // agent-releases: there is no such directory or version
+
+// { name, version, directory } of the release that the file at `program` lies in, or null.
+export function releaseOf(program) {
+  let here;
+  try {
+    here = fs.realpathSync(program);
+  } catch {
+    return null;
+  }
+  for (let above = path.dirname(here); above !== here; above = path.dirname(above)) {
+    let name;
+    try {
+      name = fs.readFileSync(path.join(above, '.name'), 'utf8').trim();
+    } catch {
+      here = above;
+      continue;
+    }
+    const prefix = `${name}-v`;
+    const release = path.basename(here);
+    if (name && release.startsWith(prefix)) {
+      return { name, version: release.slice(prefix.length), directory: above };
+    }
+    here = above;
+  }
+  return null;
+}
+
+export class Releases {
+  constructor(directory, { programs, signal } = {}) {
+    this.directory = path.resolve(directory);
+    this.program = programPath('agent-releases', programs);
+    this.signal = signal;
+  }
+
+  async #run(deed, ...words) {
+    const command = ['--json', `--dir=${this.directory}`, ...words];
+    return parsed(deed, await run(deed, this.program, command, { signal: this.signal }));
+  }
+
+  // What `list` says, or null if the directory has not been made.
+  async list() {
+    try {
+      return await this.#run(`read the releases in ${this.directory}`, 'list');
+    } catch (error) {
+      const made = fs.existsSync(path.join(this.directory, '.name'));
+      if (error.status === absent && !made) return null;
+      throw error;
+    }
+  }
+
+  show(version) {
+    return this.#run(`read release ${version}`, 'show', version);
+  }
+
+  // Adds the release of a manifest, a path or a URL; gives { release, event }.
+  add(manifest, name, trust) {
+    return this.#run(`add ${manifest}`, `--name=${name}`, 'add', manifest, ...trust);
+  }
+
+  prune(keep) {
+    return this.#run(`remove old releases in ${this.directory}`, 'prune', `--keep=${keep}`);
+  }
+
+  // Packs an npm project; gives { version, manifest, sha256 }. Everything is made below `scratch`.
+  async pack({ name, version, entry, project, scripts, scratch, env }) {
+    const deed = `pack ${name} ${version}`;
+    const words = ['--json', 'pack', '--npm', `--name=${name}`, `--version=${version}`,
+      `--entry=${entry}`, `--out=${path.join(scratch, 'out')}`, ...(scripts ? ['--scripts'] : []),
+      project];
+    const settings = { env: { ...env, TMPDIR: scratch }, signal: this.signal };
+    return parsed(deed, await run(deed, this.program, words, settings));
+  }
+
+  // Makes the link that is run, of a directory whose first release this is.
+  start(release) {
+    try {
+      fs.symlinkSync(path.relative(this.directory, release.executable),
+        path.join(this.directory, 'current'));
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw new UpdateError('make the link current', error.message);
+    }
+  }
+}

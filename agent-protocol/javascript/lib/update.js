@@ -1,0 +1,193 @@
+// A daemon's own update: is there a newer version, it is put beside the present one, the upgrader
+// replaces the daemon by it, and how that ended. See README.md, "A daemon that updates itself".
+//
+// sources.js knows where versions come from, releases.js where they lie. The ledger of
+// agent-releases(1) says whether a version has failed. Agentify asks the upgrader: it follows the
+// directory of releases.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { UpdateError } from './programs.js';
+import { Releases, releaseOf } from './releases.js';
+import { Directory, Registry, Url, compare, withoutScope } from './sources.js';
+
+export { UpdateError };
+
+const betweenLooksMs = 250;
+const defaultWaitMs = 120_000; // the present version may be on trial itself, for 30 seconds
+const longestUpgradeMs = 3_600_000;
+const scratchPrefix = 'upgrader-update-';
+
+let busy = false; // two at a time would fetch the same version twice
+
+// ---- what is wanted
+
+// The `name` of the nearest package.json above the program.
+function packageAbove(program) {
+  for (let here = path.dirname(path.resolve(program)); ; here = path.dirname(here)) {
+    try {
+      const { name } = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
+      if (typeof name === 'string') return name;
+    } catch {
+      // The directory above may have one.
+    }
+    if (here === path.dirname(here)) return undefined;
+  }
+}
+
+function checkOptions({ registry, directory, url, keys, keep }) {
+  const refuse = (reason) => {
+    throw new UpdateError('update', reason);
+  };
+  const named = [registry, directory, url].filter((each) => each !== undefined);
+  if (named.length > 1) refuse('registry, directory and url exclude each other');
+  const published = directory !== undefined || url !== undefined;
+  if (published && keys === undefined) refuse('directory and url need keys, a directory of keys');
+  if (!published && keys !== undefined) refuse('keys belong to directory and url');
+  if (keep !== undefined && !(Number.isInteger(keep) && keep >= 1)) {
+    refuse('keep is a number of releases, at least 1');
+  }
+}
+
+// { releases, name, running, source } of the options and of the program that runs.
+async function prepare(options) {
+  checkOptions(options);
+  const program = process.argv[1] ?? '';
+  const own = releaseOf(program);
+  const directory = options.releases ?? own?.directory;
+  if (directory === undefined) {
+    throw new UpdateError('update',
+      'this program lies in no directory of releases: name one by `releases`');
+  }
+  const releases = new Releases(directory, options);
+  const list = await releases.list();
+  const wanted = options.package ?? packageAbove(program);
+  const name = list?.name ?? options.name ?? (wanted && withoutScope(wanted));
+  if (!name) throw new UpdateError('update', 'no package.json names this program: say `package`');
+  const isOwn = own && fs.existsSync(directory) && fs.realpathSync(directory) === own.directory;
+  const current = list?.releases.find((each) => each.current)?.version;
+  const running = isOwn ? own.version : current;
+  const settings = { ...options, package: wanted };
+  let source = new Registry(releases, name, settings);
+  if (options.directory !== undefined) source = new Directory(releases, name, settings);
+  if (options.url !== undefined) source = new Url(releases, name, settings);
+  return { releases, list, name, running, source };
+}
+
+// ---- what is there
+
+// A directory of our own, without those that killed updates have left behind.
+function makeScratch() {
+  const place = os.tmpdir();
+  try {
+    for (const name of fs.readdirSync(place)) {
+      const owner = name.match(/^upgrader-update-(\d+)-/);
+      const left = owner && !fs.existsSync(`/proc/${owner[1]}`);
+      if (!left || fs.lstatSync(path.join(place, name)).uid !== process.getuid()) continue;
+      fs.rmSync(path.join(place, name), { recursive: true, force: true });
+    }
+    return fs.mkdtempSync(path.join(place, `${scratchPrefix}${process.pid}-`));
+  } catch (error) {
+    throw new UpdateError(`make a directory in ${place}`, error.message);
+  }
+}
+
+async function fetchInto(source) {
+  const scratch = makeScratch();
+  try {
+    return (await source.add(scratch)).release;
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function failed(release, running) {
+  const { stage, reason } = release.last;
+  return { outcome: 'failed', version: running, newest: release.version, stage, reason };
+}
+
+// The newest release: the one that is there, or one that is fetched. Null: none is newer.
+async function newestRelease({ source, list, running }) {
+  const version = await source.newest();
+  if (version !== null) {
+    if (running !== undefined && compare(version, running) <= 0) return null;
+    if (version.split('+')[0].includes('-')) {
+      throw new UpdateError(`update to ${version}`, 'it is a pre-release, and none is followed');
+    }
+    const there = list?.releases.find((each) => compare(each.version, version) === 0);
+    if (there) return there;
+  }
+  const release = await fetchInto(source);
+  return running !== undefined && compare(release.version, running) <= 0 ? null : release;
+}
+
+// ---- how it ends
+
+// Until the ledger says how the upgrade to this release has ended. What the ledger said when update()
+// was called, by `list`, is of an earlier one.
+async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
+  const earlier = list?.releases.find((each) => each.version === release.version);
+  const before = JSON.stringify(earlier?.last ?? null);
+  const begun = Date.now();
+  let tried = false;
+  for (;;) {
+    const now = await releases.show(release.version);
+    const ended = now.last && JSON.stringify(now.last) !== before ? now.last.ending : undefined;
+    if (ended === 'committed') return { outcome: 'committed', version: now.version };
+    if (ended === 'failed') return failed(now, running);
+    tried ||= ended === 'trying';
+    if (Date.now() - begun > (tried ? longestUpgradeMs : wait)) {
+      throw new UpdateError(`update to ${release.version}`, tried || now.last?.ending === 'trying' ?
+        'it was tried, and has no ending' :
+        `it lies in ${releases.directory}, and nothing has asked for it: agentify run with ` +
+        '--releases does');
+    }
+    await pause(betweenLooksMs, undefined, { signal }).catch(() => {
+      throw new UpdateError(`wait for the upgrade to ${release.version}`, 'it was interrupted');
+    });
+  }
+}
+
+// Why old releases could not be removed, or nothing. Fetching goes on without that.
+async function prune({ releases, list }, { keep }) {
+  if (keep === undefined || !list || list.releases.length <= keep) return {};
+  try {
+    await releases.prune(keep);
+    return {};
+  } catch (error) {
+    return { warning: error.message };
+  }
+}
+
+async function updateOnce(options, prepared) {
+  const { releases, list, running } = prepared;
+  if (list && !list.newest_is_desired) return { outcome: 'held', version: running };
+  const release = await newestRelease(prepared);
+  if (release === null) return { outcome: 'current', version: running };
+  if (release.last?.ending === 'failed' && !release.last.tried_again) {
+    return failed(release, running);
+  }
+  if (running === undefined) {
+    releases.start(release);
+    return { outcome: 'installed', version: release.version };
+  }
+  return ending(prepared, release, options);
+}
+
+/** Described in index.d.ts. */
+export async function update(options = {}) {
+  if (busy) throw new UpdateError('update', 'another update of this process has not ended');
+  busy = true;
+  try {
+    const prepared = await prepare(options);
+    // At the beginning: the process that is replaced sees the end of a good upgrade no more.
+    const warning = await prune(prepared, options);
+    return { ...await updateOnce(options, prepared), ...warning };
+  } finally {
+    busy = false;
+  }
+}

@@ -1,0 +1,239 @@
+"""A daemon's own update: is there a newer version, it is put beside the present one, the upgrader
+replaces the daemon by it, and how that ended. See README.md, "A daemon that updates itself".
+
+The ledger of agent-releases(1) says whether a version has failed. Agentify asks the upgrader: it
+follows the directory of releases.
+"""
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ._releases import Releases, UpdateError, release_of
+from ._sources import Directory, Index, Source, Url, order
+
+BETWEEN_LOOKS = 0.25  # seconds
+LONGEST_UPGRADE = 3600.0
+SCRATCH = "upgrader-update-"
+
+_busy = threading.Lock()  # two updates at a time would fetch the same version twice
+
+
+@dataclass(frozen=True)
+class Update:
+    """What came of update().
+
+    outcome   `current`: there is no newer version. `installed`: the directory had none, and has its
+              first now. `committed`: the newer version has passed its trial; only a caller that is
+              not itself replaced is told. `failed`: the newer version was tried, now or before, and
+              is not tried again. `held`: an operator desires a version, and nothing was done.
+    version   the version that runs, or None if none does
+    newest    with `failed`: the version that failed
+    stage     with `failed`: where, by the words of agent-protocol(7)
+    reason    with `failed`: why
+    warning   why old releases could not be removed
+    """
+
+    outcome: str
+    version: Optional[str] = None
+    newest: Optional[str] = None
+    stage: Optional[str] = None
+    reason: Optional[str] = None
+    warning: Optional[str] = None
+
+
+def update(
+    *,
+    registry: Optional[str] = None,
+    directory: Optional[str] = None,
+    url: Optional[str] = None,
+    keys: Optional[str] = None,
+    keep: Optional[int] = None,
+    releases: Optional[str] = None,
+    package: Optional[str] = None,
+    module: Optional[str] = None,
+    programs: Optional[str] = None,
+    wait: float = 120.0,
+) -> Update:
+    """Looks for a newer version, and has it replace the daemon. Blocks until that has ended, so a
+    daemon calls it in a thread; the process that is replaced is stopped meanwhile.
+
+    registry    the index of pip; without registry, directory and url, the one that pip is set to
+    directory   a directory of published files, or
+    url         the URL of a manifest that the publisher replaces; both need `keys`,
+    keys        a directory of public keys, one of which has signed the manifest
+    keep        the number of newest releases that stay; without it nothing is removed
+    releases    the directory of releases; by default the one that this program lies in
+    package     the name on the index; by default the name of the releases
+    module      the module that is run; by default `package` with underscores
+    programs    the directory of agent-releases; by default that of this Python, or PATH
+    wait        how many seconds an upgrade may take to begin
+
+    Raises UpdateError, in words, and the releases are as they were: nothing half-written is among
+    them. A release that was added stays, and the next call goes on with it.
+    """
+    if not _busy.acquire(blocking=False):
+        raise UpdateError("update", "another update of this process has not ended")
+    try:
+        _check(registry, directory, url, keys, keep)
+        own = release_of(sys.argv[0]) if sys.argv and sys.argv[0] else None
+        if releases is None and own is None:
+            reason = "this program lies in no directory of releases: name one by `releases`"
+            raise UpdateError("update", reason)
+        place = Releases(releases or str(own.directory if own else ""), programs)
+        listed = place.list()
+        is_own = own is not None and os.path.realpath(place.directory) == str(own.directory)
+        name = listed["name"] if listed else (package or (own.name if own else ""))
+        if not name:
+            raise UpdateError("update", "say the name of the program by `package`")
+        package = package or name
+        source: Source = Index(
+            place, name, package, registry, module or re.sub(r"[-.]+", "_", package)
+        )
+        if directory is not None and keys is not None:
+            source = Directory(place, name, directory, keys)
+        if url is not None and keys is not None:
+            source = Url(place, name, url, keys)
+        running = own.version if own and is_own else _current(listed)
+        warning = _prune(place, listed, keep)
+        return _update(place, listed, running, source, wait, warning)
+    finally:
+        _busy.release()
+
+
+def _check(
+    registry: Optional[str],
+    directory: Optional[str],
+    url: Optional[str],
+    keys: Optional[str],
+    keep: Optional[int],
+) -> None:
+    if sum(each is not None for each in (registry, directory, url)) > 1:
+        raise UpdateError("update", "registry, directory and url exclude each other")
+    published = directory is not None or url is not None
+    if published and keys is None:
+        raise UpdateError("update", "directory and url need keys, a directory of keys")
+    if not published and keys is not None:
+        raise UpdateError("update", "keys belong to directory and url")
+    if keep is not None and keep < 1:
+        raise UpdateError("update", "keep is a number of releases, at least 1")
+
+
+def _current(listed: Any) -> Optional[str]:
+    found = [each["version"] for each in listed["releases"] if each["current"]] if listed else []
+    return str(found[0]) if found else None
+
+
+def _prune(place: Releases, listed: Any, keep: Optional[int]) -> Optional[str]:
+    """Why old releases could not be removed, or None. At the beginning, since the process that is
+    replaced does not see the end of a good upgrade."""
+    if keep is None or not listed or len(listed["releases"]) <= keep:
+        return None
+    try:
+        place.prune(keep)
+    except UpdateError as error:
+        return str(error)
+    return None
+
+
+def _update(
+    place: Releases,
+    listed: Any,
+    running: Optional[str],
+    source: Source,
+    wait: float,
+    warning: Optional[str],
+) -> Update:
+    if listed and not listed["newest_is_desired"]:
+        return Update("held", running, warning=warning)
+    release = _newest_release(source, listed, running)
+    if release is None:
+        return Update("current", running, warning=warning)
+    last = release.get("last", {})
+    if last.get("ending") == "failed" and not last.get("tried_again"):
+        return _failed(release, running, warning)
+    if running is None:
+        place.start(release["executable"])
+        return Update("installed", release["version"], warning=warning)
+    before = [each for each in listed["releases"] if each["version"] == release["version"]]
+    earlier = before[0].get("last") if before else None
+    return _ending(place, release, earlier, running, wait, warning)
+
+
+def _failed(release: Any, running: Optional[str], warning: Optional[str]) -> Update:
+    last = release["last"]
+    stage, reason = last.get("stage"), last.get("reason")
+    return Update("failed", running, release["version"], stage, reason, warning)
+
+
+def _newest_release(source: Source, listed: Any, running: Optional[str]) -> Any:
+    """The newest release: one that is there, or one that is fetched. None: none is newer."""
+    version = source.newest()
+    if version is not None:
+        if running is not None and order(version) <= order(running):
+            return None
+        if not order(version)[1]:
+            raise UpdateError(f"update to {version}", "it is a pre-release, and none is followed")
+        for each in listed["releases"] if listed else []:
+            if order(each["version"]) == order(version):
+                return each
+    try:
+        made = _Scratch()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UpdateError("make a directory for what is fetched", reason) from None
+    with made as scratch:
+        release = source.add(scratch)
+    newer = running is None or order(release["version"]) > order(running)
+    return release if newer else None
+
+
+class _Scratch(tempfile.TemporaryDirectory[str]):
+    """A directory of our own, without those that killed updates have left behind."""
+
+    def __init__(self) -> None:
+        place = tempfile.gettempdir()
+        for name in os.listdir(place):
+            owner = re.match(rf"{SCRATCH}(\d+)-", name)
+            if not owner or os.path.exists(f"/proc/{owner[1]}"):
+                continue
+            path = os.path.join(place, name)
+            if os.lstat(path).st_uid == os.getuid():
+                shutil.rmtree(path, ignore_errors=True)
+        super().__init__(prefix=f"{SCRATCH}{os.getpid()}-")
+
+
+def _ending(
+    place: Releases,
+    release: Any,
+    earlier: Any,
+    running: str,
+    wait: float,
+    warning: Optional[str],
+) -> Update:
+    """Waits until the ledger says how the upgrade to this release has ended. What it said when
+    update() was called, `earlier`, is of an upgrade before."""
+    begun = time.monotonic()
+    tried = False
+    while True:
+        now = place.show(release["version"])
+        last = now.get("last")
+        ending = last["ending"] if last and last != earlier else None
+        if ending == "committed":
+            return Update("committed", now["version"], warning=warning)
+        if ending == "failed":
+            return _failed(now, running, warning)
+        tried = tried or ending == "trying"
+        if time.monotonic() - begun > (LONGEST_UPGRADE if tried else wait):
+            reason = "it was tried, and has no ending"
+            if not tried and not (last and last["ending"] == "trying"):
+                reason = f"it lies in {place.directory}, and nothing has asked for it: agentify "
+                reason += "run with --releases does"
+            raise UpdateError(f"update to {release['version']}", reason)
+        time.sleep(BETWEEN_LOOKS)
