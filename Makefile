@@ -200,6 +200,8 @@ help-all:
 	@echo 'make check-fat      a disk without links and FIFOs, in a virtual machine'
 	@echo 'make crash-releases   agent-releases killed at every call, and after power cuts'
 	@echo 'make check-projects   projects packed by the real npm and pip (NETWORK=1)'
+	@echo 'make check-updates    daemons that update themselves by the real npm and pip'
+	@echo 'make check-pm2   the same beside pm2, killed and with bad versions (needs the network)'
 	@echo 'make fuzz-releases    libFuzzer on all bytes that it takes (SECONDS=N)'
 	@echo 'make bench-releases   its speed and memory; make endurance-releases: 10,000 adds'
 	@echo 'make sanitize   the tests under AddressSanitizer and UBSan'
