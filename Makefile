@@ -1,5 +1,5 @@
-# upgrader: replaces a running agent by its next version, and falls back by itself.
-# `make help` shows ten targets, `make help-all` all of them.
+# The top Makefile of upgrader, which replaces a running agent by its next version and falls back by
+# itself. `make help` shows ten targets, `make help-all` all of them.
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -12,18 +12,19 @@ DOCDIR ?= $(PREFIX)/share/doc/upgrader
 
 CXX ?= g++
 CXXFLAGS ?= -O2
-# Public headers of tools/ lie where they will be installed: <agent-releases/NAME.h>.
+# Public headers of tools/ have the same path as after their installation: <agent-releases/NAME.h>.
 CPPFLAGS += -I. -Itools/agent-releases/include
-# Offsets in files and times have 64 bits on every machine, also where glibc's default is 32.
+# File offsets and times have 64 bits on every machine, even if glibc's default is 32.
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-# All that is installed checks the ends of its buffers and containers. Tests are compiled more often
-# than they run; a compiler that does not optimize cannot fortify.
+# Everything that is installed checks the bounds of its buffers and containers. Tests are compiled
+# more often than they run, so they are not hardened; and a compiler that does not optimize cannot
+# fortify.
 x86 := $(filter x86_64 i686,$(shell uname -m))
 HARDENING ?= -fstack-protector-strong -D_GLIBCXX_ASSERTIONS $(if $(x86),-fcf-protection) \
   $(if $(filter -O0,$(CXXFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 $(BUILD)/objects/tests/%.o $(BUILD)/objects/units/tests/%.o: HARDENING =
-# Of a unit a program takes the functions that it calls.
+# A program gets only those functions of a unit that it calls.
 COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections $(wide_types) \
   $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
 LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
@@ -31,28 +32,30 @@ LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
 version := $(shell sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
 soname := libagent-protocol.so.1
 
-# What each job needs of Debian 12.
+# The Debian 12 packages that each job needs.
 build_packages = g++ libuv1-dev libcereal-dev
 check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-format-14 python3 zsh \
   git
 
-# All processors, unless make was told otherwise.
+# Uses all processors, unless make was started with -j.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Objects lie apart: $(BUILD)/upgrader is the program.
+# Objects have a directory of their own, since $(BUILD)/upgrader is the program.
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
 
-# Most of what it takes to compile a file is to read headers. So sources are compiled some dozens at
-# once: $(call unit,NAME,SOURCES) is the object of a file that includes them all. SINGLE=1 makes an
-# object of each of them, for what looks at objects, or exchanges one: give it a BUILD of its own.
+# Compiling a file is mostly reading its headers. So some dozens of sources are compiled at once:
+# $(call unit,NAME,SOURCES) is the object of a file that includes them all. SINGLE=1 makes one
+# object of each source, for targets that look at objects or replace one; it needs a BUILD of its
+# own.
 unit = $(eval unit_$(1) := $(2))$(if $(SINGLE),$(call objects,$(2)),$(BUILD)/objects/units/$(1).o)
 single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
-# The tests of a wing are compiled as a few units, and linked once. A test is a link to that
-# program, which then runs the tests of the file that has the name of the link: catch_main.cc. A
-# rule of its own says what the program is linked of. $(call wing,PROGRAM,FILES) makes the links.
-# Those that $(call parted_wing,PROGRAM,FILES) makes are programs of their own where SINGLE=1.
+# A wing is a directory of tests. They are compiled as a few units, and linked into one program;
+# each test is a link to that program, which runs the tests of the file with the name of the link
+# (catch_main.cc). A separate rule lists the objects of the program. $(call wing,PROGRAM,FILES)
+# makes the links. With $(call parted_wing,PROGRAM,FILES) and SINGLE=1, each test is a program of
+# its own.
 define wing_links
 $(patsubst %.cc,$(BUILD)/%,$(2)): $(BUILD)/tests/$(1)
 	@mkdir -p $$(@D)
@@ -69,7 +72,8 @@ protocol_objects := $(base_text) \
   $(call unit,agent-protocol/wire,$(wildcard agent-protocol/cpp/wire/*.cc)) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
-# The simulation has a loop of its own, and of the shell those alone that stand around the loop.
+# The parts of the shell that the simulation shares with the upgrader: its loop is its own, so it
+# links only the parts around the loop.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
 upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control \
   control_fifo init_system log programs readiness)
@@ -79,8 +83,9 @@ upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/life,$(upgrader_life)) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
-# What tests share. Programs without Catch2 link the walks, the processes and the inputs: what needs
-# Catch2 stands apart from those. The last alone knows where the tree is.
+# Code that several tests share. Programs without Catch2 link the walks, the processes and the
+# inputs; code that needs Catch2 is in separate units. Only the last unit knows the path of the
+# source tree.
 walk_support := $(call unit,tests/support/walks, \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
   $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story vouching))
@@ -95,7 +100,8 @@ support_objects := $(walk_support) \
     $(call integration_support,world world_agents world_end world_files json puppet_handle)) \
   $(call objects,tests/support/inputs.cc tests/support/source_directory.cc)
 protocol_library := $(BUILD)/libagent-protocol.a
-# The side of whoever gives an upgrader orders by its control directory. It is not installed.
+# The library for programs that give orders to an upgrader by its control directory. It is not
+# installed.
 control_library := $(BUILD)/libagent-control.a
 upgrader_library := $(BUILD)/libupgrader.a
 support_library := $(BUILD)/tests/libsupport.a
@@ -105,16 +111,16 @@ unit_tests := $(patsubst %.cc,$(BUILD)/%, \
   tests/decisions/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc))
-# What the later layers of verification give to `make check`; their files add to it.
+# Tests of later layers of verification that `make check` runs, too; their files add to this list.
 layer_tests :=
-# Tests that take more than ten seconds of processor, or need root, the network or more packages:
-# `make check` leaves them to `make check-all`. Their files add to it.
+# Tests that take more than ten seconds of processor time, or need root, the network or more
+# packages: `make check` leaves them to `make check-all`. Their files add to this list.
 long_tests :=
-# Those that take longest, which are begun first, so that none is waited for at the end.
+# The slowest tests, which are started first, so that none is waited for at the end.
 slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \
   decisions/explore/explore_test \
   together/integration/sample_agent_test together/integration/freeze_test)
-# The scripted agent of the integration tests: no code of what is tested.
+# The scripted agent of the integration tests, which contains no code of the tested programs.
 puppet := $(BUILD)/tests/together/integration/puppet
 programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
@@ -125,28 +131,29 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .PHONY: always all programs samples demo check check-built check-here check-all check-all-here \
   quick install uninstall clean help help-all packages dist deb
 
-# The programs that stand beside the upgrader on one machine: each has a directory below tools/,
-# with a .mk that adds to these lists. Programs and libraries are built by `make` and installed;
-# tests are what tests/run can run, for `make check`; packages are what those need of Debian. What
-# the programs themselves need is added to build_packages.
+# The programs that run beside the upgrader on one machine: each has a directory below tools/, with
+# a .mk that adds to these lists. `make` builds the programs and libraries, and they are installed.
+# The tests are programs that tests/run can run, for `make check`; the packages are the Debian
+# packages that these tests need. Packages that the programs themselves need are added to
+# build_packages.
 tool_programs :=
 tool_libraries :=
 tool_headers :=
 tool_tests :=
 tool_packages :=
 include $(wildcard tools/*/*.mk)
-# The fleet's programs, which stand on many machines, add to the same lists.
+# The fleet's programs, which run on many machines, add to the same lists.
 include $(wildcard fleet/*.mk fleet/*/*.mk)
 programs += $(tool_programs) $(tool_libraries)
 check_packages += $(tool_packages)
 
-# What a directory of tests adds: programs, targets of its own, tests for `make check`.
+# Directories of tests add programs, targets of their own, and tests for `make check`.
 include $(wildcard tests/*/*.mk tests/*/*/*.mk)
 include packaging/html/html.mk
 
 all: programs samples
 
-# The ten that most people need; `make help-all` has the others, too.
+# Shows the ten targets that most people need; `make help-all` shows the others, too.
 help:
 	@echo 'make            build all that is installed, into $(BUILD)/'
 	@echo 'make demo       install what is missing, build, and watch live upgrades, good and bad'
@@ -221,12 +228,12 @@ $(BUILD)/objects/%.o: %.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-# Written anew when the list has changed. (A name in it stands for a file from the top.)
+# Written again only when the list has changed. (A name in it is a path from the top directory.)
 $(BUILD)/units/%.cc: always
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
-# Files that lie side by side there have names in common that shadow nothing where they stand; make
-# analyze looks at each by itself.
+# Files in one unit share names that shadow nothing in their own file; make analyze compiles each
+# file by itself.
 $(BUILD)/objects/units/%.o: WARNINGS += -Wno-shadow -Wno-subobject-linkage -Wno-maybe-uninitialized
 $(BUILD)/objects/units/%.o: $(BUILD)/units/%.cc
 	@mkdir -p $(@D)
@@ -236,7 +243,7 @@ $(BUILD)/objects/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -D_GNU_SOURCE $(wide_types) -O2 -I. -MMD -MP -c -o $@ $<
 
-# Only the C interface is to be seen from outside: the rest may change without a new soname.
+# Only the C interface is visible from outside, so the rest can change without a new soname.
 $(protocol_objects): CXXFLAGS += -fvisibility=hidden
 
 define make_archive
@@ -259,20 +266,21 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 
 include sample-agent/variants.mk
 include packaging/static/static.mk packaging/packaging.mk
-# Tables of addresses are filled in at start, and then read only.
+# Tables of addresses are filled in at the start of a program, and read-only after that.
 $(filter-out %.a,$(programs)) $(sample_agent): LDFLAGS += -Wl,-z,relro,-z,now
 programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
 
-# ---- tests: every tests/DIR/NAME_test.cc is run by itself
+# ---- tests: every tests/DIR/NAME_test.cc can be run by itself
 
 $(BUILD)/objects/tests/support/source_directory.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
-# Tests are compiled more often than they run, but for those that walk every state.
+# Tests are compiled more often than they run, so without optimisation, except those that walk
+# through every state.
 $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integration/%.o \
   $(BUILD)/objects/units/tests/decisions/unit/%.o \
   $(BUILD)/objects/units/tests/together/integration/%.o: \
   CXXFLAGS += -O0
-# Catch's main is not: its copies of the library's templates are those that all tests run.
+# Catch's main is optimised: all tests run its copies of the library's templates.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
 
 $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o \
@@ -280,7 +288,8 @@ $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/ca
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-# It adds to a namespace of the product, and is by itself. What counts memory has one `new`.
+# This test adds to a namespace of the product, so it is not compiled with others. Tests that count
+# memory share one `new`.
 lone_tests := tests/decisions/unit/stock_archive_test.cc
 unit_files := $(filter-out $(lone_tests),$(wildcard tests/decisions/unit/*_test.cc))
 failing_files := $(filter tests/decisions/unit/failing_%,$(unit_files))
@@ -317,7 +326,7 @@ $(BUILD)/tests/together/integration/wing: \
     $(protocol_library)
 	$(link_wing) -luv
 
-# Walks through all states, stories, and the names of the phases in the model.
+# Tests that walk through all states and stories, and compare the names of the phases in the model.
 walk_files := $(wildcard tests/decisions/explore/*_test.cc tests/decisions/scenario/*_test.cc \
   tests/decisions/model/*_test.cc)
 $(call parted_wing,decisions/explore/wing,$(walk_files))
@@ -325,7 +334,7 @@ $(BUILD)/tests/decisions/explore/wing: $(call unit,tests/decisions/explore/wing,
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 
-# The C interface is used from C, too.
+# This test uses the C interface from C.
 unit_tests += $(BUILD)/tests/decisions/unit/c_interface_test
 $(BUILD)/tests/decisions/unit/c_interface_test: \
   $(BUILD)/objects/tests/decisions/unit/c_interface_test.o \
@@ -340,13 +349,13 @@ $(puppet): $(BUILD)/objects/tests/together/integration/puppet.o $(support_librar
 packages:
 	@tests/need-packages $(build_packages)
 
-# The packages come first: without them nothing can be built.
+# Checks for the packages first: without them nothing can be built.
 check:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory check-here
 
-# What a change of the decisions needs: units, scenarios, every state by two tables. The sample
-# agent's units wait for processes, and decide nothing of the upgrader's.
+# The tests for a change of the decisions: units, scenarios, every state by two tables. The sample
+# agent's units are left out: they wait for processes, and test no decision of the upgrader.
 walks = $(addprefix $(BUILD)/tests/decisions/explore/,second_table_test explore_test)
 quick_tests = $(walks) $(filter-out $(walks) $(BUILD)/tests/decisions/unit/sample_%,$(unit_tests))
 quick:
@@ -354,7 +363,7 @@ quick:
 	@$(MAKE) $(jobs) --no-print-directory $(quick_tests)
 	@tests/run $(BUILD) $(quick_tests)
 
-# It knows the names of this processor's instructions alone.
+# This test knows only the names of x86_64's instructions.
 floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/floating_point)
 check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
@@ -363,7 +372,7 @@ delivery_tests = $(addprefix tests/delivery/,install/run.sh install/procd.sh com
 every_test = $(slow_tests) tests/judging/tidy/run.sh tests/together/languages/run \
   $(delivery_tests) $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
   $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
-# PROCESSOR_TIMES=FILE: how many seconds of processor each of them has taken.
+# With PROCESSOR_TIMES=FILE, writes how many seconds of processor time each test has taken.
 check-here: check-built
 	@tests/run $(BUILD) $(filter-out $(long_tests),$(every_test))
 
@@ -381,19 +390,19 @@ demo:
 
 # ---- installation
 
-# A public header of tools/ lies below a directory `include`, as it will be installed.
+# A public header of tools/ is below a directory `include`, under its path after the installation.
 installed_headers = $(foreach header,$(tool_headers), \
   $(PREFIX)/include/$(lastword $(subst /include/, ,$(header))))
 
-# The directories that uninstalling leaves to others only when they are not empty.
+# Directories that other packages may use, too: uninstalling removes them only if they are empty.
 own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(sort $(dir $(installed_headers))) \
   $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) $(DOCDIR)/examples \
   $(addprefix $(DOCDIR)/examples/,agentify fleet hello-agent) $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
-# The hello-agents, as they are copied: in C, C++ and shell, and beside their libraries in the other
-# languages, which stand in no other package.
+# The hello-agents, to be copied by users: in C, C++ and shell; in the other languages with their
+# libraries, which no other package contains.
 hello_in_c = $(wildcard sample-agent/hello/*)
 hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-protocol/, \
   $(addprefix python/,README.md pyproject.toml agent_protocol/*.py agent_protocol/py.typed \
@@ -402,7 +411,7 @@ hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-pro
   $(addprefix javascript/,README.md package.json index.* lib/* examples/*) \
   $(addprefix rust/,README.md Cargo.toml .cargo/* src/* examples/*))))
 
-# The programs whose options a shell completes.
+# The programs whose options the shells complete.
 completed = $(patsubst packaging/completion/%.bash,%,$(wildcard packaging/completion/*.bash))
 zsh_shared = upgrader_durations upgrader_by_help
 
@@ -452,20 +461,20 @@ uninstall:
 	-for directory in $(own_directories); do test ! -d $(DESTDIR)$$directory || \
 	  rmdir --ignore-fail-on-non-empty $(DESTDIR)$$directory; done
 
-# ---- to others: an archive of the release, packages for Debian
+# ---- releases: an archive, packages for Debian
 
 archive := upgrader-$(version)
 archive_path := $(BUILD)/$(archive).tar.gz
-# Archives of one commit are the same to the byte: every file is as old as the release.
+# Archives of one commit are always the same to the byte: every file has the time of the release.
 archive_date = $(shell date -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%s)
 packed = tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
   --mode=u=rwX,go=rX --mtime=@$(archive_date)
 
-# Copies the tree as it is, without what was built, to a directory that is made.
+# Copies the source tree, without built files, to a new directory.
 copy_tree = mkdir -p $(1) && . tests/judging/tidy/files.sh && \
   tree_files | tar -c -T - | tar -x -C $(1)
 
-# Of the commit; where there is no git, of the tree.
+# Makes an archive of the commit; without git, of the source tree.
 dist:
 	@rm -rf $(BUILD)/dist
 	@mkdir -p $(BUILD)/dist/$(archive)
@@ -477,7 +486,7 @@ dist:
 	@rm -rf $(BUILD)/dist
 	@echo $(archive_path)
 
-# Of the tree as it is. What came out is judged and tried by check-deb.
+# Makes packages of the source tree as it is. check-deb inspects and tries them.
 deb_packages = build-essential debhelper lintian mmdebstrap pkgconf
 deb_environment = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD \
   DEB_BUILD_OPTIONS='parallel=$(shell nproc)'
@@ -492,6 +501,6 @@ deb:
 clean:
 	rm -rf $(BUILD)
 
-# Not out of whole systems and unpacked packages, which have files of such names too.
+# Does not search in whole systems and unpacked packages, which have files with such names, too.
 foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init mutation)
 -include $(shell find $(BUILD) $(foreign) -type f -name '*.d' -print 2>/dev/null)

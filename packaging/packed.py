@@ -1,5 +1,5 @@
-# What the packers of npm's tarballs and pip's wheels share: their command line, the programs, and
-# files that appear whole.
+# Code that the packers of npm's tarballs and pip's wheels share: the command line, the programs,
+# and writing files so that they are always whole.
 import os
 import pathlib
 import sys
@@ -9,9 +9,9 @@ PROGRAMS = ["upgrader", "upgraderctl", "agentify", "agent-releases"]
 
 
 def arguments(packer, cpus):
-    """VERSION, OUT and [(CPU, [(program's name, bytes)])] of `packer VERSION OUT CPU=DIRECTORY...`.
-    Ends the process with a sentence if a CPU is none of `cpus`, or a directory lacks a program. OUT
-    is there afterwards."""
+    """Returns VERSION, OUT and [(CPU, [(program's name, bytes)])] of `packer VERSION OUT
+    CPU=DIRECTORY...`. Ends the process with a sentence if a CPU is not in `cpus`, or a directory
+    lacks a program. Makes OUT if it does not exist."""
     if len(sys.argv) < 3 or any("=" not in word for word in sys.argv[3:]):
         sys.exit(f"usage: {packer} VERSION OUT CPU=DIRECTORY...")
     packed = []
@@ -29,7 +29,7 @@ def arguments(packer, cpus):
 
 
 def write_whole(path, content):
-    """The file is there with all of `content`, or is as it was before."""
+    """Writes the file with `content`. If that fails, the file is as it was before."""
     half = path.with_name("." + path.name)
     half.write_bytes(content)
     os.replace(half, path)

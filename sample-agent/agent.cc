@@ -15,20 +15,23 @@
 namespace sample_agent {
 namespace {
 
-// A writer writes often: one look serves many of its writes.
+// How long to wait after a change before working: a writer writes often, and one look serves many
+// of its writes.
 constexpr std::uint64_t work_delay_ms = 1;
 
-// How much work a crash leaves to be recovered; a sync is too dear to be made for each line.
+// The interval of saves: a crash leaves at most the work of this time to be recovered. A sync after
+// each line would be too slow.
 constexpr std::uint64_t save_delay_ms = 200;
 
-// A system that does not tell of changes is asked this often.
+// The interval at which the input is read on a system that does not report changes.
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;
 
 constexpr std::uint64_t us_per_ms = 1'000;
 
-// Twice is asked for; a late one is then no silence.
+// How many heartbeats are sent in watchdog_ms. The protocol requires two; with four, a late one is
+// not yet silence.
 constexpr std::int64_t heartbeats_a_watchdog = 4;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {
@@ -138,7 +141,7 @@ void SampleAgent::on(const Agent::Activate& activate) {
   start_work();
 }
 
-// From the loop that works: an agent that hangs falls silent.
+// Starts heartbeats. They come from the loop that works, so that an agent that hangs sends none.
 void SampleAgent::start_heartbeats() {
   if (!watchdog_) return;
   const std::int64_t interval_ms = watchdog_->count() / heartbeats_a_watchdog;
@@ -213,7 +216,7 @@ void SampleAgent::on(const Agent::Committed& committed) {
   if (copier_) settle();
 }
 
-// Nobody takes the work back any more.
+// Called when nobody can take the work back any more.
 void SampleAgent::settle() {
   copier_->use_newest_format();
   save();
@@ -250,10 +253,10 @@ void SampleAgent::on(const Agent::Stop& stop) {
   stop_timer_.start(variant.fault == Fault::slow_to_stop ? slow_stop_ms : 0);
 }
 
-// No line is under way here: a line and its record are one step of work().
+// Finishes the stop. No line is half copied here: copying a line is one step of work().
 void SampleAgent::finish_stop() {
   save();
-  take_events();  // while that lasted the candidate may have been lost
+  take_events();  // the candidate may have been lost during the save
   if (!stop_) return;
   if (copier_) {
     events_.note("stopped next=" + std::to_string(copier_->next()));
@@ -263,7 +266,8 @@ void SampleAgent::finish_stop() {
   uv_stop(&loop_);
 }
 
-// Nothing has been given up before `stopped` is said, so the work is taken back by going on.
+// Takes the work back: nothing has been given up before `stopped` is said, so the agent simply
+// continues.
 void SampleAgent::on(const Agent::CandidateLost& candidate) {
   if (!stop_ || stop_->reason != Agent::StopReason::upgrade) return;
   if (!agent_.cancel(candidate.id, "the candidate was lost")) return;

@@ -1,5 +1,5 @@
-// The sample agent: leads the conversation with the upgrader, and lets the copier work while this
-// agent is active. Events of the library in, calls of the others out; what happens when is here.
+// The sample agent: talks to the upgrader, and makes the copier work while this agent is active.
+// Calls the other classes at the library's events.
 #pragma once
 
 #include <agent-releases/follower.h>
@@ -22,11 +22,11 @@ class SampleAgent {
  public:
   using Agent = agent_protocol::Agent;
 
-  // `arguments` are those of the command line, of which `configuration` was made.
+  // `arguments` are those of the command line, from which `configuration` was made.
   SampleAgent(uv_loop_t& loop, const Configuration& configuration,
               std::vector<std::string> arguments, Agent agent);
 
-  // Returns the exit status.
+  // Runs until the agent must exit, and returns the exit status.
   [[nodiscard]] int run();
 
  private:
@@ -62,13 +62,13 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  std::optional<Agent::Milliseconds> watchdog_;  // heartbeats are wanted
+  std::optional<Agent::Milliseconds> watchdog_;  // set if heartbeats are wanted
   std::optional<Agent::Failure> past_failure_;
-  std::optional<Copier> copier_;  // while this agent is active
+  std::optional<Copier> copier_;  // set while this agent is active
   bool on_trial_ = false;
-  bool vouched_ = false;                // has said healthy
-  std::optional<Agent::Stop> stop_;     // has been told to
-  std::optional<std::string> waiting_;  // at the gate: the id of the upgrade
+  bool vouched_ = false;                // `healthy` has been said
+  std::optional<Agent::Stop> stop_;     // set when the agent has been told to stop
+  std::optional<std::string> waiting_;  // the id of an upgrade that waits at the gate
   std::optional<agent_releases::Follower> follower_;
 
   Timer work_timer_;
@@ -76,7 +76,7 @@ class SampleAgent {
   Timer tick_;
   Timer heartbeat_timer_;
   Timer stop_timer_;
-  Timer rotate_timer_;  // when a file that was rotated may be left
+  Timer rotate_timer_;  // runs until a rotated file may be left
   std::optional<DirectoryWatch> input_watch_;
   std::optional<Readable> conversation_;
   std::optional<Readable> releases_;

@@ -1,4 +1,4 @@
-// The time of day, for records and events.
+// The time of day, for records and for the event log.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace sample_agent {
 
-// Microseconds since the epoch.
+// Returns microseconds since the epoch.
 inline std::uint64_t now_us() {
   using std::chrono::duration_cast, std::chrono::microseconds, std::chrono::system_clock;
   const auto since_epoch = system_clock::now().time_since_epoch();

@@ -1,4 +1,4 @@
-// The command line as a value.
+// The command line of the sample agent as a value.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ struct Configuration {
   std::string input;
   std::string output;
   std::string state_directory;
-  std::string releases;  // empty: never asks for an upgrade
-  std::string events;    // empty: no event log
+  std::string releases;  // if empty, no upgrade is ever requested
+  std::string events;    // if empty, there is no event log
   std::uint64_t rotate_wait_ms = 5'000;
   bool confirms_gate = false;    // an upgrade waits for the operator
-  bool commits_healthy = false;  // an upgrade is committed when the new version says so
+  bool commits_healthy = false;  // an upgrade is committed when the new version says healthy
 };
 
 [[nodiscard]] std::string_view help_text();
 
-// `arguments` without the program's name. The refusal names the argument.
+// Parses `arguments`, which must not contain the program's name. A refusal names the argument.
 [[nodiscard]] Result<Configuration> parse_arguments(std::span<const std::string_view> arguments);
 
 }  // namespace sample_agent

@@ -1,11 +1,11 @@
-// Why nothing is lost and nothing doubled:
+// Copies lines of the input into records of the output. No line is lost or copied twice, because:
 // * A save syncs the output before it writes the position. So the output always reaches at least as
-//   far as the position says, and what it holds beyond was written after that save.
-// * A save comes before the first record of each input file, and of one that was cut and is begun
-//   again. So the records beyond the position belong to the one file that the position names.
-// * Recovery holds each whole record beyond the position against the next line of that file. If
-//   they agree, the line has been copied; the first that does not agree, a torn one for instance,
-//   is cut off with all after it, and written again.
+//   far as the position says, and records after that place were written after that save.
+// * A save comes before the first record of each input file, and of a file that was cut and is
+//   begun again. So the records after the position belong to the one file that the position names.
+// * Recovery compares each complete record after the position with the next line of that file. If
+//   they agree, the line has been copied. The first record that does not agree, such as a torn one,
+//   is cut off with all records after it, and these lines are copied again.
 #include "sample-agent/copier.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace sample_agent {
 namespace {
 
-// The part of a record before the line is far shorter.
+// The longest record: the part before the line is far shorter than the room for it here.
 constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
 
 }  // namespace
@@ -41,7 +41,7 @@ Outcome Copier::find_position(const std::optional<std::string>& state) {
   const Result<std::uint64_t> size = output_.size();
   if (!size) return Refusal{size.reason()};
 
-  // An agent that was killed may have renamed the position, and not synced that.
+  // An agent that was killed may have renamed the position file without syncing the directory.
   if (Outcome synced = sync_directory(settings_.state_directory); !synced) return synced;
   const auto text = position_file_.read();
   if (!text) return Refusal{text.reason()};
@@ -81,7 +81,7 @@ Outcome Copier::recover(std::uint64_t now_us) {
   }
   const Result<std::uint64_t> end = match_records(following, now_us);
   if (!end) return Refusal{end.reason()};
-  // Opens the present input, so that the position names it before it can be rotated.
+  // Opens the present input file, so that the position names that file before it can be rotated.
   if (const auto line = follower_.peek(now_us); !line) return Refusal{line.reason()};
 
   const Result<std::uint64_t> size = output_.size();
@@ -97,8 +97,8 @@ Outcome Copier::recover(std::uint64_t now_us) {
   return output_.cut(end.value());
 }
 
-// Goes along the output from the position on, and along the input with it if that was found; says
-// where the records end that are good.
+// Compares the output after the position with the input, if that was found (`following`). Returns
+// where the good records end.
 Result<std::uint64_t> Copier::match_records(bool following, std::uint64_t now_us) {
   Result<File> file = File::open(settings_.output, O_RDONLY);
   if (!file) return Refusal{file.reason()};
@@ -156,7 +156,8 @@ Outcome Copier::save() {
   follower_.note_place(position);
   files_begun_ = follower_.files_begun();
   const std::string text = encode_position(position, format_);
-  if (text == durable_text_) return std::monostate{};  // and all of that has been synced
+  // The file has this text already, and has been synced.
+  if (text == durable_text_) return std::monostate{};
 
   if (Outcome synced = output_.sync(); !synced) return synced;
   if (Outcome written = position_file_.replace(text); !written) return written;

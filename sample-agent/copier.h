@@ -1,5 +1,5 @@
-// The work itself: each line of the input becomes exactly one record of the output, whatever ends
-// the agent and whenever. Why that holds stands at the head of copier.cc.
+// The agent's work: each line of the input becomes exactly one record of the output, however and
+// whenever the agent ends. The head of copier.cc explains why that holds.
 #pragma once
 
 #include <cstddef>
@@ -19,47 +19,49 @@ namespace sample_agent {
 
 inline constexpr std::string_view position_file_name = "position";
 
-// One write's worth; the agent looks after its conversation between two turns.
+// The bytes of one turn, about one write; between two turns the agent looks at its conversation.
 inline constexpr std::size_t turn_bytes = 65'536;
 
 struct CopierSettings {
   std::string input;
   std::string output;
   std::string state_directory;
-  std::string version;           // goes into each record
-  unsigned position_format = 1;  // the newest that this version knows
+  std::string version;           // written into each record
+  unsigned position_format = 1;  // the newest format that this version knows
   std::uint64_t rotate_wait_us = 0;
 };
 
 class Copier {
  public:
-  // Takes the work over. A `state` left by an agent that confirmed its stop is believed if it
-  // agrees with the output; otherwise the durable position decides, and the output after it.
+  // Takes over the work. A `state` from an agent that confirmed its stop is used if it agrees with
+  // the output; otherwise the durable position is used, and the output after it is checked.
   [[nodiscard]] static Result<Copier> take_over(const CopierSettings& settings,
                                                 const std::optional<std::string>& state,
                                                 std::uint64_t now_us);
 
-  // Writes the records of the lines that are there, up to a turn's worth. True if there are more.
+  // Writes the records of the lines that exist, up to one turn's bytes. Returns true if there are
+  // more.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
-  // How long after the last copy() a file that was rotated may be left; nothing if none waits.
+  // Returns how long after the last copy() a rotated file may be left; nothing if no file waits for
+  // that.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
-  // Makes what was written durable: the output first, then the position.
+  // Makes the written records durable: the output first, then the position.
   [[nodiscard]] Outcome save();
 
   [[nodiscard]] bool has_unsaved() const { return next_ != saved_.next; }
 
-  // Until then the position is written in the format in which it was found, so that the version
-  // before this one can take the work back.
+  // Makes later positions use the newest format. Until then the position keeps the format in which
+  // it was found, so that the previous version can take the work back.
   void use_newest_format() { format_ = settings_.position_format; }
 
-  // Of the last save, as a hand-over carries it.
+  // Returns the position of the last save, as a state for the next agent.
   [[nodiscard]] std::string state() const { return encode_position(saved_, format_); }
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
 
-  // Reports that people should read, each of them once.
+  // Returns reports for people, each only once.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:
@@ -78,7 +80,7 @@ class Copier {
   std::uint64_t next_ = 1;
   Position saved_;
   std::uint64_t files_begun_ = 0;            // at the last save
-  std::optional<std::string> durable_text_;  // what the position file holds
+  std::optional<std::string> durable_text_;  // the content of the position file
   std::vector<std::string> reports_;
 };
 

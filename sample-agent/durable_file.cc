@@ -7,7 +7,7 @@
 namespace sample_agent {
 namespace {
 
-// A file that this program writes is far smaller; a larger one is another's.
+// The largest file that is read: this program's own files are far smaller.
 constexpr std::size_t bytes_max = 1'048'576;
 
 }  // namespace

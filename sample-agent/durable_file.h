@@ -1,5 +1,5 @@
-// A small file that is replaced as a whole: after a power cut it holds what it held before or what
-// it was to hold, never a mixture.
+// A small file that is replaced as a whole: after a power cut it has either the old or the new
+// content, never a mixture.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ class DurableFile {
  public:
   DurableFile(std::string directory, const std::string& name);
 
-  // Its content; no value if it does not exist.
+  // Returns its content; no value if it does not exist.
   [[nodiscard]] Result<std::optional<std::string>> read() const;
 
   // Writes, syncs, renames and syncs the directory, in this order.

@@ -1,5 +1,5 @@
-// The agent's own account of its life, one line an event: "MICROSECONDS PID VERSION EVENT ...".
-// From it, and from nobody's word, it can be judged whether two agents were ever active at once.
+// The agent's own record of its life, one line for each event: "MICROSECONDS PID VERSION EVENT
+// ...". It shows whether two agents were ever active at once, without any program's claim.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,11 @@ namespace sample_agent {
 
 class EventLog {
  public:
-  // Without a path nothing is written.
+  // If the path is empty, nothing is written.
   EventLog(const std::string& path, std::string version);
 
-  // In one write, so that agents can share the file. A lost event costs nothing but itself.
+  // Writes an event in one write, so that several agents can share the file. If an event cannot be
+  // written, it is lost.
   void note(std::string_view event);
 
  private:

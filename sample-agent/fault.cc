@@ -22,7 +22,7 @@ namespace {
 }
 
 [[noreturn]] void hang() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // no longer than the upgrader lives
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that it does not outlive the upgrader
   while (true)
     pause();
 }

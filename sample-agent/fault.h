@@ -1,14 +1,15 @@
-// The faults of the faulty variants. A real agent has no such file.
+// The faults of the faulty variants of this agent. A real agent has no such file.
 #pragma once
 
 #include "sample-agent/configuration.h"
 
 namespace sample_agent {
 
-// At the start, held: crashes, hangs or writes to the output, if that is this variant's fault.
+// Called at the start, while held: crashes, hangs or writes to the output, if that is this
+// variant's fault.
 void misbehave_at_start(const Configuration& configuration);
 
-// Active: dies in the middle of a record.
+// Called when active: crashes in the middle of a record.
 [[noreturn]] void crash_while_writing(const Configuration& configuration);
 
 }  // namespace sample_agent

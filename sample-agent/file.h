@@ -1,4 +1,4 @@
-// One open file and what identifies it, with the few calls that the others need.
+// One open file and its identity, with the few functions that the other classes need.
 #pragma once
 
 #include <fcntl.h>
@@ -14,7 +14,8 @@
 
 namespace sample_agent {
 
-// "cannot DEED PATH: " and what errno says. To be called before anything else changes errno.
+// Returns the refusal "cannot DEED PATH: " with the text of errno. Must be called before anything
+// else changes errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
 // The identity of a file, which stays the same under any name.
@@ -31,15 +32,15 @@ struct FileAge {
   bool operator==(const FileAge&) const = default;
 };
 
-// Afterwards the entries of the directory, as they are now, survive a power cut.
+// Makes the present entries of the directory survive a power cut.
 [[nodiscard]] Outcome sync_directory(const std::string& path);
 
 class File {
  public:
-  // Opens close-on-exec; `flags` as in open(2). A file that is created has mode 0644.
+  // Opens a file close-on-exec; `flags` are those of open(2). A new file gets mode 0644.
   [[nodiscard]] static Result<File> open(const std::string& path, int flags);
 
-  // The same, but a file that does not exist is an answer, not a failure.
+  // Opens a file like open(), but returns no file, and no failure, if it does not exist.
   [[nodiscard]] static Result<std::optional<File>> open_if_there(const std::string& path,
                                                                  int flags);
 
@@ -52,10 +53,10 @@ class File {
   [[nodiscard]] Result<std::uint64_t> size() const;
   [[nodiscard]] Result<FileAge> age() const;
 
-  // How many bytes there were: 0 at the end.
+  // Reads bytes, and returns their number: 0 at the end.
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<char> bytes) const;
 
-  // Writes all of it, at the end if the file was opened with O_APPEND.
+  // Writes all bytes, at the end if the file was opened with O_APPEND.
   [[nodiscard]] Outcome write(std::string_view bytes) const;
   [[nodiscard]] Outcome sync() const;
   [[nodiscard]] Outcome cut(std::uint64_t size) const;

@@ -9,7 +9,7 @@
 namespace sample_agent {
 namespace {
 
-// A writer may still be late for so long after the agent has left the writer's file.
+// How long a writer may still be late after the agent has left the file that it writes.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
@@ -21,7 +21,8 @@ std::string beside(const std::string& path, const std::string& name) {
 Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
-// Compares only the inode: the device may have got another number when the machine was started.
+// Finds the file of the position. Compares only the inode, since the device may have another number
+// after a boot.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id.inode != position.input.inode) continue;

@@ -1,5 +1,5 @@
-// Follows an input that other programs append to and rotate by rename: shows each of its lines
-// once, in order, across the files that it consists of. Writes nothing.
+// Follows an input that other programs append to, and rotate by renaming it: shows each of its
+// lines once, in order, across all its files. Writes nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,41 +15,41 @@
 
 namespace sample_agent {
 
-// Times are in microseconds since the epoch, as files have them.
+// Times are in microseconds since the epoch, like those of files.
 class Follower {
  public:
-  // A file that was rotated is followed until nobody has written to it for `rotate_wait_us`: its
-  // writer may learn late that there is a new one.
+  // A rotated file is followed until nobody has written to it for `rotate_wait_us`: its writer may
+  // notice late that there is a new file.
   explicit Follower(std::string path, std::uint64_t rotate_wait_us = 0);
 
-  // Goes to where the position says, also if that file has been renamed. False if it cannot be
-  // found: then peek() begins with the present file.
+  // Goes to the place of the position, even if that file has been renamed. Returns false if the
+  // file cannot be found: then peek() begins with the present file.
   [[nodiscard]] Result<bool> resume(const Position& position);
 
-  // The next line, as Lines::peek(). A file is left for the one after it when all of it has been
-  // taken, a younger one has bytes in it, and it has been quiet for long enough. A file that was
-  // cut is begun again.
+  // Returns the next line, like Lines::peek(). Goes to the next file when all of the present one
+  // has been taken, the next one has bytes in it, and the present one has been quiet for long
+  // enough. Begins again with a file that was cut.
   [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 
-  // How long after the last peek() the file will have been quiet for long enough; nothing if it is
-  // not that which is waited for.
+  // Returns how long after the last peek() the file will have been quiet for long enough; nothing
+  // if that is not waited for.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
 
-  // How often a file was begun, or begun again since it was cut.
+  // Returns how often a file was begun, or begun again since it was cut.
   [[nodiscard]] std::uint64_t files_begun() const { return files_begun_; }
 
-  // Nothing before any file was opened.
+  // Returns nothing before any file was opened.
   [[nodiscard]] std::optional<FileId> file() const;
 
-  // Puts the place of the next line into the position: input, offset and mark.
+  // Writes the place of the next line into the position: input, offset and mark.
   void note_place(Position& position) const;
 
-  // Reports that people should read, each of them once: of lines that may be missing.
+  // Returns reports for people about lines that may be missing, each only once.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:
-  // The file before the one that is followed, as long as a writer may still come back to it.
+  // The previous file, for as long as a writer may still write to it.
   struct LeftFile {
     File file;
     std::uint64_t size;
@@ -70,10 +70,10 @@ class Follower {
   std::optional<Lines> lines_;
   std::optional<LeftFile> left_;
   std::uint64_t files_begun_ = 0;
-  FileAge age_;                     // of the file that is followed, at its end
-  std::uint64_t age_since_us_ = 0;  // since when we have seen it so
+  FileAge age_;                     // the age of the followed file at its end
+  std::uint64_t age_since_us_ = 0;  // the time since which it has had this age
   std::optional<std::uint64_t> wait_us_;
-  bool was_removed_ = false;  // the file that is followed has no name any more
+  bool was_removed_ = false;  // the followed file has been deleted
   std::vector<std::string> reports_;
 };
 

@@ -1,4 +1,4 @@
-// The operator's part in an upgrade: whoever makes the file `confirm` opens the gate, once.
+// The operator's part in an upgrade: an operator who makes the file `confirm` opens the gate, once.
 #pragma once
 
 #include <unistd.h>
@@ -12,7 +12,7 @@ class Gate {
  public:
   explicit Gate(const std::string& directory) : path_(directory + "/confirm") {}
 
-  // Whether it has been opened; it is closed again then.
+  // Returns true if the gate has been opened, and closes it again.
   [[nodiscard]] bool take_opening() const { return unlink(path_.c_str()) == 0; }
 
   // Forgets an opening that was meant for an earlier upgrade.

@@ -1,5 +1,5 @@
-// Owners of libuv's handles. libuv keeps a handle until its close callback, so that is what frees
-// it.
+// Owners of libuv's handles. libuv uses a handle until its close callback, so the memory is freed
+// there.
 #pragma once
 
 #include <uv.h>
@@ -19,12 +19,12 @@ struct CloseHandle {
   }
 };
 
-// Calls back after a while, once or again and again.
+// Calls a function after a while, once or repeatedly.
 class Timer {
  public:
   Timer(uv_loop_t& loop, std::function<void()> callback);
 
-  // Does nothing if it is running already.
+  // Starts the timer, unless it is running already.
   void start(std::uint64_t after_ms, std::uint64_t repeat_ms = 0);
   [[nodiscard]] bool is_running() const;
 
@@ -33,8 +33,8 @@ class Timer {
   std::unique_ptr<uv_timer_t, CloseHandle> handle_;
 };
 
-// Calls back when a file called `name` in a directory changes, or any if `name` is empty. A system
-// that cannot watch never calls back: a slow timer beside it makes up for that.
+// Calls a function when the file `name` in a directory changes, or any file if `name` is empty. On
+// a system that cannot watch files it never does, so a slow timer is needed, too.
 class DirectoryWatch {
  public:
   DirectoryWatch(uv_loop_t& loop, const std::string& directory, std::string name,
@@ -49,7 +49,7 @@ class DirectoryWatch {
   std::unique_ptr<uv_fs_event_t, CloseHandle> handle_;
 };
 
-// Calls back when the process is sent a signal, which then does nothing else.
+// Calls a function when the process gets a signal, which then has no other effect.
 class SignalWatch {
  public:
   SignalWatch(uv_loop_t& loop, int signal, std::function<void()> callback);
@@ -59,7 +59,7 @@ class SignalWatch {
   std::unique_ptr<uv_signal_t, CloseHandle> handle_;
 };
 
-// Calls back while a descriptor is readable.
+// Calls a function while a descriptor is readable.
 class Readable {
  public:
   Readable(uv_loop_t& loop, int descriptor, std::function<void()> callback);

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// Large enough to tell two logs apart, and small enough to be read again with every read.
+// The bytes that are compared: enough to tell two logs apart, and few enough to be read again with
+// every read.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {

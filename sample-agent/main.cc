@@ -1,4 +1,4 @@
-// sample-agent: arguments, then one of four tasks.
+// The program sample-agent: parses its arguments, and performs one of four tasks.
 #include <uv.h>
 
 #include <cstdio>
@@ -22,7 +22,8 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// An upgrader is told too, if there is one: it would learn of an exit only.
+// Reports faulty arguments. The upgrader, if there is one, is sent the reason, since it would only
+// see the exit.
 int refuse_arguments(const std::string& reason) {
   std::fprintf(stderr, "sample-agent: %s; see --help\n", reason.c_str());
   if (auto agent = agent_protocol::Agent::open(variant.version.text())) {
@@ -55,7 +56,7 @@ int run(const Configuration& configuration, const std::vector<std::string>& argu
     SampleAgent sample_agent(loop, configuration, arguments, std::move(*agent));
     status = sample_agent.run();
   }
-  uv_run(&loop, UV_RUN_DEFAULT);  // lets what was closed be freed
+  uv_run(&loop, UV_RUN_DEFAULT);  // frees the closed handles
   uv_loop_close(&loop);
   return status;
 }

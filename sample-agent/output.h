@@ -12,16 +12,17 @@ namespace sample_agent {
 
 class Output {
  public:
-  // Creates the file where there is none; afterwards that there is one survives a power cut.
+  // Opens the output file, and creates it if it does not exist. Afterwards its existence survives a
+  // power cut.
   [[nodiscard]] static Result<Output> open(const std::string& path);
 
   void add(const Record& record) { append_record(pending_, record); }
   [[nodiscard]] std::size_t pending_bytes() const { return pending_.size(); }
 
-  // Writes what was added.
+  // Writes the records that were added.
   [[nodiscard]] Outcome flush();
 
-  // Writes what was added; afterwards all of it survives a power cut.
+  // Writes the records that were added, and makes all records survive a power cut.
   [[nodiscard]] Outcome sync();
 
   [[nodiscard]] Result<std::uint64_t> size() const { return file_.size(); }

@@ -18,17 +18,17 @@
 
 namespace sample_agent {
 
-// The newest format that this source knows; an older version knows fewer.
+// The newest format that this source knows; older versions know only older formats.
 inline constexpr unsigned position_format_max = 2;
 
 struct Position {
   FileId input;
-  std::uint64_t offset = 0;  // of the first byte of input that is not in the output
+  std::uint64_t offset = 0;  // the first byte of the input that is not in the output
   std::uint64_t next = 1;    // the number of the next record
   std::uint64_t output_size = 0;
 
-  // Of the input just before the offset. The system gives the inode of a deleted file to a file
-  // that is made later; the mark tells them apart. Format 1 has none.
+  // A fingerprint of the input just before the offset. The system may give the inode of a deleted
+  // file to a new file; the mark tells the two apart. Format 1 has none.
   std::optional<std::uint64_t> mark;
 
   bool operator==(const Position&) const = default;
@@ -41,7 +41,7 @@ struct PositionText {
 
 [[nodiscard]] std::string encode_position(const Position& position, unsigned format);
 
-// Refuses a format above `known_format`, and whatever is no position.
+// Refuses a format above `known_format`, and any text that is not a position.
 [[nodiscard]] Result<PositionText> decode_position(std::string_view text, unsigned known_format);
 
 }  // namespace sample_agent

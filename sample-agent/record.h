@@ -1,5 +1,5 @@
-// One line of the output: "SEQUENCE-NUMBER VERSION MICROSECONDS LINE", the version being that of
-// the agent that wrote it, the time that of writing since the epoch.
+// One line of the output: "SEQUENCE-NUMBER VERSION MICROSECONDS LINE". VERSION is that of the agent
+// that wrote it, and MICROSECONDS the time of the writing, since the epoch.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct Record {
   std::string_view line;
 };
 
-// With its newline.
+// Appends a record with its newline.
 void append_record(std::string& text, const Record& record);
 
-// `text` is without the newline; what is returned points into it.
+// Parses a record without its newline; the result points into `text`.
 [[nodiscard]] std::optional<Record> parse_record(std::string_view text);
 
 }  // namespace sample_agent

@@ -1,4 +1,4 @@
-// A value, or the sentence that says why there is none.
+// A value, or a sentence that says why there is none.
 #pragma once
 
 #include <string>
@@ -19,18 +19,18 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
 
-  // Only where there is a value.
+  // Must only be called if there is a value.
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // Only where there is none.
+  // Must only be called if there is no value.
   [[nodiscard]] const std::string& reason() const { return std::get<1>(content_).reason; }
 
  private:
   std::variant<Value, Refusal> content_;
 };
 
-// Of a deed that has no value: it has succeeded, or the sentence says why not.
+// The result of a function without a value: success, or a sentence that says why not.
 using Outcome = Result<std::monostate>;
 
 }  // namespace sample_agent

@@ -1,4 +1,4 @@
-// Whether there is room on the disk for what the work is going to write.
+// Checks that the disk has room for the next writes.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace sample_agent {
 
-// Writes so many bytes to a file of this directory that has no name, which is gone afterwards.
-// If no such file can be had there, the file system is asked, which knows no quotas.
+// Writes `bytes` bytes to an unnamed file in this directory, which is then gone. If such a file
+// cannot be made, asks the file system, which does not know quotas.
 [[nodiscard]] Outcome check_room(const std::string& directory, std::size_t bytes);
 
 }  // namespace sample_agent

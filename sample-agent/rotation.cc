@@ -15,13 +15,14 @@ namespace sample_agent {
 namespace {
 
 constexpr std::string_view digits = "0123456789";
-// A number of more digits is a date or a time, which grows; a shorter one counts rotations.
+// The most digits of a number that counts rotations; a longer number is a date or a time.
 constexpr std::size_t count_digits_max = 4;
 
-// A rotation takes a moment, and the next one is far away: so many looks find the time between.
+// The most looks at the directory. A rotation takes a moment, and the next one is far away, so
+// these are enough.
 constexpr int looks_max = 100;
 
-// Compares as age does: the smaller, the older.
+// A key that orders files by age: smaller means older.
 using AgeKey = std::tuple<int, std::string_view, std::int64_t>;
 
 AgeKey age_key(std::string_view base, std::string_view name) {
@@ -67,7 +68,7 @@ void sort_by_age(std::vector<RotatedFile>& files, std::string_view base) {
 }
 
 std::vector<RotatedFile> rotated_files(const std::string& path) {
-  // Two looks that agree have seen the directory between two rotations, not amid one.
+  // If two looks agree, no rotation was under way between them.
   std::vector<RotatedFile> files = scan(path);
   for (int looks = 1; looks < looks_max; ++looks) {
     std::vector<RotatedFile> again = scan(path);

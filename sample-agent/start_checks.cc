@@ -18,7 +18,7 @@ namespace {
 
 using Wrong = std::optional<std::string>;
 
-// A disk that has less is as good as full: the agent would soon fail, once it was active.
+// The least free space: with less, the agent would soon fail once it is active.
 constexpr std::size_t output_room_bytes = turn_bytes;
 constexpr std::size_t position_room_bytes = 4'096;
 
@@ -27,7 +27,7 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Regular files only: others, a pipe for instance, cannot be read twice, nor cut.
+// Accepts only regular files: others, such as a pipe, cannot be read twice, or cut.
 Wrong check_file(const std::string& path, int flags) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return refusal_from_errno("find", path).reason;
@@ -53,7 +53,8 @@ Wrong check_configuration(const Configuration& configuration) {
   return std::nullopt;
 }
 
-// They may lie on another machine's disk, which comes back.
+// Checks that the releases can be reached: they may be on another machine's disk, which may come
+// back later.
 Wrong check_connection(const Configuration& configuration) {
   const std::string& releases = configuration.releases;
   if (releases.empty()) return std::nullopt;
@@ -62,7 +63,7 @@ Wrong check_connection(const Configuration& configuration) {
   return refusal_from_errno("read", releases).reason;
 }
 
-// An input that was read before may be missing for the moment that a rotation takes.
+// Checks the input. An input that was read before may be missing for a moment, during a rotation.
 Wrong check_input(const Configuration& configuration) {
   const std::string position =
       configuration.state_directory + "/" + std::string(position_file_name);
@@ -77,7 +78,7 @@ Wrong check_output(const Configuration& configuration) {
   return refusal_from_errno("write to", directory).reason;
 }
 
-// Both are on disk before the next line is: the records of one turn, and a position.
+// Checks that there is room for the next writes: the records of one turn, and a position.
 Wrong check_rooms(const Configuration& configuration) {
   std::error_code error;
   const std::filesystem::path output = std::filesystem::canonical(configuration.output, error);

@@ -1,4 +1,4 @@
-// Checks that must pass before this agent can be given the work. The same checks are the self-test.
+// The checks that must pass before this agent can be given the work. They are also its self-test.
 // No check changes anything.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace sample_agent {
 
-// The last is one that self-tests have for what may be better later.
+// Exit statuses of a failed self-test. The last one means that the check may pass later.
 inline constexpr int configuration_status = 3;
 inline constexpr int input_status = 4;
 inline constexpr int output_status = 5;
@@ -20,11 +20,12 @@ inline constexpr int connection_status = 75;
 
 struct StartCheck {
   std::string name;
-  int status = 0;                                   // with which a self-test exits that fails here
-  std::function<std::optional<std::string>()> run;  // says what is wrong, or nothing
+  // The self-test's exit status if this check fails.
+  int status = 0;
+  std::function<std::optional<std::string>()> run;  // returns what is wrong, or nothing
 };
 
-// In the order in which they are to be run.
+// Returns the checks in the order in which they must be run.
 [[nodiscard]] std::vector<StartCheck> start_checks(const Configuration& configuration,
                                                    unsigned position_format);
 

@@ -1,24 +1,24 @@
-// One build of this source. Everything but variant.cc is the same in all of them.
+// The constants of one build of this source. All builds share everything else.
 #pragma once
 
 #include <agent-releases/version.h>
 
 namespace sample_agent {
 
-// The fault of a variant: for the demo and the tests.
+// The faults of variants, for the demo and the tests.
 enum class Fault {
   none,
   crash_at_start,
   hang_at_start,
-  crash_on_trial,    // soon after it was activated, in the middle of a record
+  crash_on_trial,    // soon after its activation, in the middle of a record
   slow_to_stop,      // takes two seconds to stop
-  never_stops,       // works on whatever it is told
-  writes_too_early,  // copies a line before it was activated
+  never_stops,       // ignores a stop, and continues to work
+  writes_too_early,  // copies a line before it is activated
 };
 
 struct Variant {
   agent_releases::Version version;
-  unsigned position_format = 1;  // the newest that it knows
+  unsigned position_format = 1;  // the newest format that it knows
   Fault fault = Fault::none;
 };
 

@@ -1,6 +1,6 @@
-# The sample agent, and its variants: the same objects but for variant.o.
-# A variant is $(BUILD)/sample-agent/variants/NAME; NAME is VERSION[-FAULT], and the version's first
-# number decides which format of the position it knows.
+# Builds the sample agent and its variants, which differ only in variant.o. A variant is
+# $(BUILD)/sample-agent/variants/NAME; NAME is VERSION[-FAULT], and the version's first number
+# decides which format of the position it knows.
 
 sample_parts := $(filter-out %/main.cc %/variant.cc,$(wildcard sample-agent/*.cc))
 sample_objects := $(BUILD)/objects/sample-agent
@@ -11,7 +11,7 @@ sample_variants := 1.0.0 2.0.0 3.0.0-crash_at_start 4.0.0-hang_at_start 5.0.0-cr
   7.0.0 1.0.1-slow_to_stop 1.0.2-never_stops 1.0.3-writes_too_early
 sample_variant_files := $(sample_variants:%=$(BUILD)/sample-agent/variants/%)
 
-# 1 up to version 1.x, 2 from 2.0.0 on.
+# Format 1 for versions before 2.0.0, format 2 from then on.
 position_format = $(if $(filter 1,$(firstword $(subst ., ,$(1)))),1,2)
 
 $(sample_library): $(call unit,sample-agent/sample-agent,$(sample_parts))
@@ -38,7 +38,7 @@ $(sample_variant_files): $(BUILD)/%: $(BUILD)/objects/%.o \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv -lsodium
 
-# What watches the sample agent: the demo, the checker, and what their tests share.
+# Programs that watch the sample agent: the demo, the checker, and the code that their tests share.
 demo_library := $(BUILD)/tests/libdemo.a
 demo_programs := $(BUILD)/tests/demo/live_demo $(BUILD)/tests/demo/check_lines
 

@@ -1,5 +1,5 @@
-// Cuts a line of our own small text files into its words, and words into numbers; and makes of any
-// text one that an upgrader takes.
+// Splits a line of our own small text files into words, reads numbers, and makes texts fit for the
+// upgrader.
 #pragma once
 
 #include <charconv>
@@ -11,8 +11,8 @@
 
 namespace sample_agent {
 
-// The part of `text` before the next `separator`, which is cut off `text` together with it; all of
-// it if there is none.
+// Removes the part of `text` before the next `separator`, and the separator, and returns that part;
+// all of the text if there is no separator.
 inline std::string_view cut_off(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -20,7 +20,7 @@ inline std::string_view cut_off(std::string_view& text, char separator) {
   return part;
 }
 
-// The number that `text` is, in decimal, with nothing before or after it.
+// Returns the value of a text that is a decimal number and nothing else.
 template <std::unsigned_integral Number>
 std::optional<Number> to_number(std::string_view text) {
   Number number = 0;
@@ -30,13 +30,13 @@ std::optional<Number> to_number(std::string_view text) {
   return number;
 }
 
-// Limits of the texts for people, as agent-protocol(7) has them.
+// Limits of texts for people, from agent-protocol(7).
 inline constexpr std::size_t status_bytes_max = 256;
 inline constexpr std::size_t reason_bytes_max = 1'024;
 
-// `text` for people in at most `bytes_max` bytes of ASCII: a question mark stands for a byte that
-// is no printable character, and three dots for an end that has no room. Names of files may hold
-// any bytes.
+// Returns `text` for people in at most `bytes_max` bytes of ASCII: a question mark replaces each
+// byte that is not a printable character, and three dots replace an end that has no room. Names of
+// files may hold any bytes.
 inline std::string in_short(std::string_view text, std::size_t bytes_max) {
   constexpr std::string_view dots = "...";
   const bool fits = text.size() <= bytes_max;

@@ -1,4 +1,4 @@
-# Completion of agent-conformance's command line in bash: options, their values, the names of the
+# Completes the command line of agent-conformance in bash: options, their values, the names of the
 # checks, AGENT and its arguments.
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
@@ -6,12 +6,12 @@
 _agent_conformance_options='--describe --only= --skip= --tap --json --junit= --start-timeout=
   --stop-timeout= --exit-grace= --watch= --help --version'
 
-# The names of the checks, as the program itself tells them.
+# Prints the names of the checks, which it gets from the program itself.
 _agent_conformance_checks() {
   agent-conformance --describe 2>/dev/null | sed -n 's/^\([a-z][a-z-]*\).*/\1/p'
 }
 
-# The values of the option $1 that begin with $2, one a line.
+# Prints the values of the option $1 that begin with $2, one a line.
 _agent_conformance_values() {
   case $1 in
     --only | --skip) compgen -W "$(_agent_conformance_checks)" -- "$2" ;;

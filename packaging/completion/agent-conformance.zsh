@@ -1,8 +1,8 @@
 #compdef agent-conformance
-# Completion of agent-conformance's command line in zsh: options, their values, the names of the
+# Completes the command line of agent-conformance in zsh: options, their values, the names of the
 # checks, AGENT and its arguments.
 
-# The names of the checks, as the program itself tells them.
+# Completes the names of the checks, which it gets from the program itself.
 _agent_conformance_check() {
   local expl
   local -a checks=(${(f)"$(agent-conformance --describe 2>/dev/null |

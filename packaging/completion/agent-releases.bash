@@ -1,11 +1,12 @@
-# Completion of agent-releases' command line in bash: options, commands, versions that are there.
+# Completes the command line of agent-releases in bash: options, commands, and the versions in the
+# directory.
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
 _agent_releases_commands='add list show verify desire adopt forget remove prune pack key'
 _agent_releases_options='--dir= --keys= --name= --control= --json --help --version'
 
-# The options of the command $1.
+# Prints the options of the command $1.
 _agent_releases_options_of() {
   case $1 in
     add) echo '--sha256= --unsigned --older' ;;
@@ -21,7 +22,7 @@ _agent_releases_options_of() {
   esac
 }
 
-# The versions in the directory that the line names, or in the present one.
+# Prints the versions in the directory that the command line names, or in the current one.
 _agent_releases_versions() {
   local at directory=.
   for ((at = 1; at < COMP_CWORD; at++)); do
@@ -37,7 +38,7 @@ _agent_releases_versions() {
     grep -o '"version":"[^"]*"' | cut -d '"' -f 4
 }
 
-# The values of the option $1 that begin with $2.
+# Prints the values of the option $1 that begin with $2.
 _agent_releases_values() {
   case $1 in
     --dir | --keys | --control) compgen -d -- "$2" ;;

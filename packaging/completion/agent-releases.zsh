@@ -1,5 +1,6 @@
 #compdef agent-releases
-# Completion of agent-releases' command line in zsh: options, commands, versions that are there.
+# Completes the command line of agent-releases in zsh: options, commands, and the versions in the
+# directory.
 
 _agent_releases_versions() {
   local directory=${opt_args[--dir]:-.} expl

@@ -1,4 +1,4 @@
-# Completion of agentify's command line in bash: commands, options and their values. The words
+# Completes the command line of agentify in bash: commands, options and their values. The words
 # before a `--` are agentify's own, or those of its command.
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
@@ -9,7 +9,7 @@ _agentify_options='--check= --check-timeout= --ready= --settle= --vouch= --healt
 _agentify_run_options='--name= --releases= --upgrader= --print'
 _agentify_unit_options='--init= --user= --replaces= --prepare= --name= --releases= --upgrader='
 
-# The values of the option $1 that begin with $2, one a line.
+# Prints the values of the option $1 that begin with $2, one a line.
 _agentify_values() {
   case $1 in
     --check-timeout | --settle | --health-interval) _upgrader_durations "$2" ;;

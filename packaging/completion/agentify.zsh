@@ -1,5 +1,5 @@
 #compdef agentify
-# Completion of agentify's command line in zsh: its commands, options and their values, the daemon
+# Completes the command line of agentify in zsh: its commands, options and their values, the daemon
 # and its arguments.
 
 local probes='tcp\: unix\: http\:// https\:// exec\: file\:'

@@ -1,4 +1,4 @@
 #compdef fleet-agent
-# Completion of fleet-agent's command line in zsh: what its --help says.
+# Completes the command line of fleet-agent in zsh, from the text of its --help.
 
 _upgrader_by_help fleet-agent

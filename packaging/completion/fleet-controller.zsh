@@ -1,4 +1,4 @@
 #compdef fleet-controller
-# Completion of fleet-controller's command line in zsh: what its --help says.
+# Completes the command line of fleet-controller in zsh, from the text of its --help.
 
 _upgrader_by_help fleet-controller

@@ -1,4 +1,4 @@
-# Completion of fleetctl's command line in bash: what its --help says.
+# Completes the command line of fleetctl in bash, from the text of its --help.
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 

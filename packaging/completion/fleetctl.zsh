@@ -1,4 +1,4 @@
 #compdef fleetctl
-# Completion of fleetctl's command line in zsh: what its --help says.
+# Completes the command line of fleetctl in zsh, from the text of its --help.
 
 _upgrader_by_help fleetctl

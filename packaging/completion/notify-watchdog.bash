@@ -1,11 +1,11 @@
-# Completion of notify-watchdog's command line in bash: options and their values, PROGRAM and its
+# Completes the command line of notify-watchdog in bash: options and their values, PROGRAM and its
 # arguments.
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
 _notify_watchdog_options='--device= --timeout= --start-timeout= --stop-timeout= --help --version'
 
-# The values of the option $1 that begin with $2, one a line.
+# Prints the values of the option $1 that begin with $2, one a line.
 _notify_watchdog_values() {
   case $1 in
     --device) compgen -f -- "$2" ;;

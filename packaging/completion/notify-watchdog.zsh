@@ -1,5 +1,5 @@
 #compdef notify-watchdog
-# Completion of notify-watchdog's command line in zsh: options, their values, PROGRAM and its
+# Completes the command line of notify-watchdog in zsh: options, their values, PROGRAM and its
 # arguments.
 
 _notify_watchdog_program() {

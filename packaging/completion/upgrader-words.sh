@@ -1,7 +1,9 @@
-# What the completions of these programs in bash share; each sources it from its own directory.
-# Needs nothing but bash; where bash-completion is loaded, it completes another command's arguments.
+# The functions that the completions of these programs in bash share; each sources this file from
+# its own directory. Needs only bash; if bash-completion is loaded, that completes the arguments of
+# other commands.
 
-# What may follow a duration that has been begun; the words of one that has not.
+# Prints the ways to go on with a duration: with units if $1 begins with a number, otherwise whole
+# durations.
 _upgrader_durations() {
   local number=${1%%[!0-9]*}
   if [[ $number ]]; then
@@ -11,25 +13,25 @@ _upgrader_durations() {
   fi
 }
 
-# Commands and files that begin with $1.
+# Prints the commands and files that begin with $1.
 _upgrader_programs() {
   { compgen -c -- "$1"; compgen -f -- "$1"; } | sort -u
 }
 
-# Skips the option at the place `at`, with its value: readline cuts words at `=` and `:`.
+# Skips the option at the place `at`, with its value: readline splits words at `=` and `:`.
 _upgrader_skip_option() {
   ((at += 1))
   while [[ ${COMP_WORDS[at]} == [=:]* ]] && ((at < COMP_CWORD)); do ((at += 2)); done
 }
 
-# Where the cursor stands in the value of an option: sets `option` to the option's name, `current`
-# to the value so far, and `kept` to the part of the word that is to stay before a value.
+# If the cursor is in the value of an option, sets `option` to the option's name, `current` to the
+# value so far, and `kept` to the part of the word that must stay before a value.
 _upgrader_find_value() {
   if [[ $current == = ]]; then
     option=${COMP_WORDS[COMP_CWORD - 1]} current=
   elif [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
     option=${COMP_WORDS[COMP_CWORD - 2]}
-  elif [[ $current == --*=* ]]; then  # where COMP_WORDBREAKS has no `=`
+  elif [[ $current == --*=* ]]; then  # if COMP_WORDBREAKS has no `=`
     option=${current%%=*} kept=${current%%=*}= current=${current#*=}
   fi
 }
@@ -40,7 +42,7 @@ _upgrader_offer_values() {
   COMPREPLY=("${COMPREPLY[@]/#/$kept}")
 }
 
-# Offers the options $1; no space follows one that takes a value.
+# Offers the options $1. No space follows an option that takes a value.
 _upgrader_offer_options() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
   [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
@@ -61,17 +63,17 @@ _upgrader_offer_arguments() {
   fi
 }
 
-# ---- programs whose --help says all: `--name FORM  what it is` and `name  what it does`
+# ---- programs whose --help lists everything: `--name FORM  description` and `name  description`
 
-# The help of the program and its commands "$@", each entry on a line of its own.
+# Prints the help of the program and its commands "$@", each entry on one line.
 _upgrader_help() {
   "$@" --help 2>/dev/null |
     awk '/^ {20}/ { sub(/^ +/, "  "); line = line $0; next } { print line; line = $0 }
          END { print line }'
 }
 
-# Of the help on standard input, the options; those that take a value as `--name=`, with $1 also its
-# form.
+# Prints the options in the help on standard input; those that take a value as `--name=`, and with
+# $1 also the form of the value.
 _upgrader_help_options() {
   sed -nE "s/^  (-h,)?(--[a-z][a-z-]*) ([A-Z][A-Z|%]*).*/\2=${1:+\\3}/p; t
     s/^  (-h,)?(--[a-z][a-z-]*).*/\2/p"
@@ -81,7 +83,7 @@ _upgrader_help_commands() {
   sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) .*/\1/p'
 }
 
-# The values of the option $1 that begin with $2: `$path` are the program and its commands.
+# Prints the values of the option $1 that begin with $2; `$path` are the program and its commands.
 _upgrader_help_values() {
   local form
   form=$({ _upgrader_help "${path[@]}"; _upgrader_help "${path[0]}"; } |
@@ -93,7 +95,7 @@ _upgrader_help_values() {
   esac
 }
 
-# Completes the line of a program that has commands, and commands of commands.
+# Completes the command line of a program that has commands, which may have commands, too.
 _upgrader_complete_by_help() {
   local current=${COMP_WORDS[COMP_CWORD]} option='' kept='' at path=("$1") commands
   COMPREPLY=()

@@ -1,8 +1,8 @@
-# Completion of upgrader's command line in bash: options, their values, AGENT and its arguments.
+# Completes the command line of upgrader in bash: options, their values, AGENT and its arguments.
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
-# The values of the option $1 that begin with $2, one a line.
+# Prints the values of the option $1 that begin with $2, one a line.
 _upgrader_values() {
   case $1 in
     --mode) compgen -W 'parallel sequential' -- "$2" ;;
@@ -30,8 +30,8 @@ _upgrader_options='--mode= --start-timeout= --stop-timeout= --exit-grace= --tria
   --attempts= --lock= --lock-timeout= --control= --notify-fd= --subreaper --adapter= --log-level=
   --help --version'
 
-# Sets `agent` to the place of AGENT among the words before the cursor, or to that of the cursor
-# where AGENT comes next, or to nothing while options may come. readline cuts words at `=` and `:`.
+# Sets `agent` to the place of AGENT among the words before the cursor, or to the cursor's place if
+# AGENT comes next, or to nothing while options may come. readline splits words at `=` and `:`.
 _upgrader_find_agent() {
   local at=1
   agent=

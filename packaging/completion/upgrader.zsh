@@ -1,5 +1,5 @@
 #compdef upgrader
-# Completion of upgrader's command line in zsh: options, their values, AGENT and its arguments.
+# Completes the command line of upgrader in zsh: options, their values, AGENT and its arguments.
 
 _upgrader_duration_or_zero() {
   local expl

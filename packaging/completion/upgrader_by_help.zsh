@@ -1,7 +1,7 @@
 #autoload
-# What the --help of the program $1, and of its commands, says: options, their values, commands.
+# Completes options, their values and commands from the --help of the program $1 and its commands.
 
-# The help of the program and the commands "$@", each entry on a line of its own.
+# Prints the help of the program and the commands "$@", each entry on one line.
 _upgrader_help_lines() {
   "$@" --help 2>/dev/null |
     awk '/^ {20}/ { sub(/^ +/, "  "); line = line $0; next } { print line; line = $0 }

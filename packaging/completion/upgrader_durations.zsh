@@ -1,6 +1,6 @@
 #autoload
-# Durations, for the completions of these programs in zsh: units for a number that has been begun,
-# otherwise a few of them.
+# Completes durations in zsh, for these programs: offers units after a number, otherwise a few
+# durations.
 
 local number=${PREFIX%%[^0-9]*} expl
 if [[ -n $number ]]; then

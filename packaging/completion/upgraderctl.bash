@@ -1,4 +1,4 @@
-# Completion of upgraderctl's command line in bash: the names of upgraders, commands, options and
+# Completes the command line of upgraderctl in bash: the names of upgraders, commands, options and
 # their values, EXECUTABLE and its arguments.
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
@@ -6,7 +6,7 @@
 _upgraderctl_commands='list status upgrade rehearse confirm cancel commit rollback history wait
   on shutdown'
 
-# The upgraders of the machine and of the caller that begin with $1.
+# Prints the upgraders of the machine and of the caller that begin with $1.
 _upgraderctl_names() {
   local directory base own=${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/upgrader}
   base=${UPGRADERCTL_BASE:-/run/upgrader}
@@ -18,7 +18,7 @@ _upgraderctl_names() {
   done
 }
 
-# The options of the command $1, or of none.
+# Prints the options of the command $1, or those without a command.
 _upgraderctl_options() {
   local terms='--start-timeout= --confirm-timeout= --no-args --previous'
   echo '--dir= --help --version'
@@ -37,7 +37,7 @@ _upgraderctl_options() {
   esac
 }
 
-# The values of the option $1 that begin with $2, one a line.
+# Prints the values of the option $1 that begin with $2, one a line.
 _upgraderctl_values() {
   case $1 in
     --dir) compgen -d -- "$2" ;;
@@ -58,8 +58,8 @@ _upgraderctl_values() {
   esac
 }
 
-# Sets `name`, `command` and `executable` (its place) to what stands before the cursor. readline
-# cuts words at `=` and `:`.
+# Sets `name`, `command` and `executable` (its place) from the words before the cursor. readline
+# splits words at `=` and `:`.
 _upgraderctl_look() {
   local at=1 word
   name='' command='' executable=''
@@ -81,7 +81,7 @@ _upgraderctl_look() {
   done
 }
 
-# What stands at the cursor where it is no option and no value.
+# Completes the word at the cursor if it is neither an option nor a value.
 _upgraderctl_word() {
   case $command in
     '')

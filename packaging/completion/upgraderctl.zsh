@@ -1,5 +1,5 @@
 #compdef upgraderctl
-# Completion of upgraderctl's command line in zsh: the names of upgraders, commands, options and
+# Completes the command line of upgraderctl in zsh: the names of upgraders, commands, options and
 # their values, EXECUTABLE and its arguments.
 
 _upgraderctl_duration_or_zero() {
@@ -40,7 +40,7 @@ local -a terms=(
   '--previous[to what was committed before]'
 )
 
-# The NAME and the command before the cursor.
+# Finds the NAME and the command before the cursor.
 local command= name=
 integer at=2
 while ((at < CURRENT)); do

@@ -43,8 +43,8 @@ class Picture:
 
 
 def gaps():
-    """Start-up in ms, whether with the options of service files, the upgrader's gap in ms, and the
-    minimal program's."""
+    """Returns the rows of the table: start-up in ms, whether the options of service files were
+    used, the upgrader's gap in ms, and that of the minimal program."""
     rows = [GAP_ROW.match(line) for line in (DOCS / "measurements.md").read_text().splitlines()]
     found = [(int(row[1]), bool(row[2]), float(row[3]), float(row[4])) for row in rows if row]
     if not found:
@@ -54,7 +54,8 @@ def gaps():
 
 def hand_over():
     start, _, gap, _ = max(row for row in gaps() if not row[1])
-    left, begin, end, right = 10, 100, 240, 350  # the new version starts from `begin` to `end`
+    # The new version takes from `begin` to `end` to start.
+    left, begin, end, right = 10, 100, 240, 350
     a_ms = (end - begin) / start
     picture = Picture(374, "Stop and start, beside an upgrade by the upgrader, to scale")
     text, box = picture.text, picture.box

@@ -43,7 +43,7 @@ def run(*words, text=None):
 
 
 def pages():
-    """The files that become pages, by their paths in the tree."""
+    """Returns the files that become pages, by their paths in the source tree."""
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("man/*.[1378]"),
              *ROOT.glob("fleet/*.md"), *ROOT.glob("tests/*.md"),
              *ROOT.glob("agent-protocol/*/README.md")]
@@ -51,7 +51,7 @@ def pages():
 
 
 def place_of(path):
-    """Where a page of the tree stands in the site."""
+    """Returns the path in the site of a page of the source tree."""
     if path == "README.md":
         return "index.html"
     return (path if path.startswith("man/") else path.removesuffix(".md")) + ".html"
@@ -70,7 +70,8 @@ class Site:
                                     body=body))
 
     def place_of_target(self, path):
-        """Where the site has this path of the tree; makes what it has not yet."""
+        """Returns the path in the site for a path of the source tree; makes that file if it is
+        missing."""
         if path in self.pages:
             return place_of(path)
         file = ROOT / path
@@ -108,7 +109,7 @@ class Site:
         return place
 
     def link(self, path, target):
-        """The target of a link on the page of `path`, as the site has it."""
+        """Returns the target of a link on the page of `path`, as a path in the site."""
         if re.match(r"[a-z]+:|#", target):
             return target
         inside, mark, fragment = target.partition("#")
@@ -125,7 +126,7 @@ class Site:
                       lambda found: f'{found[1]}="{self.link(path, found[2])}"', body)
         body = re.sub(r"<(h[1-6])>(.*?)</\1>", with_name, body)
         body = re.sub(r"<code>([^<\n]{1,24})</code>", r'<code class="short">\1</code>', body)
-        # A log is read as sentences; other code keeps its lines.
+        # A log is wrapped like sentences; other code keeps its lines.
         body = re.sub(r"<pre>(<code>[^<]*\nupgrader: )", r'<pre class="log">\1', body)
         body = body.replace("<table>", '<div class="wide"><table>')
         body = body.replace("</table>", "</table></div>")
@@ -134,7 +135,7 @@ class Site:
 
     def manual(self, path):
         body = run("mandoc", "-T", "html", "-O", "fragment,man=%N.%S.html", str(ROOT / path))
-        # Pages of other projects have no file here.
+        # Links to manual pages of other projects become plain text, since these have no file here.
         body = re.sub(r'<a class="Xr" href="([^"]*)\.html">(.*?)</a>',
                       lambda found: found[0] if "man/" + found[1] in self.pages else found[2],
                       body, flags=re.DOTALL)
@@ -150,14 +151,14 @@ class Site:
 
 
 def with_name(found):
-    """A heading with the name that GitHub gives it, for links into the page."""
+    """Gives a heading the id that GitHub gives it, for links into the page."""
     words = html.unescape(re.sub(r"<[^>]*>", "", found[2])).lower()
     name = re.sub(r"[^\w -]", "", words).replace(" ", "-")
     return f'<{found[1]} id="{name}">{found[2]}</{found[1]}>'
 
 
 class Links(html.parser.HTMLParser):
-    """The links of a page, and the names of its places."""
+    """Collects the links of a page, and the ids in it."""
 
     def __init__(self, text):
         super().__init__()
@@ -173,7 +174,8 @@ class Links(html.parser.HTMLParser):
 
 
 def dead_links(directory):
-    """Lines `PAGE: LINK` for what leads to no file of the site, or to no place in its page."""
+    """Prints a line `PAGE: LINK` for each link that leads to no file of the site, or to no id in
+    its page."""
     read = {file: Links(file.read_text()) for file in pathlib.Path(directory).rglob("*.html")}
     for file, page in sorted(read.items()):
         for link in page.links:

@@ -1,4 +1,4 @@
-# nix-build packaging/nix: the upgrader and the programs beside it, of this tree.
+# Builds the upgrader and the programs beside it from this source tree: nix-build packaging/nix.
 { pkgs ? import <nixpkgs> { } }:
 pkgs.stdenv.mkDerivation {
   pname = "upgrader";

@@ -1,7 +1,7 @@
-// Finds the program NAME of this processor's package, and becomes it. Where Node.js cannot replace
-// itself (before 22.15), it stays as the program's parent: it passes signals on, and ends as the
-// program ends. A service file names the program itself, which `upgrader --version` needs no Node.js
-// for: see README.md.
+// Finds the program NAME in the package of this processor, and executes it. If Node.js cannot
+// replace itself (before 22.15), it stays as the program's parent, passes signals on, and ends as
+// the program ends. A service file should name the program itself, which needs no Node.js: see
+// README.md.
 'use strict';
 
 const child_process = require('node:child_process');
@@ -15,7 +15,7 @@ function fail(reason) {
   process.exit(127);
 }
 
-// The directory with the programs, or the end of the process, in words.
+// Returns the directory with the programs, or ends the process with a message.
 function directory() {
   const name = `@upgrader/${process.platform}-${process.arch}`;
   try {

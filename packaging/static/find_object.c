@@ -1,10 +1,11 @@
-// Where the tables lie by which exceptions are thrown: Debian's libgcc asks glibc's _dl_find_object
-// for them, which musl does not have. Compiled into programs that packaging/static/tools makes.
+// Provides glibc's _dl_find_object for programs with musl, which lacks it: Debian's libgcc calls it
+// to find the tables by which exceptions are thrown. Compiled into programs that
+// packaging/static/tools makes.
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>
 
-// As glibc 2.35 declares it in <dlfcn.h>, for processors without DLFO_STRUCT_HAS_EH_DBASE.
+// The declaration of glibc 2.35 in <dlfcn.h>, for processors without DLFO_STRUCT_HAS_EH_DBASE.
 struct dl_find_object {
   unsigned long long flags;
   void* map_start;
@@ -39,7 +40,7 @@ static int look_at(struct dl_phdr_info* object, size_t size, void* data) {
   return 1;
 }
 
-// Returns 0 if `address` lies in the program, and -1 otherwise.
+// Returns 0 if `address` is in the program, and -1 otherwise.
 int _dl_find_object(void* address, struct dl_find_object* found);
 int _dl_find_object(void* address, struct dl_find_object* found) {
   *found = (struct dl_find_object){0};

@@ -1,6 +1,7 @@
-// What the static program needs of a C++ run-time library: Debian's libstdc++ is made for another C
-// library, and brings locales, streams and exceptions, of which the upgrader uses none. Where that
-// library would throw, and nobody would catch, this one ends the program the same way: by SIGABRT.
+// The parts of a C++ run-time library that the static program needs. Debian's libstdc++ is made for
+// another C library, and contains locales, streams and exceptions, which the upgrader does not use.
+// libstdc++ would throw an exception in some cases, which nobody catches: there this library ends
+// the program in the same way, by SIGABRT.
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -17,9 +18,9 @@ extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 namespace {
 
-// musl fills in the addresses of a program that relocates itself, but leaves the pages writable,
-// although the program's headers ask for them to be protected. They are whole: nothing else lies in
-// them, see layout.ld.
+// Protects the pages with relocated addresses. musl fills in the addresses of a program that
+// relocates itself, but leaves the pages writable, although the program's headers ask for
+// protection. Nothing else is in these pages, see layout.ld.
 __attribute__((constructor)) void protect_relocated_pages() {
   const auto base = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
   const auto* const headers = reinterpret_cast<const ElfW(Phdr)*>(base + __ehdr_start.e_phoff);
@@ -37,10 +38,10 @@ __attribute__((constructor)) void protect_relocated_pages() {
 }  // namespace
 
 #ifdef __x86_64__
-// The addresses to be filled in are packed (RELR: a word with an even value is where one is, and
-// one with an odd value has a bit for each of the 63 words behind), a fortieth of their size
-// unpacked. musl 1.2.3 does not know that, so this comes before musl's own start. No stack
-// protector: it needs what only that sets up.
+// Fills in the packed addresses. They are packed as RELR, which takes a fortieth of the space: a
+// word with an even value is the place of an address, and one with an odd value has a bit for each
+// of the 63 words after it. musl 1.2.3 cannot unpack that, so this code runs before musl's own
+// start. It uses no stack protector, which only musl's start sets up.
 extern "C" {
 
 extern const std::uintptr_t __relr_begin[] __attribute__((visibility("hidden")));
@@ -71,7 +72,7 @@ __attribute__((used, externally_visible, naked)) void start_with_addresses() {
 }
 #endif
 
-// In every build: times beyond 2038 and files beyond 2 GiB.
+// Needed in every build: times beyond 2038, and files beyond 2 GiB.
 static_assert(sizeof(std::time_t) == 8 && sizeof(off_t) == 8);
 
 void* operator new(std::size_t size) {
@@ -88,7 +89,7 @@ void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
 
-// The one without a size is not there, so that whatever would call it cannot be linked.
+// There is no operator delete without a size, so that code which would call it cannot be linked.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wsized-deallocation"
 #endif
@@ -117,7 +118,7 @@ void __throw_bad_function_call() {
   abort();
 }
 
-// One copy of it, as the library would have.
+// One copy of this class, as in libstdc++.
 template class basic_string<char>;
 
 }  // namespace std

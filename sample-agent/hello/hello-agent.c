@@ -1,8 +1,9 @@
-/* Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+/* Serves a counter on a TCP port: each connection gets the next number, and no number is given away
+ * twice.
  *
- * hello-agent PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
- * power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
- * written, and not sent before a crash, is skipped. */
+ * usage: hello-agent PORT FILE, where FILE holds the last number that was given away. Upgrades,
+ * crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
+ * that was written, but not sent before a crash, is skipped. */
 #include <agent-protocol/agent_protocol.h>
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 static char fresh[PATH_MAX], directory[PATH_MAX];
 
-/* The last number given away: 0 where there is none yet, -1 where it cannot be read. */
+/* Returns the last number given away: 0 if there is none yet, -1 if it cannot be read. */
 static long last(const char* path) {
   FILE* file = fopen(path, "r");
   if (!file) return errno == ENOENT ? 0 : -1;
@@ -28,7 +29,7 @@ static long last(const char* path) {
   return number;
 }
 
-/* Makes the next number durable before it gives it away; -1 where that fails. */
+/* Writes the next number to the disk before it returns it; returns -1 if that fails. */
 static long next(const char* path) {
   long number = last(path) + 1;
   FILE* file = number > 0 ? fopen(fresh, "w") : NULL;
@@ -55,7 +56,7 @@ static void serve(int listener, const char* path) {
   int connection = accept(listener, NULL, NULL);
   if (connection < 0) return;
   long number = next(path);
-  if (number > 0) dprintf(connection, "%ld\n", number); /* whoever asked may have gone */
+  if (number > 0) dprintf(connection, "%ld\n", number); /* the client may have gone */
   close(connection);
 }
 
@@ -66,17 +67,17 @@ static int check_counter(void* path, char* reason, size_t size) {
 }
 
 int main(int argc, char** argv) {
-  static agent_protocol_agent* agent; /* for as long as the process lives */
-  agent = agent_protocol_open("1.0"); /* first of all */
+  static agent_protocol_agent* agent; /* used as long as the process lives */
+  agent = agent_protocol_open("1.0"); /* must be called first */
   if (!agent || argc != 3) return 2;
   char* path = argv[2];
   snprintf(fresh, sizeof fresh, "%s.new", path);
   char copy[PATH_MAX];
-  snprintf(copy, sizeof copy, "%s", path); /* dirname() changes what it is given */
+  snprintf(copy, sizeof copy, "%s", path); /* dirname() changes its argument */
   snprintf(directory, sizeof directory, "%s", dirname(copy));
   agent_protocol_add_check(agent, "counter", check_counter, path);
   if (agent_protocol_ready(agent) != 0) return 1;
-  for (int listener = -1, pause = -1;;) { /* pause: heartbeats are wanted as often, in ms */
+  for (int listener = -1, pause = -1;;) { /* pause: the time between heartbeats, in ms */
     struct pollfd watched[] = {{agent_protocol_fd(agent), POLLIN, 0}, {listener, POLLIN, 0}};
     if (poll(watched, 2, pause) > 0 && watched[1].revents) serve(listener, path);
     if (listener >= 0 && pause >= 0) agent_protocol_heartbeat(agent);
@@ -87,7 +88,7 @@ int main(int argc, char** argv) {
       } else if (event->type == AGENT_PROTOCOL_ACTIVATE) {
         if ((listener = listen_on(atoi(argv[1]))) < 0) return 1;
       } else if (event->type == AGENT_PROTOCOL_STOP) {
-        close(listener); /* the port is given up before stopped is said */
+        close(listener); /* give up the port before saying stopped */
         return agent_protocol_stopped(agent, NULL) != 0;
       }
     }

@@ -1,8 +1,9 @@
-// Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+// Serves a counter on a TCP port: each connection gets the next number, and no number is given away
+// twice.
 //
-// hello-agent PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
-// power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
-// written, and not sent before a crash, is skipped.
+// usage: hello-agent PORT FILE, where FILE holds the last number that was given away. Upgrades,
+// crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
+// that was written, but not sent before a crash, is skipped.
 #include <agent-protocol/agent.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ using agent_protocol::Agent;
 
 namespace {
 
-// The last number given away: 0 where there is none yet, nothing where it cannot be read.
+// Returns the last number given away: 0 if there is none yet, nothing if it cannot be read.
 std::optional<long> last(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return 0;
   long number = -1;
@@ -37,7 +38,7 @@ bool sync(const std::filesystem::path& path) {
   return durable;
 }
 
-// Makes the next number durable before it gives it away.
+// Writes the next number to the disk before it returns it.
 std::optional<long> next(const std::filesystem::path& path) {
   const std::optional<long> before = last(path);
   const std::filesystem::path fresh = path.string() + ".new";
@@ -71,7 +72,7 @@ void serve(int listener, const std::filesystem::path& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::optional<Agent> agent = Agent::open("1.0");  // first of all
+  std::optional<Agent> agent = Agent::open("1.0");  // must be called first
   if (!agent || argc != 3) return 2;
   std::uint16_t port = 0;
   const auto read = std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), port);
@@ -82,7 +83,7 @@ int main(int argc, char** argv) {
     return "cannot read a number from " + path.string();
   });
   if (!agent->ready()) return 1;
-  for (int listener = -1, pause = -1;;) {  // pause: heartbeats are wanted as often, in ms
+  for (int listener = -1, pause = -1;;) {  // pause: the time between heartbeats, in ms
     pollfd watched[] = {{agent->fd(), POLLIN, 0}, {listener, POLLIN, 0}};
     if (::poll(watched, 2, pause) > 0 && watched[1].revents != 0) serve(listener, path);
     if (listener >= 0 && pause >= 0) agent->heartbeat();
@@ -92,7 +93,7 @@ int main(int argc, char** argv) {
       } else if (std::get_if<Agent::Activate>(&*event)) {
         if ((listener = listen_on(port)) < 0) return 1;
       } else if (std::get_if<Agent::Stop>(&*event)) {
-        ::close(listener);  // the port is given up before stopped is said
+        ::close(listener);  // give up the port before saying stopped
         return agent->stopped() ? 0 : 1;
       }
     }

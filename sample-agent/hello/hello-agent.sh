@@ -1,16 +1,17 @@
 #!/bin/sh
-# Serves a counter on a TCP port: each connection gets the next number, and no number twice.
+# Serves a counter on a TCP port: each connection gets the next number, and no number is given away
+# twice.
 #
-# hello-agent.sh PORT FILE: FILE holds the last number that was given away. Upgrades, crashes and
-# power cuts repeat none, since a number is on the disk before anybody gets it. A number that was
-# written, and not sent before a crash, is skipped. Needs socat, and flock and setpriv of
+# usage: hello-agent.sh PORT FILE, where FILE holds the last number that was given away. Upgrades,
+# crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
+# that was written, but not sent before a crash, is skipped. Needs socat, and flock and setpriv of
 # util-linux.
 #
-# Two processes: this one talks to the upgrader; socat listens, and runs this script again, with
-# --next, for each connection. Numbers are taken under a lock, in whose file stands the agent that
-# is active: whoever connects too late for one agent gets nothing, and asks the next one.
+# There are two processes: this one talks to the upgrader; socat listens, and runs this script
+# again, with --next, for each connection. Numbers are taken under a lock, whose file names the
+# active agent: a client that connects too late for one agent gets nothing, and asks the next one.
 
-number_next() { # FILE AGENT
+number_next() { # usage: number_next FILE AGENT
   exec 5<"$1.active"
   flock 5
   read -r active <"$1.active" && [ "$active" = "$2" ] || return
@@ -29,7 +30,7 @@ fi
 port=$1 file=$2
 alone='' watchdog=''
 if [ "${AGENT_PROTOCOL-}" ]; then
-  exec 8<&0 9>&1 </dev/null >&2 # no child and no print reaches the pipes
+  exec 8<&0 9>&1 </dev/null >&2 # no child gets the pipes, and no printed text goes into them
 else
   alone=yes
   exec 8</dev/null 9>/dev/null
@@ -46,7 +47,7 @@ hear() { # waits for a message of this type and skips all others; fails at the e
   return 1
 }
 
-trap 'exit 143' TERM # held, SIGTERM ends it at once
+trap 'exit 143' TERM # while held, SIGTERM ends it at once
 say '"hello","protocol":1,"version":"1.0"'
 if [ -e "$file" ] && ! grep -qx '[0-9]*' "$file"; then
   say '"unfit","reason":"the counter file holds no number"'
@@ -57,15 +58,16 @@ say '"ready"'
 
 stopping=
 trap 'stopping=yes' TERM
-# A stop, or the end of input, becomes SIGTERM to this process, and to no other that has its pid.
+# Turns a stop, or the end of input, into SIGTERM to this process, and to no other that gets its pid
+# later.
 [ "$alone" ] || (exec 9>&-; hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
 (exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
-# It dies with this process, however that ends: nobody else would give the port back.
+# socat dies with this process, however that ends: otherwise it would keep the port.
 setpriv --pdeathsig KILL socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" \
   "EXEC:$0 --next $file $$" 8<&- 9>&- &
 listener=$!
-# Heartbeats, where they are wanted, three for each watchdog_ms. A signal that comes just before it
-# waits is seen when the pause is over.
+# Sends heartbeats, if they are wanted, three for each watchdog_ms. A signal that comes just before
+# the pause is noticed after it.
 watchdog=${watchdog%%[!0-9]*} pause=1
 [ -z "$watchdog" ] || pause=$((watchdog / 3000)).$(printf %03d $((watchdog / 3 % 1000)))
 until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
@@ -73,8 +75,8 @@ until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
   sleep "$pause" 8<&- 9>&- &
   wait "$!"
 done
-# A listener that was only about to be executed may have missed the first signal.
+# A listener that had not been executed yet may have missed the first signal.
 while kill "$listener" 2>/dev/null; do sleep 0.01; done
-# What was begun is finished, and nothing more begins.
+# Waits for the present number, and makes sure that no other is begun.
 (exec 5>>"$file.active"; flock 5; : >"$file.active")
 say '"stopped"'

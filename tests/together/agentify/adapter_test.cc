@@ -1,4 +1,4 @@
-// agentify's decisions, story by story. Every order of events is walked in explore_test.cc.
+// Tests agentify's decisions, story by story. explore_test.cc walks through every order of events.
 #include "tools/agentify/adapter.h"
 
 #include <catch2/catch.hpp>
@@ -242,7 +242,7 @@ TEST_CASE("with health a daemon on trial has to be well for the settle time, too
   terms.settle = 3s;
   Story story(terms);
   CHECK(story.activate({.trial = 30s}).all<AskDaemon>() == std::vector{AskDaemon{Probe::health}});
-  CHECK_FALSE(story.wait(10s).has<SayHealthy>());  // it has not answered
+  CHECK_FALSE(story.wait(10s).has<SayHealthy>());  // the probe has not answered yet
 
   story.tell(ProbeAnswered{Probe::health, true, ""}).wait(1s);
   story.tell(ProbeAnswered{Probe::health, false, "no"});

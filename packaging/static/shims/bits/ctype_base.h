@@ -1,5 +1,5 @@
-// In the place of libstdc++'s header of the same name, which takes its masks from glibc's tables of
-// characters. The upgrader uses none of this; the headers that declare it want values.
+// Replaces libstdc++'s header of the same name, which takes its masks from glibc's tables of
+// characters. The upgrader does not use the masks, but the headers that declare them need values.
 #pragma once
 
 namespace std {

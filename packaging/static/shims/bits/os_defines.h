@@ -1,5 +1,4 @@
-// In the place of libstdc++'s header of the same name, which asks things of glibc: what the library
-// is to know of musl.
+// Replaces libstdc++'s header of the same name, which needs glibc: tells the library what musl has.
 #pragma once
 
 #include <features.h>
@@ -7,7 +6,8 @@
 
 #define __locale_t locale_t
 
-// Debian's libstdc++ was configured where these are to be had, and its headers name them.
+// Debian's libstdc++ was configured for a C library with these functions, and its headers name
+// them.
 extern "C" int pthread_cond_clockwait(pthread_cond_t*, pthread_mutex_t*, clockid_t,
                                       const struct timespec*);
 extern "C" int pthread_mutex_clocklock(pthread_mutex_t*, clockid_t, const struct timespec*);
