@@ -34,7 +34,7 @@ struct NodeDesk {
   Timers& timers;
   Mirror& mirror;                     // of all records below the node's key
   KeptRecords& records;               // written as long as the record `active` is ours
-  Revision active = 0;                // of our record `active`; 0: we are idle
+  Revision active = 0;                // the revision of our record `active`; 0 if we are idle
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // a file, which exists when a program has asked for a reboot
   bool is_doubtful = false;           // while true, nothing new is begun

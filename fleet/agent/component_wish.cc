@@ -98,7 +98,7 @@ void Component::perform(const ReportUpgrade& report) {
   if (report.upgrade.phase == UpgradePhase::done) fetcher_.desire(running_);
 }
 
-// ---- what wishes and commands share
+// ---- functions for wishes and commands
 
 // Prepares a release. A store that does not answer may answer later: the caller is told so, and may
 // try again.

@@ -131,7 +131,7 @@ void NodeAgent::reboot() {
       });
 }
 
-// ---- the store
+// ---- records of the store
 
 void NodeAgent::look() {
   if (stopping_) return;

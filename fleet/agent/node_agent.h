@@ -59,7 +59,7 @@ class NodeAgent {
   void become_ready();
   void stop_now();
 
-  // ---- the store
+  // ---- records of the store
   void look();
   void look_for_twin();
   void take_doubt(const std::string& degraded, const std::string& why);
@@ -107,8 +107,8 @@ class NodeAgent {
   KeptRecords records_;   // keeps facts and versions, while `active` is ours
   Mirror halt_;           // of the record `stop`
   Mirror epoch_;
-  KnownStore known_;  // as it is on disk, or newer
-  KnownStore kept_;   // as it is on disk
+  KnownStore known_;  // the facts as they are on disk, or newer ones
+  KnownStore kept_;   // the facts as they are on disk
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;

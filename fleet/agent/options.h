@@ -13,8 +13,8 @@ struct AgentOptions {
   // A component that another upgrader on this machine runs.
   struct Component {
     std::string name;
-    std::string control;   // its control directory
-    std::string releases;  // the directory of its releases
+    std::string control;   // the upgrader's control directory
+    std::string releases;  // the directory of the component's releases
   };
 
   std::string node;  // the node's name
@@ -27,9 +27,10 @@ struct AgentOptions {
   std::string reboot_command;  // empty if commands cannot reboot this machine
   // a file, which exists when an upgrade has asked for a reboot
   std::string reboot_asked = "/run/reboot-required";
-  std::string boot_id = "/proc/sys/kernel/random/boot_id";  // a file
-  std::string machine_id = "/etc/machine-id";               // a file
-  std::vector<std::string> labels;                          // NAME=VALUE
+  // a file with an id that changes at each boot
+  std::string boot_id = "/proc/sys/kernel/random/boot_id";
+  std::string machine_id = "/etc/machine-id";  // a file with an id that differs between machines
+  std::vector<std::string> labels;             // NAME=VALUE
   std::vector<Component> components;
   int lease_s = 30;
   int trial_s = 60;

@@ -108,6 +108,4 @@ JsonTree summary_of(const CellState& cell) {
   return tree;
 }
 
-// A controller's web server: passes each request to the function that decides about it, and carries
-// out that function's reads and writes of the store. Runs on a loop of its own: see front.h.
 }  // namespace fleet

@@ -1,5 +1,5 @@
-// A controller's server: takes each request to the function that decides on it, and performs that
-// function's wishes of the store. Lives on a loop of its own: see front.h.
+// A controller's web server: passes each request to the function that decides about it, and carries
+// out that function's reads and writes of the store. Runs on a loop of its own: see front.h.
 #pragma once
 
 #include <uv.h>

@@ -10,7 +10,7 @@
 namespace fleet {
 namespace {
 
-constexpr std::int64_t whole_share = 100'000;  // thousandths of a per cent
+constexpr std::int64_t whole_share = 100'000;  // a whole, in thousandths of a per cent
 
 // The defaults without `--spread`: the time between two nodes that begin, and the longest time for
 // a whole batch.

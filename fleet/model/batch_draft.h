@@ -23,7 +23,7 @@ inline constexpr std::int64_t batch_nodes_max = 1'000;
 // The most batches without a confirmation: a rollout with more of them takes days, so a person has
 // to say that it is meant.
 inline constexpr std::size_t batches_unasked_max = 100;
-// Sizes in `--batches`. The last size is repeated, so that nobody needs many.
+// At most so many sizes in `--batches`. The last size is repeated, so that nobody needs many.
 inline constexpr std::size_t batch_sizes_max = 20;
 // At most so many labels in `--apart`: each costs one comparison for each node of each batch.
 inline constexpr std::size_t aparts_max = 8;
@@ -33,7 +33,7 @@ inline constexpr std::size_t seed_bytes_max = 64;
 
 inline constexpr std::string_view batches_default = "1,0.5%,4%,10%";
 
-// A number of nodes, or a share of them.
+// A number of nodes, or a share of all nodes.
 struct Share {
   std::int64_t nodes = 1;
   // thousandths of a per cent; if not 0, they count and `nodes` does not
@@ -62,7 +62,7 @@ struct Apart {
 // Parses `LABEL`, `LABEL:2` or `LABEL:10%`.
 [[nodiscard]] Result<Apart> parse_apart(std::string_view text);
 
-// A node that moves, with the labels that it has.
+// A node that moves, and its labels.
 struct PlacedNode {
   std::string id = {};
   std::map<std::string, std::string> labels = {};

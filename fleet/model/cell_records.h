@@ -22,7 +22,7 @@ struct ReleaseManifest {
 // The record release/COMPONENT/VERSION. It is written before any other record names the release,
 // and never changed afterwards.
 struct Release {
-  std::vector<ReleaseManifest> manifests = {};  // by architecture
+  std::vector<ReleaseManifest> manifests = {};  // sorted by architecture
   std::string digest = {};                      // of all manifests together
   std::string channel = {};
   bool prerelease = false;
@@ -60,7 +60,7 @@ struct DriverRecord {
 // The record window/GROUP: the times at which upgrades may begin on the nodes of the group.
 struct Window {
   std::vector<std::string> days = {};  // mon to sun; every day if empty
-  std::string start = {};              // HH:MM
+  std::string start = {};              // as HH:MM
   std::int64_t duration_s = 0;
   std::string time_zone = {};  // a zone of tzdata, or `site-local` for the node's own zone
   std::string who = {};        // the person who has set the window

@@ -169,7 +169,7 @@ void ChronicleTask::take_all(const Reading& reading) {
   if (reading.find(key_of(KeyKind::stop)) == nullptr) take_absent(key_of(KeyKind::stop));
 }
 
-// ---- silence
+// ---- silent nodes
 
 void ChronicleTask::take_instance(const std::string& node, const std::string& instance) {
   instances_[node].insert(instance);

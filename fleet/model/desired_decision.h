@@ -47,8 +47,8 @@ struct DesiredSettings {
 // The observations that this controller has made itself. They are not in the store, so a controller
 // that takes over begins them anew.
 struct DesiredMarks {
-  // For a node and an instance: the time since which the instance has been ready and alive, and its
-  // version. For a node and an empty instance: the time since which another component has waited at
+  // For a node and an instance, the time since which the instance has been ready and alive, and its
+  // version. For a node and an empty instance, the time since which another component has waited at
   // its gate, and the attempt for which it waits.
   std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
   // for each node, its order and since when it has it

@@ -17,8 +17,8 @@ namespace fleet {
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// Returns whether the node's own record is of this wish. A controller does not tell the node again,
-// even if the record only took an order back.
+// Returns whether the node's own record belongs to this wish. A controller tells a node only once
+// for each wish, even if the record now takes the order back.
 [[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
 // Returns whether the node was told to move, does not run the version yet, and has not failed.

@@ -122,7 +122,7 @@ class Driver {
   }
   void take(const LeaseLost& lost) { end(lost.why, true); }
 
-  // ---- what the store says
+  // ---- answers of the store
 
   void read_all() {
     under_way_ = UnderWay::reading;
@@ -259,7 +259,7 @@ class Driver {
     if (under_way_ == UnderWay::nothing) read_all();
   }
 
-  // ---- what it does
+  // ---- steps of the task
 
   void drive() {
     DriverStep next = task_.next(fence_, now_);

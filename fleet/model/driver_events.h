@@ -13,7 +13,7 @@
 
 namespace fleet {
 
-// ---- what is decided, one thing at a time
+// ---- steps of a task, one at a time
 
 struct Wait {
   std::optional<Ms> until = {};  // no value if only news can change anything

@@ -1,5 +1,5 @@
-// How many keys and records this thread has parsed so far, for tests that count the work of one
-// event: it must not grow with the number of nodes or of past rollouts.
+// Counts the keys and records that this thread has parsed so far, for tests of the work that one
+// event causes: it must not grow with the number of nodes or of past rollouts.
 #pragma once
 
 #include <cstdint>

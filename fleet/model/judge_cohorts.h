@@ -70,8 +70,7 @@ class Cohorts {
   // Ends the node's time at risk for another reason than a failure: it moves, goes back, or is
   // silent while many other nodes are silent, too.
   void leave(const std::string& node, Ms at);
-  // Notes a failure that the driver has seen itself: the node was silent for too long, or its
-  // process is another one.
+  // Counts all changes that happened at least judge_delay_ms before `now`.
   void fail(const std::string& node, Ms at);
   void report(const std::string& node, Ms at, const FailureReport& report);
 

@@ -55,7 +55,8 @@ struct JudgeTerms {
 struct Judgement {
   Verdict verdict = Verdict::not_known;
   bool is_waited_for = false;
-  std::string words = {};  // `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`
+  // the line for people: `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`
+  std::string words = {};
 };
 
 [[nodiscard]] Judgement judge(const Compared& compared, const BatchSeen& seen,

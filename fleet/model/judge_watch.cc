@@ -42,7 +42,7 @@ BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
 
 }  // namespace
 
-// ---- what stands in the store
+// ---- records
 
 void JudgeWatch::take(const KeyValue& record) {
   take_text(record.key, &record.value);
@@ -83,7 +83,7 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
   }
 }
 
-// ---- who takes part
+// ---- nodes that take part
 
 void JudgeWatch::begin(const RolloutView& view) {
   std::int64_t nodes = 0;
@@ -150,7 +150,7 @@ void JudgeWatch::look_at_moved(const RolloutView& view, const std::string& node,
   parts_.erase(found);
 }
 
-// ---- who fails
+// ---- failures
 
 bool JudgeWatch::is_silent(const std::string& node) const {
   const auto found = heard_.find(node);
@@ -215,7 +215,7 @@ void JudgeWatch::look_at_parts(Ms now) {
   }
 }
 
-// ---- how much of the soak is seen
+// ---- the part of the soak that is seen
 
 // Adds up how much of the soak is seen. A node that has soaked since the last look may have done so
 // at the very end of that time.
@@ -234,7 +234,7 @@ void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   }
 }
 
-// ---- what follows
+// ---- looks and verdicts
 
 void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool rolls = view.rollout && view.rollout->state == RolloutState::rolling;

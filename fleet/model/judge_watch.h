@@ -46,7 +46,8 @@ inline constexpr Ms judge_look_ms = 10'000;
 inline constexpr Ms judge_note_ms = 60'000;
 // A node that has been silent for so long has failed. A machine may need minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
-// One of so many nodes that have not moved may be silent; if more are, the network is to blame.
+// At most one of so many nodes that have not moved may be silent; if more are, the network is to
+// blame.
 inline constexpr std::int64_t judge_silent_share = 10;
 
 class JudgeWatch {

@@ -53,7 +53,8 @@ enum class KeyKind {
 // fits in 64 bits.
 inline constexpr std::size_t number_digits_max = 18;
 // The digits of an event's number. It has leading zeros, so that events are listed in their order.
-inline constexpr std::size_t event_digits = 12;  // a thousand a second for thirty years
+// enough for a thousand events a second for thirty years
+inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
 // Returns the key of a record. The names come from parse_key(), or were checked by ids.h. A name

@@ -214,7 +214,7 @@ void NodeCommander::progress(UpgradePhase phase, const std::string& error) {
   ledger_.progress.to = ledger_.upgrade.version;
 }
 
-// ---- what the commands do
+// ---- outcomes of commands
 
 void NodeCommander::take(const PrepareEnded& event) {
   if (!job_ || job_->command.id != event.command) return;

@@ -40,7 +40,7 @@ namespace fleet {
 // The time between a question that got no answer and the next one.
 inline constexpr Ms ask_again_ms = 1'000;
 
-// Between two tries to tell the upgrader to commit or to go back.
+// The time between two messages to the upgrader to commit or to go back.
 inline constexpr Ms tell_again_ms = 1'000;
 
 struct NodeIdentity {

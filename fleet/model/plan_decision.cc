@@ -196,7 +196,7 @@ class PlanDecider {
     return {.until = since + timeout, .waits_for = waits_for, .since = since};
   }
 
-  // ---- its end
+  // ---- the end of a plan
 
   // Returns whether the members may go back: nobody was allowed to begin `act`, and the member that
   // migrates has changed nothing or has not begun.
@@ -248,7 +248,7 @@ class PlanDecider {
                  next_.error);
   }
 
-  // ---- what is written
+  // ---- writes
 
   void put_once(bool success, const std::string& message) {
     const Once once{plan_.version, success, plan_.lock, message};

@@ -33,7 +33,7 @@ class Follower {
     return plan_.steps[static_cast<std::size_t>(own_.step - 1)];
   }
 
-  // ---- while it runs
+  // ---- while the plan runs
 
   FollowerStep run() const {
     if (own_.step > static_cast<std::int64_t>(plan_.steps.size())) {
@@ -108,10 +108,10 @@ class Follower {
     if (!facts_.began_to_act) return NothingToDo{};
     if (!is_done(HookVerb::reboot)) return hook(HookVerb::reboot);
     if (status(HookVerb::reboot) != 0) return fail_of(HookVerb::reboot);
-    return NothingToDo{};  // until the machine goes down
+    return NothingToDo{};  // acts no further until the machine goes down
   }
 
-  // ---- when it stops
+  // ---- when the plan stops
 
   FollowerStep stop() const {
     if (own_.phase == MemberPhase::halted || own_.phase == MemberPhase::resumed) {
@@ -130,7 +130,7 @@ class Follower {
     return write(MemberPhase::halted);
   }
 
-  // ---- what comes of it
+  // ---- steps to take
 
   [[nodiscard]] FollowerStep hook(HookVerb verb) const {
     return RunHook{step().hook, verb, step().name, plan_.version, step().timeout_ms};

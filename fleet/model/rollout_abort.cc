@@ -29,7 +29,7 @@ Ms RolloutDecider::judged_by() const {
   return std::min(by, marks_.apply.value_or(now_) + confirm_ms(terms()) - confirm_margin_ms);
 }
 
-// ---- its abort
+// ---- the abort of a rollout
 
 std::string RolloutDecider::why_abort() const {
   return facts_.denied.empty() ? asked_for(*view_.rollout) : facts_.denied;

@@ -31,7 +31,7 @@ class RolloutDecider {
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;
 
-  // ---- what is written
+  // ---- writes
 
   // Records the ends of nodes. The end of a confirmed node is recorded only together with the
   // batch's end.

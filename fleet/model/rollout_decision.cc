@@ -50,7 +50,7 @@ bool RolloutDecider::is_abort_wanted() const {
          view_.rollout->order == RolloutOrder::abort_and_leave || !facts_.denied.empty();
 }
 
-// ---- what is written
+// ---- writes
 
 // Records the ends of nodes. The end of a confirmed node is recorded only together with the batch's
 // end.

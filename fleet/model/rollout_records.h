@@ -93,8 +93,8 @@ struct Rollout {
   std::int64_t batches = 0;
   BatchPhase phase = BatchPhase::unknown;
   std::int64_t failed = 0;
-  // Each of these lists names the first names_kept nodes (record_brief.h); the count beside it is
-  // of all.
+  // Each of these lists names at most names_kept nodes (record_brief.h); the count beside it is of
+  // all of them.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;
   std::vector<std::string> excluded = {};  // nodes that were degraded when the rollout began

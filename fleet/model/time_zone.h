@@ -18,7 +18,7 @@ inline constexpr std::int64_t day_seconds = 86'400;
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// Seconds since 1970, of the wall clock.
+// A time of the wall clock, in seconds since 1970.
 using UnixSeconds = std::int64_t;
 
 // The limit for a time zone's file. The largest in tzdata has about 4 KiB.

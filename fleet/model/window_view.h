@@ -74,7 +74,7 @@ class WindowView {
   // each moment: a cell has far more nodes than windows and time zones.
   mutable std::map<std::string, Result<TimeZone>> known_zones_;
   mutable std::map<std::tuple<std::string, std::string, Ms>, Opening>
-      answers_;  // group, zone, takes
+      answers_;  // by group, time zone and `takes`
   mutable Ms answered_at_ = 0;
   std::map<std::string, Held> windows_;  // by the name of the group
   std::map<std::string, Node> nodes_;

@@ -42,7 +42,7 @@ struct Wish {
 // Returns whether an upgrade of this name was begun for a wish.
 [[nodiscard]] bool is_attempt(const std::string& upgrade);
 
-// ---- what has happened
+// ---- events
 
 // This instance acts for good: it is the first instance, the fallback, or was committed. `failure`
 // is the error of the upgrade that led here, if there was one.

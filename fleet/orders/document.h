@@ -1,4 +1,4 @@
-// A JSON document that says what a cell should be, and may be kept in git:
+// Applies a JSON document that says what a cell should be, and may be kept in git:
 //
 //     {"desired": {"agent": {"version": "1.2.0"}},
 //      "window": {"all": {"start": "01:00", "duration_s": 7200, "time_zone": "UTC"}},
@@ -6,9 +6,9 @@
 //      "rollout": {"spring": {"component": "web", "version": "2.0", "target": "*"}},
 //      "plan": {"move": {"version": "3", "steps": […], "target": "web*"}}}
 //
-// The records that it names are replaced whole, all in one transaction; other records are left
-// alone. A rollout or a plan that is there with the same terms, or has ended and is gone, is not
-// begun again. Pure.
+// The named records are replaced completely, all in one transaction; other records stay. A rollout
+// or a plan is not begun again if one with the same terms exists, or has ended and its records are
+// gone. Pure.
 #pragma once
 
 #include <string>

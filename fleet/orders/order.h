@@ -1,12 +1,12 @@
-// The orders of people, whether they come by fleetctl, by a document that fleetctl applies, or by
-// HTTP: a record of the cell is to be written, changed or erased, a rollout or a plan to be begun.
-// The caller first reads the keys that order_reads() names; decide_order() then says what is
-// written, with the event that records who has ordered it. Pure.
+// Decides the orders of people, whether they come by fleetctl, by a document that fleetctl applies,
+// or by HTTP: to write, change or erase a record of the cell, or to begin a rollout or a plan. The
+// caller first reads the keys that order_reads() returns; decide_order() then decides what is
+// written, with the event that tells who has ordered it. Pure.
 //
-//     desired/COMPONENT, node/ID/desired/COMPONENT    what should run
+//     desired/COMPONENT, node/ID/desired/COMPONENT    the wished version: put, patch, erase
 //     window/GROUP, settings, stop                    put, patch, erase
-//     release/COMPONENT/VERSION                       put, once and for all
-//     rollout/ID                                      put begins it: {"terms": …}; patch tells it
+//     release/COMPONENT/VERSION                       put, which is final
+//     rollout/ID                                      put begins it: {"terms": …}; patch orders
 //                                                     {"order": "pause"}, none, abort …
 //     plan/NAME                                       put begins it: the steps, and its nodes,
 //                                                     {"target": …}; erase recovers it
@@ -55,7 +55,7 @@ struct OrderRefused {
 };
 
 struct OrderTaken {
-  bool is_new = false;  // the record was not there
+  bool is_new = false;  // the record did not exist before
   // The transactions to write, one after the other; the caller adds the event to the last of them.
   // If the store refuses one, everything is read and decided again. There are none if the record is
   // as ordered already, or if `creation` writes it.

@@ -16,7 +16,7 @@ def tell(text, kind=" "):
 
 
 class Timeline:
-    """Reads the watch in a thread of its own. What it tells is what stands in the store."""
+    """Reads the watch in a thread of its own, and tells the store's records."""
 
     def __init__(self, cell, root):
         self.root = root
