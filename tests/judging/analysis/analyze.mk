@@ -1,5 +1,5 @@
-# make analyze (V10): what can be seen in the code without running it. Short: the upgrader and the
-# agent's library. LONG=1: tests and sample agent too, by more, and the slow checks.
+# make analyze (V10): checks the code without running it, that of the upgrader and of the agent's
+# library. LONG=1 adds tests and the sample agent, more tools, and the slow checks.
 
 .PHONY: analyze analyze-here
 

@@ -1,6 +1,6 @@
-// Faults that a sanitizer must find, each for itself, planted for the canary of `make sanitize`:
-// faults KIND, where nobody hears what it says. Reads what it does from its arguments, so that no
-// compiler knows.
+// Faults that a sanitizer must find, for the canary of `make sanitize`: faults KIND makes one of
+// them. It is started where nobody reads its output. The fault depends on the arguments, so that no
+// compiler can find it.
 #include <unistd.h>
 
 #include <climits>

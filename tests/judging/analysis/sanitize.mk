@@ -1,18 +1,18 @@
-# make sanitize (V10): the tests with AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer.
-# There is no ThreadSanitizer: upgrader, library and sample agent have one thread each.
-# Short: product code is sanitized, and tested by the tests as they are built anyway, all but the
-# longest. LONG=1: the tests are sanitized, too, and all are run, with those of the programs beside
-# the upgrader that a .mk of theirs adds to sanitized_tests.
+# make sanitize (V10): runs the tests with AddressSanitizer, UndefinedBehaviorSanitizer and
+# LeakSanitizer. There is no ThreadSanitizer: upgrader, library and sample agent have one thread
+# each. By default only the product is sanitized, and tested by the usual objects of the tests,
+# without the longest. LONG=1 sanitizes the tests, too, and runs all of them, with those of other
+# programs whose .mk files add them to sanitized_tests.
 
 .PHONY: sanitize sanitize-build sanitize-run
 
-# Set in the sanitized builds only. The product's own copies of what headers define are linked
-# first, so that those are sanitized also where tests are not.
+# Set in the sanitized builds only. The product's objects are linked first, so that the functions of
+# headers are the sanitized ones, even if the tests are not sanitized.
 ifdef SANITIZE
 HARDENING =
 CXXFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
-# Each runtime would otherwise have a log of its own, and one of them none.
+# One runtime each, linked statically: otherwise each has its own log, and one of them has none.
 LDFLAGS += -fsanitize=address,undefined -static-libasan -static-libubsan
 $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
   -Wl,--no-whole-archive -luv
@@ -36,7 +36,7 @@ else
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize SINGLE=1 SANITIZE=1 sanitize-run
 endif
 
-# In two steps: the first is linked whole into all of the second.
+# In two steps, since the first step's libraries are linked whole into all programs of the second.
 sanitize-build:
 	@$(MAKE) --no-print-directory $(upgrader_library) $(protocol_library) $(planted_faults)
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(filter $(BUILD)/%,$(tests_when_sanitized)) \
@@ -48,19 +48,19 @@ sanitize-run:
 
 tests_when_sanitized = $(tests_when_instrumented) $(if $(filter 1,$(LONG)),$(sanitized_tests))
 
-# ---- what sanitizing and counting coverage share
+# ---- settings for both sanitizing and counting coverage
 
-# The walks through all states take minutes then, and find in the core what the others find.
+# The walks through all states would take minutes, and find in the core what other tests find, too.
 directories_when_instrumented = decisions/unit decisions/scenario together/integration \
   together/regression $(if $(filter 1,$(LONG)),decisions/explore)
-# Without LONG=1 no sample agent is built.
+# Without LONG=1 the sample agent is not built.
 tests_of_samples = $(filter $(BUILD)/tests/together/integration/sample_%,$(integration_tests))
 tests_when_instrumented = $(sort $(filter \
   $(directories_when_instrumented:%=$(BUILD)/tests/%/%), \
   $(filter-out $(if $(filter 1,$(LONG)),,$(slow_tests) $(tests_of_samples)), \
     $(unit_tests) $(integration_tests))))
 
-# The objects of these tests, as they are.
+# Builds the usual objects of these tests.
 .PHONY: instrumentable
 instrumentable:
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)

@@ -1,11 +1,12 @@
-# make coverage (V11): which branches of the product the tests take. The product is compiled anew,
-# and tested by the tests as they are built anyway.
+# make coverage (V11): counts the branches of the product that the tests take. Only the product is
+# compiled anew, and tested by the usual objects of the tests.
 
 .PHONY: coverage coverage-build coverage-run
 
 # Set in the coverage build only. Nothing is inlined, no branch is made for an exception, and only
-# the product is counted, also by threads at the same time: the walks through all states have some.
-# Its own copies of what headers define are linked first.
+# the product is counted. Threads may count at the same time, since some walks through all states
+# have several. The product's objects are linked first, so that the functions of headers are
+# counted.
 ifdef COVERAGE
 HARDENING =
 CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-update=atomic \
@@ -20,12 +21,12 @@ $(coverage_dump): tests/judging/coverage/dump.cc
 	$(CXX) -std=c++20 $(WARNINGS) -O2 -c -o $@ $<
 	@rm -rf $(BUILD)/tests $(BUILD)/upgrader  # to be linked anew with it
 
-# Tests of what stands in a header alone are compiled for this, too.
+# Tests of code that is only in a header are compiled anew, so that it is counted.
 tests_of_headers := $(call objects,$(wildcard tests/decisions/unit/agent_cpp*_test.cc))
 $(tests_of_headers): CXXFLAGS += -fexceptions
 endif
 
-# LONG=1 adds the walks through all states. Of a sample agent nothing is counted.
+# LONG=1 adds the walks through all states. The sample agent is not counted.
 tests_when_counted = $(filter-out $(tests_of_samples),$(tests_when_instrumented))
 
 coverage:
@@ -35,8 +36,9 @@ coverage:
 	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-build
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 
-# In two steps: the first is linked whole into all of the second. What does not name it there would
-# keep the one before, whose counts do not go with today's.
+# In two steps, since the first step's libraries are linked whole into all programs of the second. A
+# program that does not name them as prerequisites would keep the old ones, whose counts no longer
+# match, so it is deleted.
 coverage-build:
 	@rm -f $(tests_of_headers)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)

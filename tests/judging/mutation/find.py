@@ -1,8 +1,9 @@
-# Finds the mutants of a C++ file: walks what libclang makes of it, and notes for each place what
-# else could stand there. Knows nothing of how a mutant is switched on (weave.py) or judged.
+# Finds the mutants of a C++ file: walks libclang's tree of the file, and notes for each place the
+# texts that could stand there instead. Knows nothing of how a mutant is switched on (weave.py) or
+# judged.
 #
-# A mutant is named by its file, the function around it, what stands there, what would stand there
-# instead, and a number among those that are alike; so its name survives changes elsewhere.
+# A mutant is named by its file, its function, the text at its place, the text instead of it, and a
+# number among equal ones, so that its name survives changes elsewhere.
 import re
 from dataclasses import dataclass, field
 
@@ -25,7 +26,7 @@ SWAPS = {'==': ['!='], '!=': ['=='], '<': ['<=', '>='], '<=': ['<', '>'], '>': [
 RESULTS = INTEGERS | {T.RECORD, T.POINTER, T.ENUM, T.ELABORATED}
 NOTHING = r'\{\}|nullptr|0|""|std::nullopt|\*this'
 COMPARISONS = {'==', '!=', '<', '<=', '>', '>=', '&&', '||'}
-# They serve UPGRADER_CHECK alone, which only ever fails where the program is wrong already.
+# Functions that only serve UPGRADER_CHECK, which fails only if the program is wrong already.
 CHECKING = {'check_state', 'check_heartbeat', 'check_activate', 'pending_on',
             'check_failed'}
 ASSIGNMENTS = {'+=': '-=', '-=': '+=', '|=': '&=', '&=': '|='}
@@ -109,7 +110,7 @@ class Finder:
         self.function = self.name_of(cursor)
         head = self.text(cursor.extent.start.offset, body.extent.start.offset)
         if re.search(r'\bconsteval\b', head):
-            return  # the compiler alone runs it, and no mutant is ever on there
+            return  # only the compiler runs it, where no mutant is ever on
         self.begin, self.end = self.extent(cursor)
         self.at_run_time = re.search(r'\bconstexpr\b', head) is not None
         self.result = cursor.result_type
@@ -122,7 +123,7 @@ class Finder:
     def enter_member(self, cursor):
         """The value that a member has by default."""
         self.function = self.name_of(cursor).replace('()', '')
-        self.at_run_time = True  # a constant may be made with it
+        self.at_run_time = True  # it may initialise a constant
         self.result = None
         for child in cursor.get_children():
             if child.kind.is_expression() and '=' in self.text_of(cursor):
@@ -181,7 +182,7 @@ class Finder:
 
     def look_at_case_stmt(self, cursor):
         body = list(cursor.get_children())[-1]
-        # A break alone, as the last of a switch, changes nothing.
+        # Without a break as the last statement of a switch, nothing changes.
         if re.compile(rb'break;\s*\}').match(self.source, body.extent.start.offset):
             return 'done'
         self.look_at_statement(body)
@@ -271,7 +272,7 @@ class Finder:
             self.add(*whole, 'return', 'return', text)
         elif self.result is not None and re.search(
                 r'\bResult<|variant<|\bMember<', self.result.get_canonical().spelling):
-            pass  # has no value that is nothing
+            pass  # the type has no empty value
         elif result in RESULTS and not re.fullmatch(NOTHING, text) and not self.is_constant(value):
             self.add(*whole, 'return', 'return {}')
 
@@ -311,7 +312,7 @@ class Finder:
 
     def look_at_unexposed_expr(self, cursor):
         children = list(cursor.get_children())
-        if len(children) == 2:  # what depends on a type
+        if len(children) == 2:  # the other form of it depends on a type
             self.operation(cursor, children[0], children[1])
         operands = self.operands_of_rewritten(cursor)
         if operands is None:
@@ -393,7 +394,7 @@ class Finder:
             c.type for c in cursor.referenced.get_children() if c.kind == K.PARM_DECL]
         if any(t.kind == T.LVALUEREFERENCE and not t.get_pointee().is_const_qualified()
                for t in taken):
-            return  # it is given something to change
+            return  # the argument is changed by the call
         for one, other in zip(given, given[1:]):
             a, b = self.extent(one), self.extent(other)
             if not start <= a[0] < a[1] <= b[0] < b[1] <= end:
@@ -415,7 +416,7 @@ class Finder:
         for value in cursor.get_children():
             named = cursor.location.offset + len(cursor.spelling)
             before = self.text(named, max(named, value.extent.start.offset)).strip()
-            # Otherwise it belongs to the type.
+            # Otherwise the expression is a part of the type.
             if value.kind.is_expression() and value.extent.start.offset > named and before != '[':
                 if cursor.type.get_canonical().kind == T.BOOL and value.kind not in LITERALS:
                     self.condition(value)
@@ -450,7 +451,8 @@ class Finder:
 
     def look_at_member_ref_expr(self, cursor):
         for child in cursor.get_children():
-            if child.extent.start.offset == cursor.extent.start.offset:  # no argument of a template
+            # Not an argument of a template.
+            if child.extent.start.offset == cursor.extent.start.offset:
                 self.visit(child)
         return 'done'
 

@@ -1,24 +1,26 @@
-# What is mutated, in which parts, under which bar, and who kills it.
+# The groups of mutated files: the parts of the product, the share of mutants that must be killed,
+# and the tests that may kill them.
 import glob
 from dataclasses import dataclass
 
-# Left out: what only tests call, what only stops a program that is wrong already, a version, the C
-# header, which has no code, and plain data whose makers give every member.
+# Files that are left out: code that only tests call or that only stops a program that is wrong
+# already, a version, the C header, which has no code, and plain data whose makers set every member.
 LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
             'base/check.cc', 'base/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
-# What lies in upgrader/core, but is judged with the shell: what init has been told at first, and
-# what tests of whole programs look at.
+# Files of upgrader/core that are judged with the shell: init's first messages, and code that is
+# tested with whole programs.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h', 'options_text.cc', 'pace.h')}
-# The files of base/ that are judged with the decisions, and with the protocol.
+# Files of base/ that are judged with the decisions (BASE_CORE) or with the protocol
+# (BASE_PROTOCOL).
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
-# Those that only programs beside the upgrader link are left out, as the side of agent-protocol/ that
-# gives orders by a control directory is: those programs have tests of their own.
+# Files that only other programs link are left out, and so is the part of agent-protocol/ that gives
+# orders through a control directory: those programs have tests of their own.
 BASE_TOOLS = ('moment', 'notify_listener', 'shown', 'table')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
-# What their paths begin with. The parts that decide and that read are judged by tests of their own
-# alone, without a process.
+# The beginnings of the paths of tests. The decisions and the protocol are judged only by their own
+# tests, which start no process.
 CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', *(
     f'tests/decisions/unit/{name}' for name in (
         'supervisor', 'phase_event', 'chronicle', 'words', 'log_limit', 'init_news', 'ending',
@@ -33,10 +35,11 @@ class Group:
     name: str
     what: str
     files: list
-    killed_min: float  # of all that are mutated
-    listed: bool  # each survivor stands in the table with its reason; otherwise the score decides
+    killed_min: float  # as a share of all mutants
+    # Whether each survivor must be in the table with its reason; otherwise the share decides.
+    listed: bool
     patient: bool  # its tests start processes, which may be slow
-    tests: tuple  # what their paths begin with
+    tests: tuple  # the beginnings of their paths
 
     def may_kill(self, case):
         return case.program.startswith(self.tests)

@@ -1,6 +1,6 @@
-// The main of every test program in the instrumented build. Alone it is Catch2's. As
-// `PROGRAM --serve` it takes orders from standard input, a line each, and forks for each of them,
-// so that nothing has to be started or set up again; whatever the fork leaves running is killed.
+// The main of every test program in the instrumented build. By itself it is Catch2's. As `PROGRAM
+// --serve` it reads orders from standard input, a line each, and forks for each of them, so that
+// nothing has to be started or set up again. Processes that a forked run leaves behind are killed.
 //
 //   list                        the test cases, as `case NUMBER NAME` lines, then `end`
 //   run MUTANT CPU WALL NUMBER  runs the test case with this mutant on (-1 notes what is reached):
@@ -22,7 +22,8 @@
 
 namespace {
 
-// Says nothing: what it left in a buffer would be said again by each process that a test forks.
+// A reporter that prints nothing: text that is left in a buffer would be printed again by each
+// process that a test forks.
 struct Silent : Catch::StreamingReporterBase<Silent> {
   using StreamingReporterBase::StreamingReporterBase;
   static std::string getDescription() { return "says nothing"; }
@@ -41,7 +42,7 @@ std::vector<std::string> names_of_cases() {
   return names;
 }
 
-// As Catch2's own command line has to have it.
+// Escapes a name as Catch2's command line needs it.
 std::string escaped(const std::string& name) {
   std::string text;
   for (const char c : name) {
@@ -60,7 +61,7 @@ void limit_processor(int seconds) {
 
 [[noreturn]] void run_case(Catch::Session& session, int mutant, int seconds,
                            const std::string& name) {
-  // What it says is not for whoever gives orders.
+  // Hides the test's output, which the giver of orders must not read.
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(null, 0);
   if (std::getenv("MUTATION_SHOW") == nullptr) {
@@ -87,7 +88,8 @@ int milliseconds_since(Clock::time_point begin) {
   return static_cast<int>(passed.count());
 }
 
-// All that came of a run are our children by now, or will be when what lies between has gone.
+// Kills everything that a run has left: such processes are children of this one by now, or will be
+// when their parents have been killed.
 void end_what_is_left() {
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/self/task/%d/children", ::getpid());

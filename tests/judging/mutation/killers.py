@@ -1,18 +1,19 @@
-# Runs test cases with a mutant on, through test programs that wait for orders (killer_main.cc);
-# notes once which mutants each test case reaches, and how long it takes.
+# Runs test cases with a mutant on, through test programs that wait for orders (killer_main.cc).
+# Finds out once which mutants each test case reaches, and how long it takes.
 import mmap
 import os
 import struct
 import subprocess
 from dataclasses import dataclass, field
 
-HEAD_BYTES = 4  # of mutants.control, ahead of its notes: mutant.h
+HEAD_BYTES = 4  # the bytes of mutants.control before its notes: see mutant.h
 MUTANTS_MAX = 1 << 21
 RECORD = -1
-# A mutant may send any signal to any process, or to all of them: so it is among its own.
+# A mutant may send any signal to any process, or to all of them, so it runs in a process namespace
+# of its own.
 APART = ['unshare', *([] if os.geteuid() == 0 else ['--map-current-user']), '--pid', '--fork',
          '--kill-child', '--mount-proc']
-FORK_MS = 3  # what a test case costs that does nothing
+FORK_MS = 3  # the cost of a test case that does nothing
 
 
 @dataclass
@@ -88,7 +89,7 @@ class Worker:
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
         outcome, case.ms = self.run(case, RECORD, (300, 300_000))
         case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
-        # Taking notes costs nothing where a test waits.
+        # If a test waits for other processes, the notes add no time to it.
         waits = case.program.startswith('tests/together/integration/')
         if outcome != 'passed' or waits:
             return outcome == 'passed'

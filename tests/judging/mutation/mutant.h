@@ -12,7 +12,7 @@
 
 namespace mutation {
 
-// As the scripts beside this file have it.
+// The same number as in the scripts beside this file.
 inline constexpr int mutants_max = 1 << 21;
 
 struct Control {
@@ -20,7 +20,7 @@ struct Control {
   char reached[mutants_max];
 };
 
-// What the program thinks; a program that forks for a mutant sets both.
+// The mutant that is on in this process. A program that forks for a mutant sets both variables.
 inline int active = 0;
 inline Control* control = nullptr;
 
@@ -49,7 +49,7 @@ inline bool is_on(int mutant) {
   return mutant == active;
 }
 
-// The same for functions that the compiler runs, too: there no mutant is on.
+// As is_on(), for functions that the compiler may run, too: there no mutant is on.
 constexpr bool is_on_at_run_time(int mutant) {
   return !std::is_constant_evaluated() && is_on(mutant);
 }

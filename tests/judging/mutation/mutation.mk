@@ -1,6 +1,6 @@
-# make mutate: every small change of the sources, and whether the tests notice. LONG=1 tries all of
-# them; see tests/judging/mutation/mutate for more settings. It builds an instrumented copy of the
-# project, by the project's own rules, below $(BUILD)/mutation.
+# make mutate: makes every small change of the sources, and checks whether the tests notice. LONG=1
+# tries all of them; tests/judging/mutation/mutate has more settings. It builds an instrumented copy
+# of the project, by the project's own rules, below $(BUILD)/mutation.
 
 mutation_packages = $(check_packages) python3 python3-clang-14
 

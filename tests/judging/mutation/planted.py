@@ -1,8 +1,8 @@
-# The canaries among the mutants: some that must be killed, since a test certainly checks what they
-# change, and some that cannot be, since they change nothing.
+# The canaries among the mutants: some must be killed, since a test certainly checks their effect,
+# and some must survive, since they change nothing.
 import find
 
-# What must become of it, the file, what stands there, and what stands there instead.
+# For each: the expected fate, the file, the text that is replaced, and the text instead of it.
 PLANTED = [
     ('killed', 'upgrader/core/state.cc', 'state.incumbent && state.incumbent->activated',
      '!(state.incumbent && state.incumbent->activated)'),

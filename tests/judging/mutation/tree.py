@@ -1,4 +1,4 @@
-# Makes the instrumented copy of the project and builds it with the project's own Makefile: the
+# Makes the instrumented copy of the project, and builds it with the project's own Makefile: the
 # sources with all mutants woven in, and the tests with a main that switches them (killer_main.cc).
 # A mutant that does not compile is taken out, and named in `stillborn`.
 import glob
@@ -17,9 +17,10 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
           'tests/decisions/unit', 'tests/decisions/scenario', 'tests/decisions/explore',
           'tests/support', 'tests/together/integration', 'tests/together/regression',
           'tests/judging/mutation/mutant.h']
-# Tests of nothing that is mutated; and a walk that the one beside the second table goes as well.
+# Tests of code that is not mutated, and a walk that second_table_test makes, too.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
-# Without the hardening of what is installed, which gives calls other names than tests let fail.
+# Without the hardening of the installed programs, under which calls have other names than those
+# that the tests make fail.
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/judging/mutation/mutant.h'
 ROUNDS_MAX = 8
 
@@ -64,12 +65,12 @@ def included(path, seen=None):
 
 class Tree:
     def __init__(self, directory, sources, wanted_tests):
-        self.directory = directory  # of all that is made here
-        self.wanted_tests = wanted_tests  # what their paths begin with
+        self.directory = directory  # the directory of everything that is made here
+        self.wanted_tests = wanted_tests  # the beginnings of the wanted tests' paths
         self.root = os.path.join(directory, 'tree')
         self.build = os.path.join(self.root, 'build')
         self.sources = sources
-        self.mutants = {}  # by file: dictionaries, as weave.Mutant has it
+        self.mutants = {}  # by file: dictionaries with the members of weave.Mutant
         self.woven = {}
         self.stillborn = set()
         self.known_stillborn = os.path.join(directory, 'stillborn.json')
@@ -80,7 +81,7 @@ class Tree:
         self.copy()
         for _ in range(ROUNDS_MAX):
             self.weave()
-            # The sources first: what is wrong with them is wrong in all tests.
+            # Compiles the sources first: an error in them would appear in all tests.
             errors = self.compile(['upgrader', 'libupgrader.a', 'libagent-protocol.a'])
             if errors is None:
                 errors = self.compile(self.targets()[1])

@@ -1,6 +1,6 @@
-# Judges what has become of the mutants of a group. Where its survivors are listed, by the table
-# that has been reviewed: a survivor that is not in it, and a line of it that is no longer so, are
-# both wrong. Otherwise by the share that is killed, and names the functions where most survive.
+# Judges the fates of a group's mutants. If the group's survivors are listed, by the reviewed table:
+# a survivor that is not in the table is wrong, and so is a line that is no longer true. Otherwise
+# by the share that is killed; the functions with the most survivors are named.
 import re
 from dataclasses import dataclass, replace
 
@@ -13,10 +13,12 @@ class Verdict:
     listed: int
     sampled: int
     all: int
-    wrong: list  # lines for people
-    figure: float  # which share is not listed of all, or is killed of those that were tried
+    wrong: list  # for people, a line each
+    # The share of all that is not listed, or the share of the tried ones that is killed.
+    figure: float
     met: bool
-    worst: tuple = ()  # of a score: functions, and how many of their mutants survive of how many
+    # If the share decides: functions, with the number of survivors and of all their mutants.
+    worst: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def read_table(path):
     lines, amiss = [], []
     with open(path, encoding='utf-8') as file:
         texts = [text.rstrip('\n') for text in file]
-    above = []  # what a reason is about
+    above = []  # the lines that a reason is about
     for number, text in enumerate(texts, 1):
         if text.startswith(' '):
             above = [replace(line, reason=f'{line.reason} {text.strip()}'.strip())

@@ -1,14 +1,14 @@
-# Weaves mutants into the text of a file: in place of what stood there comes a choice between that
-# and what could stand there, made by the number of the mutant that is on (mutant.h). Every mutant
-# has a line of its own, so that what does not compile can be told by its line.
+# Weaves mutants into the text of a file: each place becomes a choice between the old text and the
+# mutants' texts, by the number of the mutant that is on (mutant.h). Every mutant has a line of its
+# own, so that the line of a compiler's error names the mutant.
 import zlib
 from dataclasses import asdict, dataclass
 
 import find
 import planted
 
-# Numbers of a file's mutants begin at a multiple of this, which hangs on its name, so that another
-# file's do not move them: a number that moves in a header compiles everything anew.
+# The numbers of a file's mutants begin at a multiple of this, which depends on the file's name. So
+# other files do not move them: a number that moves in a header would compile everything anew.
 NUMBERS_OF_A_FILE = 4096
 FILES_MAX = 512
 

@@ -1,4 +1,4 @@
-# make rows: what was asked for, and the tests that show it. `make check` runs it, too.
+# make rows: lists the requirements, and the tests that show each. `make check` runs it, too.
 
 .PHONY: rows
 rows:

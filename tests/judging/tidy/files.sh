@@ -1,5 +1,5 @@
-# Which files there are, for the other tidy checks. Every list is of the tree in the current
-# directory, without what a build or git leaves there.
+# Lists the files of the tree for the other tidy checks. Every list is of the tree in the current
+# directory, without the files that a build or git leaves there.
 
 tree_files() {
   find . \( -path './.git' -o -path './build*' -o -path ./sample-agent/build \) -prune \
@@ -7,23 +7,23 @@ tree_files() {
     grep -vE "$packaging_leavings" | sed 's|^\./||' | sort
 }
 
-# What debhelper leaves in debian/ where packages are built in the tree itself.
+# Files that debhelper leaves in debian/ if packages are built in the tree itself.
 own_packages='upgrader|upgrader-fleet(-agent)?|agent-releases|'
 own_packages="${own_packages}libagent-(protocol1|protocol-dev|releases-dev)"
 packaging_leavings="^\\./debian/(\\.debhelper/|tmp/|($own_packages)/|files\$"
 packaging_leavings="$packaging_leavings|debhelper-build-stamp\$|[^/]*\\.(substvars|debhelper)\$)"
 
-# C and C++ that this project has written.
+# Lists the C and C++ files of this project.
 code_files() {
   tree_files | grep -E '\.(h|cc|c)$'
 }
 
-# Code of the libraries and programs that are installed.
+# Lists the code of the libraries and programs that are installed.
 product_files() {
   code_files | grep -E '^(agent-protocol|base|upgrader|sample-agent|tools|fleet)/'
 }
 
-# Scripts, by their names or their first lines.
+# Lists scripts, by their names or their first lines.
 script_files() {
   tree_files | grep -E '\.(sh|awk|py|bash|zsh)$'
   tree_files | grep -vE '\.[a-z]+$' | while IFS= read -r file; do

@@ -1,12 +1,12 @@
-# Checks what a stranger reads first: the front page and its doors, the pictures, the site of
-# `make html`, the first change in CONTRIBUTING.md, `make help`, and the age of rows in
+# Checks the pages that a stranger reads first: the front page and its doors, the pictures, the site
+# of `make html`, the first change in CONTRIBUTING.md, `make help`, and the age of the rows in
 # tests/VERIFICATION.md.
 
 front_checks='front_page doors pictures site first_change help old_rows'
 
 front_page_words_max=1600
 
-# Figures, packages and long tables stand in docs/.
+# The front page is short: figures, packages and long tables belong in docs/.
 check_front_page() {
   words=$(wc -w <README.md)
   [ "$words" -le $front_page_words_max ] || echo "README.md: $words words; docs/ has room"
@@ -17,7 +17,7 @@ canary_front_page() {
   echo 'words; docs/ has room'
 }
 
-# Lines `DOOR | PAGE LINKED | COMMAND` of the front page's doors.
+# Prints the front page's doors as lines `DOOR | PAGE LINKED | COMMAND`.
 lines_of_doors() {
   awk '
     function end() {
@@ -35,7 +35,7 @@ lines_of_doors() {
   ' README.md
 }
 
-# Each command that a door shows stands on a page that the door leads to, where tests type it.
+# Each command that a door shows must be on a page that the door leads to, where tests type it.
 check_doors() {
   lines_of_doors >"$scratch/doors"
   [ "$(cut -d '|' -f 1 "$scratch/doors" | sort -u | wc -l)" = 5 ] ||
@@ -62,7 +62,7 @@ canary_doors() {
   echo 'README.md: Operate: on no page that is linked there: upgraderctl agent rehears /opt'
 }
 
-# The pictures of docs/ show what its table says.
+# The pictures of docs/ must match its table.
 check_pictures() {
   python3 -B packaging/html/draw.py --check
 }
@@ -73,7 +73,7 @@ canary_pictures() {
   echo 'docs/measurements.svg: is not as'
 }
 
-# Every link of the site leads to a page of it, and to a place that is there.
+# Every link of the site must lead to a page of it, and to an existing place there.
 check_site() {
   for program in cmark-gfm mandoc; do
     command -v $program >/dev/null && continue
@@ -91,8 +91,8 @@ canary_site() {
   echo 'docs/limits.html: leads nowhere: planted-page.html'
 }
 
-# The change that CONTRIBUTING.md prints can be made: in a copy of the tree both files change and
-# keep their format, the code compiles, and make knows the test, by itself and in `make quick`.
+# The change that CONTRIBUTING.md prints must work: in a copy of the tree both files change and keep
+# their format, the code compiles, and make knows the test, by itself and in `make quick`.
 check_first_change() {
   copy=$scratch/first
   rm -rf "$copy"
@@ -128,7 +128,7 @@ canary_first_change() {
   echo 'CONTRIBUTING.md: make lines does not build tests/decisions/unit/supervisor_says_test.cc'
 }
 
-# A stranger is shown ten targets. Those of `make help-all` are compared by check_targets.
+# `make help` shows ten targets. check_targets compares those of `make help-all`.
 check_help() {
   shown=$(env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s help | grep -c '^make .*  ')
   [ "$shown" = 10 ] || echo "make help shows $shown targets, and not ten"
@@ -139,7 +139,8 @@ canary_help() {
   echo 'make help shows 11 targets'
 }
 
-# Rows under the heading of the newest commit are of that commit; all others are headed as old.
+# Rows under the heading of the newest commit must be of that commit; all others must have the
+# heading for old rows.
 check_old_rows() {
   awk '
     /^##/ { commit = /^### Of the newest commit, / ? $NF : ""; old = /^### OLDER ROWS/ }

@@ -1,6 +1,6 @@
 # Prints each function, test case or other block with a body that is longer than `limit` lines, as
-# `FILE:LINE: N lines: its first line`. Leans on clang-format: a body at indentation I ends with the
-# first line that is I and a brace. Looks at the top level and one level into classes.
+# `FILE:LINE: N lines: its first line`. Relies on clang-format: a body that begins at indentation I
+# ends at the first line that is I and a brace. Looks at the top level and one level into classes.
 
 function indent_of(line) {
   match(line, /^ */)
@@ -14,7 +14,7 @@ function is_container(text) {
 
 FNR == 1 { head = ""; body = 0; in_class = 0 }
 
-# The end of a body that is open.
+# The end of an open body.
 body && indent_of($0) == indent && /^ *\}/ {
   lines = FNR - start + 1
   if (lines > limit) printf "%s:%d: %d lines: %s\n", FILENAME, start, lines, name
@@ -27,7 +27,7 @@ body { next }
 /^ *(\/\/|\/\*|\*|#)/ || /^ *$/ { head = ""; next }
 /^\}/ { in_class = 0; head = ""; next }
 
-# The head of something, of which the first line counts as its start.
+# The head of a block, whose first line counts as the block's start.
 {
   depth = indent_of($0)
   if (depth != 0 && !(in_class && depth == 2) && head == "") next
@@ -41,7 +41,7 @@ body { next }
 /\{$/ {
   if (is_container(head)) {
     if (head !~ /namespace|extern "C"/) in_class = 1
-  } else if (head ~ /\(/) {  # and not a table, which is as long as what it says
+  } else if (head ~ /\(/) {  # a table may be as long as it needs
     body = 1
     indent = head_indent
     start = head_line

@@ -1,16 +1,17 @@
-# Checks that the house stands: which file may include which.
+# Checks which file includes which: each belongs to a layer, and may include only lower ones.
 
 layer_checks='layers crossings cereal uv decisions releases sample_agent_includes
   conformance_includes notify_watchdog_includes upgraderctl_includes fleet_model fleet_store
   fleet_orders fleet_http'
 
-# The files of base/ that act: all others are pure.
+# The files of base/ that do input or output: all others are pure.
 base_shell='check|curl_loop|descriptors|directory|environment|executable|lock|lock_holders'
 base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|uv_handle|vectors"
 
-# The layer of every file of the libraries and the program: L0 names, L1 distrusts bytes, L2
-# decides, L3 acts, L4 is main. Its folder says which; the nouns, and those of base/ that act, stand
-# in a list. A file includes only what lies in its own layer or below.
+# Prints the layer of every file of the libraries and the program: L0 names, L1 reads bytes from
+# outside, L2 decides, L3 acts, L4 is main. The folder gives the layer, except for the files of L0
+# and for those of base/ that act, which are listed. A file may include only files of its own layer
+# or below.
 layer_table() {
   find agent-protocol base upgrader -type f \( -name '*.cc' -o -name '*.h' \) | LC_ALL=C sort |
     awk -v base_shell="^base/($base_shell)[.]" '
@@ -33,13 +34,13 @@ house_files() {
   product_files | grep -E '^(agent-protocol|base|upgrader)/'
 }
 
-# Lines `FILE:LINE:INCLUDED` for the files on standard input.
+# Prints lines `FILE:LINE:INCLUDED` for the files on standard input.
 includes() {
   xargs grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null |
     sed -E 's/^([^:]*:[0-9]+):[^<"]*[<"]([^>"]*)[>"].*/\1:\2/'
 }
 
-# Every file has a layer, and nobody includes upwards.
+# Every file must have a layer, and include none above it.
 check_layers() {
   {
     layer_table
@@ -79,9 +80,9 @@ canary_layers() {
   echo 'base/ includes agent-protocol/cpp/wire/message.h'
 }
 
-# A program of upgrader/, tools/ or fleet/ includes its own files, base/, agent-protocol/ and what
-# libagent-releases installs, and never another program's. There is one exception: `agentify run`
-# judges the options that it hands to the upgrader as the upgrader will.
+# A program of upgrader/, tools/ or fleet/ may include its own files, base/, agent-protocol/ and the
+# installed headers of libagent-releases, but no other program's files. The one exception:
+# `agentify run` checks the options for the upgrader by the upgrader's own code.
 check_crossings() {
   product_files | grep -E '^(base|agent-protocol|upgrader|tools|fleet)/' | includes |
     awk -F: '
@@ -113,8 +114,8 @@ layer_of() {
   layer_table | awk -v layer="$1" '$1 == layer { print $2 }'
 }
 
-# cereal is for L1 alone, and for fleet/model; which files of that,
-# and what reads JSON in agent-conformance, is named in checks of their own.
+# cereal is for L1 and for fleet/model. Other checks name the files of fleet/model, and those of
+# agent-conformance that read JSON.
 check_cereal() {
   {
     layer_of 1
@@ -133,8 +134,8 @@ canary_cereal() {
   echo 'upgrader/shell/loop.h'
 }
 
-# libuv is for L3 alone, and of that for the upgrader, the sample agent and programs of
-# tools/ and fleet/: not for the library.
+# libuv is for L3, and there for the upgrader, the sample agent and programs of tools/ and fleet/:
+# not for the library.
 check_uv() {
   layer_of 3 | grep -E '^(base|upgrader)/' >"$scratch/allowed"
   product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
@@ -150,21 +151,21 @@ canary_uv() {
   echo 'agent-protocol/agent.h'
 }
 
-# What L0 to L2 may include of the system: nothing that does input or output, tells the time, or
-# knows a process. What they include is a list, so that whatever is new is looked at.
+# The system headers that L0 to L2 may include: none for input or output, for the time, or for
+# processes. The permitted ones are listed, so that a new one is noticed.
 pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstdarg cstddef
   cstdint cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
   optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
   variant vector'
 
-# In the files that "$scratch/pure" lists.
+# Prints calls in the files of "$scratch/pure" that do input or output or read a clock.
 impure_calls() {
   calls='getpid|getenv|system|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
   xargs grep -nE "_clock\\b|\\b($calls)\\b" /dev/null <"$scratch/pure" |
     grep -v ':[[:space:]]*//'
 }
 
-# L0 to L2 do no input or output and read no clock.
+# L0 to L2 must do no input or output, and read no clock.
 check_decisions() {
   pure=$(for layer in 0 1 2; do layer_of $layer; done)
   echo "$pure_headers sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
@@ -189,8 +190,8 @@ canary_decisions() {
   echo 'planted = '
 }
 
-# What of agent-releases decides does no input or output, and looks at no clock: it includes neither
-# the shell nor headers of the system, but for libsodium's, which computes.
+# The deciding part of agent-releases must do no input or output, and read no clock: it may include
+# neither the shell nor system headers, except libsodium's, which only computes.
 check_releases() {
   echo "$pure_headers array sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep -E '^tools/agent-releases/(core|include)/' |
@@ -208,7 +209,7 @@ canary_releases() {
   echo 'includes sys/stat.h'
 }
 
-# The sample agent is written as anybody's agent is: against what is installed.
+# The sample agent is written like any other agent: it may only use what is installed.
 check_sample_agent_includes() {
   product_files | grep '^sample-agent/' | includes |
     grep -E ':(agent-protocol|base|upgrader)/' |
@@ -223,11 +224,11 @@ canary_sample_agent_includes() {
   echo 'sample-agent/planted.h:3:agent-protocol/cpp/session/session.h'
 }
 
-# The files of agent-conformance that act: all others are pure.
+# The files of agent-conformance that do input or output: all others are pure.
 conformance_shell='agent_process|drain|look|main|stage|start'
 
-# agent-conformance has no code of what it judges, its double none of either, and what it decides
-# does no input or output.
+# agent-conformance may have no code of the programs that it judges, nor may its double. Its
+# deciding part must do no input or output.
 check_conformance_includes() {
   code_files | grep -E '^(tools/agent-conformance|tests/together/conformance)/' | includes |
     grep -E ':(agent-protocol|base|upgrader)/' |
@@ -254,11 +255,11 @@ canary_conformance_includes() {
   echo 'includes <uv.h>'
 }
 
-# The files of notify-watchdog that act: all others are pure.
+# The files of notify-watchdog that do input or output: all others are pure.
 notify_watchdog_shell='child|device|log|loop|main|notify_socket'
 
-# What notify-watchdog decides does no input or output, and all of it needs base/ and the C library
-# alone.
+# The deciding part of notify-watchdog must do no input or output, and the whole program may only
+# use base/ and the C library.
 check_notify_watchdog_includes() {
   product_files | grep '^tools/notify-watchdog/' | includes | grep -E ':[^:]*/[^:]*$' |
     grep -vE ':(base|tools/notify-watchdog|sys|linux)/[^:]*$' | sed 's/$/: is not of base\//'
@@ -284,8 +285,7 @@ canary_notify_watchdog_includes() {
   echo 'includes <unistd.h>'
 }
 
-# upgraderctl's core/ decides on what has been read of a control directory, and does no input or
-# output.
+# upgraderctl's core/ decides by the content of a control directory, and must do no input or output.
 check_upgraderctl_includes() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^tools/upgraderctl/core/' | includes |
@@ -302,9 +302,9 @@ canary_upgraderctl_includes() {
   echo 'includes poll.h'
 }
 
-# fleet/model decides on many machines as the supervisor does on one: no input or output, no clock,
-# and nothing of the store or the programs that use it. cereal is for record_archive and
-# record_members, and regular expressions are for target_match.
+# fleet/model decides for many machines as the supervisor does for one: no input or output, no
+# clock, and no code of the store or of the programs that use it. cereal is for record_archive and
+# record_members, regular expressions are for target_match.
 check_fleet_model() {
   echo "$pure_headers deque" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/model/' >"$scratch/pure"
@@ -334,7 +334,7 @@ canary_fleet_model() {
   echo 'planted = '
 }
 
-# The files of fleet/store that act: all others are pure, and stand on the model's plain data.
+# The files of fleet/store that do input or output: all others are pure, and use only the model.
 fleet_store_shell='etcd_(admin|call|snapshot|store|watch)|http2|uv_timers'
 
 check_fleet_store() {
@@ -364,7 +364,7 @@ canary_fleet_store() {
   echo 'planted = '
 }
 
-# What may be ordered is decided on records alone, for whoever asks.
+# fleet/orders decides by records alone which orders are allowed.
 check_fleet_orders() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/orders/' >"$scratch/pure"
@@ -386,7 +386,7 @@ canary_fleet_orders() {
   echo 'planted = '
 }
 
-# The files of fleet/http that act: all others decide what is asked, and what is answered.
+# The files of fleet/http that do input or output: all others judge requests and choose answers.
 fleet_http_shell='certificate_date|connections|outside|page|peer|revocation_file|server'
 fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
 

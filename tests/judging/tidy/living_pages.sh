@@ -1,18 +1,19 @@
-# Checks that what the pages show as running does run: the shell agent, the transcripts, the log in
-# README.md, the examples in C and C++, and the one service file with steps of its own.
+# Runs what the pages show as running: the shell agent, the transcripts, the log in README.md, the
+# examples in C and C++, and the one service file with steps of its own.
 
 living_checks='shell_agent played_transcripts shown_log busybox_stop examples'
 
-# Longer than any of these takes by far; they wait for events, so it only ends what hangs.
+# The time limit for each of these runs, much longer than any takes. They wait for events, so the
+# limit only ends a run that hangs.
 living_limit=60
 
-# The literal block between the comments `BEGIN $2` and `END $3` of the page $1, as it is shown.
+# Prints the literal block between the comments `BEGIN $2` and `END $3` of the page $1, as rendered.
 extract() {
   sed -n "/^\\.\\\\\" BEGIN $2\$/,/^\\.\\\\\" END/p" "$1" |
     sed "/^\\./d; s/\\\\(aq/'/g; s/\\\\-/-/g; s/\\\\&//g; s/\\\\e/\\\\/g"
 }
 
-# Runs a script of this directory in a directory of its own, and prints what it complains of.
+# Runs a script of this directory in a directory of its own, and prints its complaints.
 live() {
   script=$1
   shift
@@ -59,7 +60,7 @@ canary_busybox_stop() {
   echo 'busybox/stop signalled a stranger'
 }
 
-# The lines of the log in README.md, each in one piece again.
+# Prints the lines of the log in README.md, with wrapped lines joined.
 shown_log_lines() {
   sed -n '/^<!-- BEGIN log/,/^<!-- END log/p' README.md |
     awk '/^  / { line = line substr($0, 2); next }
@@ -77,12 +78,13 @@ canary_shown_log() {
   echo 'as shown: upgrader: warning: generation 2: exited with status 4 before it was ready'
 }
 
-# The code between ``` lines of the language $2 in the page $1.
+# Prints the code between ``` lines of the language $2 in the page $1.
 fenced() {
   awk -v opening="\`\`\`$2" '$0 == "```" { inside = 0 } inside; $0 == opening { inside = 1 }' "$1"
 }
 
-# usage: compiles NAME LANGUAGE COMPILER... ; the source is standard input
+# usage: compiles NAME LANGUAGE COMPILER...
+# Compiles standard input.
 compiles() {
   name=$1
   language=$2
@@ -96,7 +98,7 @@ compiles() {
     "$scratch/example" 2>&1 | sed "s|^|$name: |"
 }
 
-# The examples are whole programs that compile without a warning, as C and as C++.
+# The examples must be whole programs that compile without a warning, as C and as C++.
 check_examples() {
   page=man/agent_protocol.3
   extract $page 'C example' | compiles "$page, C" c "${CC:-cc}" -std=c11

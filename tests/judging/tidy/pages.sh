@@ -1,5 +1,6 @@
-# Checks the pages for users against the code, each way round: what code has is on a page, and what
-# is on a page is in code. Those for writers of agents: see protocol_pages.sh.
+# Checks the pages for users against the code, in both directions: everything in the code is on a
+# page, and everything on a page is in the code. protocol_pages.sh has the pages for authors of
+# agents.
 
 page_checks='lint headings options upgraderctl_page releases_library
   exit_statuses signals environment links
@@ -22,9 +23,10 @@ canary_lint() {
   echo 'man/planted.1'
 }
 
-# A heading is rendered as it is written. A word in it that is also the name of a macro, such as No
-# or In, is swallowed without a warning, unless \& stands before it. Rendered headings are the lines
-# that begin at the first column or the fourth, but for the page's first and last.
+# Headings must be rendered as they are written. A word in a heading that is also the name of a
+# macro, such as No or In, is swallowed without a warning, unless \& stands before it. Rendered
+# headings are the lines that begin at the first column or the fourth, except the page's first and
+# last.
 check_headings() {
   mandoc_is_installed || return
   page_files | while IFS= read -r page; do
@@ -43,7 +45,8 @@ canary_headings() {
   echo 'man/upgrader.8: is rendered: planted word'
 }
 
-# Prints what is in one of two lists only. usage: differ NAME LIST NAME LIST
+# usage: differ NAME LIST NAME LIST
+# Prints the lines that only one of two lists has.
 differ() {
   sort -u "$2" -o "$2"
   sort -u "$4" -o "$4"
@@ -51,12 +54,12 @@ differ() {
   comm -13 "$2" "$4" | sed "s|^|in $3 and not in $1: |"
 }
 
-# The section $2 of the page $1.
+# Prints the section $2 of the page $1.
 section() {
   awk -v wanted="$2" '/^\.Sh / { inside = (substr($0, 5) == wanted); next } inside' "$1"
 }
 
-# The tags $2 (a macro) of the lists on standard input, one a line.
+# Prints the tags $2 (a macro) of the lists on standard input, one a line.
 tags() {
   sed -nE "s/^\.It $1 //p" | sed -E 's/ , /\n/g; s/ Ns .*//; s/ .*//; s/,$//'
 }
@@ -75,7 +78,7 @@ options_in_help() {
   "$1" --help | grep -oE -- '(^|[ ,[])--[a-z][a-z-]+' | sed 's/^[^-]*//'
 }
 
-# --help and --version are base/command_line.h's, for all programs that use it.
+# --help and --version come from base/command_line.h, for all programs that use it.
 check_options() {
   sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' upgrader/core/options.cc \
     base/command_line.h >"$scratch/code"
@@ -125,7 +128,7 @@ canary_options() {
   echo 'in sample-agent/configuration.cc and not in man/sample-agent.1: --planted-code'
 }
 
-# What every command of upgraderctl says when it is asked for help, and the statuses in its code.
+# Compares the help texts of upgraderctl's commands, and the statuses in its code, with the page.
 check_upgraderctl_page() {
   ctl=$(dirname "$UPGRADER")/upgraderctl
   [ -x "$ctl" ] || { echo "$ctl: has not been built"; return 1; }
@@ -152,7 +155,7 @@ canary_upgraderctl_page() {
   echo 'in tools/upgraderctl and not in man/upgraderctl.1: 5'
 }
 
-# What the two classes can do; `store` is for what is built on them here.
+# Compares the functions of the two classes; `store` is for the code here that uses them.
 check_releases_library() {
   for class in releases follower; do
     sed -nE 's/^  (\[\[nodiscard\]\] )?(static )?[A-Za-z_:<>& ]+ ([a-z_]+)\(.*/\3/p' \
@@ -199,7 +202,7 @@ canary_exit_statuses() {
   echo 'in man/upgrader.8 and not in upgrader/: 98'
 }
 
-# Every member of status.json that is written is on the page.
+# Every member of status.json must be on the page.
 check_status_members() {
   section man/upgrader.8 'CONTROL DIRECTORY' | grep 'Cm' | grep -oE '[a-z_]+' | sort -u \
     >"$scratch/page"
@@ -212,7 +215,7 @@ canary_status_members() {
   echo 'in status_news.cc and not in man/upgrader.8: planted'
 }
 
-# The signals that the upgrader takes are those that it reads, but for the one that is no order.
+# The signals on the page must be those that the upgrader reads, except SIGCHLD.
 check_signals() {
   awk '/ read_signals\[\]/ { on = 1 } on { print } on && /;/ { exit }' \
     base/descriptors.h |
@@ -233,7 +236,7 @@ canary_signals() {
   echo 'in man/upgrader.8 and not in upgrader --help: SIGPWR'
 }
 
-# What init_system.cc names are messages to init, and no variables.
+# The names in init_system.cc are of messages to init, not of variables.
 check_environment() {
   product_files | grep -E '^(base|upgrader|agent-protocol)/' | grep -v '/init_system\.cc$' |
     xargs grep -ohE '"([A-Z]+(_[A-Z]+)+|PATH)[="]' | tr -d '"=' >"$scratch/code"
@@ -250,7 +253,7 @@ canary_environment() {
   echo 'in the pages and not in the code: PLANTED_PAGE'
 }
 
-# Lines `FILE:TEXT:TARGET` for the links of the Markdown files to files of the tree.
+# Prints lines `FILE:TEXT:TARGET` for the links of the Markdown files to files of the tree.
 markdown_links() {
   tree_files | grep '\.md$' | while IFS= read -r file; do
     tr '\n' ' ' <"$file" | grep -oE '\[[^]]*\]\([^)#:]+\)' |
@@ -258,8 +261,8 @@ markdown_links() {
   done
 }
 
-# Every link leads to a file, and one to a test has the name of a test that is there. Files that a
-# page names by their paths exist too.
+# Every link must lead to a file, and a link to a test must have the name of an existing test. Files
+# that a page names by their paths must exist, too.
 check_links() {
   markdown_links | while IFS=: read -r file text target; do
     path=$(dirname "$file")/$target
@@ -286,7 +289,7 @@ canary_links() {
   echo 'planted.cc does not exist'
 }
 
-# Functions that the pages about code name are there.
+# Functions that the pages about code name must exist.
 check_named_code() {
   grep -ohE '`([A-Za-z]+::)?[a-z_]+(\(\))?`' ARCHITECTURE.md STYLE.md | tr -d '`' |
     grep -E '::|_|\(\)' | grep -vE '_$|^(uv_|snake_|LISTEN)' | sed 's/.*:://; s/()//' | sort -u |
@@ -302,7 +305,7 @@ canary_named_code() {
   echo 'planted_here is not in the code'
 }
 
-# The version is one, wherever it is told.
+# The version must be the same in all places.
 check_versions() {
   version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
   for told in "NEWS: $(sed -nE '1s/^upgrader ([0-9.]+)(,.*)?$/\1/p' NEWS)" \

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs what stops the sample agent under busybox init: it signals the upgrader that the lock's file
-# names and waits for its end, and never a stranger that has got the pid of one that is gone.
+# Runs the script that stops the sample agent under busybox init: it must signal the upgrader that
+# the lock's file names and wait for its end, and never signal a stranger that has got a dead one's
+# pid.
 #
 # usage: play_busybox_stop.sh DIRECTORY     with the script as DIRECTORY/input, its lock's file
 # being `lock` in the working directory, and no pause between two looks; UPGRADER
@@ -39,7 +40,7 @@ wait "$stranger"
 [ ! -e told ] || complain 'signalled a stranger'
 stop 'when its process is gone'
 
-# An upgrader that is starting its first agent: it has the lock, and the file is not written yet.
+# Plays an upgrader that is starting its first agent: it has the lock, and the file is still empty.
 sh -c 'trap "echo >told; exit" TERM; echo >&4; read -r line <&3' &
 stranger=$!
 read -r line <&4
@@ -55,7 +56,7 @@ chmod +x bin/flock
 wait "$stranger"
 stranger=
 
-# An agent that is still held: the upgrader ends it, and ends well.
+# Starts an upgrader whose agent is still held: the upgrader must end it, and exit with 0.
 rm lock
 "$UPGRADER" --lock=lock -- /bin/cat 2>errors 3<&- 4<&- &
 upgrader=$!

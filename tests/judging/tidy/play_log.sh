@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the run whose log README.md shows: version 1.0 of an agent is upgraded by SIGUSR2 to 1.1,
-# which ends at its start, and to 1.2, which dies on trial. Prints where the real log is another.
+# which ends at its start, and to 1.2, which dies on trial. Prints the differences to the real log.
 #
 # usage: play_log.sh DIRECTORY     with the lines as DIRECTORY/input; UPGRADER
 set -u
@@ -35,7 +35,7 @@ mkfifo log.pipe
 upgrader=$!
 exec 7<log.pipe
 : >log
-# Waits for a line that holds this; whoever called us limits how long.
+# Waits for a line that contains this text. The caller sets the time limit.
 until_told() {
   while IFS= read -r line <&7; do
     printf '%s\n' "$line" >>log

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the shell agent of agent-protocol(7) under the upgrader: it starts, is upgraded to itself by
-# SIGUSR2, and ends by SIGTERM; and once more, to be killed. Waits for what the agent writes;
-# whoever runs this sets the limit.
+# SIGUSR2, and ends by SIGTERM. In a second run it is killed. Waits for the agent's output; the
+# caller sets the time limit.
 #
 # usage: play_shell_agent.sh DIRECTORY     with the agent as DIRECTORY/input; UPGRADER
 set -u
@@ -32,7 +32,7 @@ while [ "$second" = "$first" ]; do
   read -r second rest <&7
 done
 kill -0 "$first" 2>/dev/null && complain 'of before is still there'
-# The agent may be quicker to work than the upgrader to log.
+# The agent may work before the upgrader has logged the commit.
 limit=$(($(date +%s) + 60))
 until grep -q 'upgrade sigusr2-1 is committed' log; do
   [ "$(date +%s)" -lt "$limit" ] || complain 'was not committed within 60 s'
@@ -52,8 +52,9 @@ while read -r pid rest <&7 && [ "$pid" != end ]; do
   [ "$pid" = "$second" ] || complain "wrote as $pid when $second was active"
 done
 
-# An agent that is killed leaves its subshell, which sees the end of input. It must signal nobody:
-# the agent's pid may be a stranger's by then. Shells are traced, for it cannot be seen otherwise.
+# An agent that is killed leaves its subshell behind, which sees the end of input. The subshell must
+# signal no process, since the agent's pid may belong to a stranger by then. Traces of the shells
+# show that.
 mkdir bin && printf '#!/bin/sh\nexec /bin/sh -x "$@"\n' >bin/sh && chmod +x bin/sh || exit 1
 sed '1s/$/ -x/' agent >traced && chmod +x traced && mkfifo trace || exit 1
 cat <trace >log &
@@ -65,7 +66,7 @@ kill -KILL "$first"
 wait "$upgrader"
 upgrader=
 wait "$reader"
-# What it does when the agent has gone: nobody else's trace can mix with that any more.
+# Checks the subshell's trace; the agent has gone, so no other shell writes into it any more.
 grep -q '^+ exec sh -c' log || complain 'left no subshell that waits'
 grep -q '^+ kill' log && complain 'left a subshell that signals a pid which may be a stranger'
 exit 0

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Plays the transcripts of agent-protocol(7): agents say under the real upgrader what the page says
-# that they say, and must hear what it says that they hear, byte for byte but for deadlines
-# and the time of a trial, which is short here.
+# Plays the transcripts of agent-protocol(7): agents send under the real upgrader what the page says
+# that they send, and must receive what the page says that they receive, byte for byte except for
+# deadlines and the time of a trial, which is short here.
 #
 # usage: play_transcripts.sh DIRECTORY     with the lines as DIRECTORY/input; UPGRADER
 set -u
@@ -12,7 +12,7 @@ upgrader=
 trap '[ -z "$upgrader" ] || kill -QUIT "$upgrader" 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
 
-# An actor: finds out which generation it is by counting, and plays that one's lines.
+# An actor: finds out its generation by counting, and plays the lines of that generation.
 cat >actor <<'ACTOR'
 #!/bin/sh
 exec 8<&0 9>&1 </dev/null >&2

@@ -1,9 +1,9 @@
-# Checks the pages for writers of agents, agent-protocol(7) and agent_protocol(3), against the code,
-# each way round.
+# Checks the pages for authors of agents, agent-protocol(7) and agent_protocol(3), against the code,
+# in both directions.
 
 protocol_checks='messages values limits transcripts functions constants structures'
 
-# Lines `TYPE` and `TYPE MEMBER`, from the code.
+# Prints lines `TYPE` and `TYPE MEMBER` from the code.
 members_in_code() {
   awk '
     /^inline constexpr std::string_view type_of</ {
@@ -32,7 +32,7 @@ members_in_code() {
     }' agent-protocol/cpp/wire/serialize.h
 }
 
-# The same from the page: a list of types, each with a list of its members.
+# Prints the same lines from the page: a list of types, each with a list of its members.
 members_on_page() {
   awk '
     /^\.S[hs] / { part = $0; depth = 0 }
@@ -71,7 +71,7 @@ PAGE
   echo 'in man/agent-protocol.7 and not in agent-protocol/cpp/wire/serialize.h: stop on_page'
 }
 
-# Every value of an enumeration is on the page, and the stages are exactly those of the page.
+# Every value of an enumeration must be on the page, and the stages must be exactly the page's.
 check_values() {
   tr '\n' ' ' <agent-protocol/cpp/wire/names.h | tr ';' '\n' |
     sed -nE 's/.*names_of<([A-Za-z]+)>\{(.*)\}.*/\1 \2/p' | tr -d '",' >"$scratch/enums"
@@ -93,7 +93,7 @@ canary_values() {
   echo 'in man/agent-protocol.7 and not in agent-protocol/cpp/wire/names.h: planted_stage'
 }
 
-# Every limit of message.h and json_line.h is on the page, as a reader writes numbers: 65,536.
+# Every limit of message.h and json_line.h must be on the page, as people write numbers: 65,536.
 check_limits() {
   sed -nE "s/^inline constexpr [a-z:0-9_]+ ([a-z_]+_max) = ([0-9']+);.*/\1 \2/p" \
     agent-protocol/cpp/wire/message.h base/json_line.h | tr "'" ',' >"$scratch/limits"
@@ -110,7 +110,7 @@ canary_limits() {
   echo 'state_bytes_max is 32,769'
 }
 
-# The lines of the transcripts of the page, a message a line: `1> {...}`.
+# Prints the lines of the page's transcripts, a message a line: `1> {...}`.
 transcript_lines() {
   awk '
     /^\.\\" BEGIN transcript/ { inside = 1; next }
@@ -123,7 +123,7 @@ transcript_lines() {
   ' man/agent-protocol.7
 }
 
-# What the transcripts show exists: types, and each type's members.
+# The types and members in the transcripts must exist.
 check_transcripts() {
   members_in_code >"$scratch/code"
   sed -nE '/serialize\(Archive& archive, (Past)?Failure&/,/^\}/s/.*make_nvp\("([a-z_]+)".*/\1/p' \
@@ -171,7 +171,7 @@ canary_functions() {
   echo 'in man/agent_protocol.3 and not in its SYNOPSIS: agent_protocol_on_page'
 }
 
-# The constants of the header are on the page, and no others.
+# The page must have the constants of the header, and no others.
 check_constants() {
   grep -oE '\bAGENT_PROTOCOL_[A-Z_]+' agent-protocol/agent_protocol.h |
     grep -vxE 'AGENT_PROTOCOL_(H|API)' >"$scratch/code"
@@ -186,7 +186,7 @@ canary_constants() {
   echo 'in man/agent_protocol.3 and not in agent-protocol/agent_protocol.h: AGENT_PROTOCOL_ON_PAGE'
 }
 
-# The structures of the header are printed on the page, as they are but for the comments.
+# The page must print the structures of the header unchanged, except for comments.
 check_structures() {
   awk '/^struct [a-z_]+ \{$/ { inside = 1 } inside; /^\};$/ { inside = 0 }' \
     agent-protocol/agent_protocol.h | sed -E 's| */\*.*\*/||' >"$scratch/code"

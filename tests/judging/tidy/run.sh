@@ -48,7 +48,7 @@ fail() {
   echo "not ok $1: $2"
 }
 
-# Makes the check NAME on the tree itself.
+# Runs the check NAME on the tree itself.
 try_check() {
   ("check_$1") >"$scratch/found" 2>&1
   if [ $? = 77 ]; then
@@ -64,8 +64,8 @@ try_check() {
   fi
 }
 
-# Makes the copy of the tree, or puts back what the last canary has changed in it. The record of
-# what it was lies beside it: in the copy there is nothing that is not in the tree.
+# Makes the copy of the tree, or undoes the changes of the last canary in it. A git repository
+# beside the copy records its state, so that the copy has only files of the tree.
 of_copy() {
   git --git-dir="$scratch/record" --work-tree="$scratch/tree" -C "$scratch/tree" \
     -c core.autocrlf=false -c user.name=tidy -c user.email=tidy@localhost -c gc.auto=0 "$@"
@@ -80,12 +80,12 @@ renew_copy() {
   git init -q --bare "$scratch/record" && of_copy add -Af . && of_copy commit -qm copy
 }
 
-# The files of the copy that a canary has added or changed.
+# Lists the files of the copy that a canary has added or changed.
 planted_files() {
   of_copy ls-files --others --modified --exclude-standard
 }
 
-# Makes the check NAME on a copy of the tree in which its canary has planted violations.
+# Runs the check NAME on a copy of the tree in which its canary has planted violations.
 try_canary() {
   renew_copy || { fail "$1, canary" 'no copy of the tree can be made'; return; }
   (cd "$scratch/tree" && "canary_$1") >"$scratch/planted" 2>&1

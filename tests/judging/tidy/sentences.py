@@ -15,12 +15,12 @@ import sys
 
 words_max = 40
 
-# A question may begin so.
+# Beginnings that make a riddle; a question may begin in these ways.
 riddle = re.compile(r"^\W*(?:What(?:ever)?|Who(?:ever|m|se)?|Where)\b(?!.*\?$)")
 bare = re.compile(r"^\W*(?:Nothing|None|Empty):(?:\s|$)")
 bare_in_code = re.compile(r"^(?:Nothing|None|Empty|0):(?:\s|$)")
 
-# Macros of mdoc(7) whose arguments are read as a part of the sentence, and those that end it.
+# Macros of mdoc(7) whose arguments are part of the sentence, and macros that end a sentence.
 inline_macros = set("""Ap Aq Ar Bq Brq Cm Dl Dq Dv D1 Em Er Ev Fa Fl Fn Ft Ic Li Ms Nm No Ns Oc Oo
 Op Pa Pc Pf Po Pq Qc Ql Qo Qq Sm Sq Sx Sy Tn Va Vt Xr""".split())
 ending_macros = set("Sh Ss Pp It Bl El Bd Ed Nd Dd Dt Os Rs Re".split())

@@ -1,8 +1,8 @@
-# Checks how pages and comments read, by signs that a script can see: see sentences.py.
+# Checks the wording of pages and comments, by signs that a script can see: see sentences.py.
 
 sentence_checks='page_sentences comment_sentences'
 
-# tests/VERIFICATION.md is written by scripts.
+# tests/VERIFICATION.md is left out, since scripts write it.
 check_page_sentences() {
   { page_files; tree_files | grep '\.md$' | grep -vx tests/VERIFICATION.md; } |
     xargs python3 -B "$root/tests/judging/tidy/sentences.py" pages
@@ -61,8 +61,8 @@ PAGE
   echo 'planted.md:10: is no sentence: Empty:'
 }
 
-# The directories without such comments. The others still have old ones;
-# a directory that has none left is added here.
+# The directories without comments that sentences.py finds. The others still have some; a directory
+# that has none left is added here.
 plain_directories='agent-protocol agent-protocol/cpp/agent
   agent-protocol/cpp/session agent-protocol/cpp/wire
   base tools/upgraderctl tools/upgraderctl/core tools/upgraderctl/shell agent-protocol/cpp/control

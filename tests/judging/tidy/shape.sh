@@ -1,4 +1,4 @@
-# Checks how files look: columns, lengths, how they open, and their format.
+# Checks the form of files: columns, lengths, opening comments, and format.
 
 shape_checks='columns file_lengths budget function_lengths heads test_namespaces format waits
   targets seeds planted'
@@ -9,8 +9,8 @@ test_lines_max=500  # tests are read one at a time, and their tables of cases st
 function_lines_max=60
 code_lines_max=8850  # of the upgrader, as it is today; `make lines` has the bar to come to
 
-# No line is longer than a screen is wide, but for the rows of tables and for links in Markdown.
-# Columns are characters.
+# No line may be longer than a screen is wide, except rows of tables and links in Markdown. Columns
+# are characters.
 check_columns() {
   {
     code_files
@@ -26,7 +26,7 @@ canary_columns() {
   echo 'upgrader/planted.h:1: too many columns'
 }
 
-# Files that may be longer than a sitting, each with the reason.
+# Lists the files that may be longer than a sitting, each with the reason.
 long_files() {
   sed 's/ *#.*//' <<'TABLE'
 agent-protocol/agent.h   # what is installed for C++ is one header
@@ -34,7 +34,7 @@ upgrader/core/supervisor.cc   # the state machine, in the order of an upgrade's 
 TABLE
 }
 
-# Comments and blank lines do not count: a bar that counts comments breeds riddles.
+# Comments and blank lines are not counted: a limit that counts them would lead to riddles.
 longer_than() {
   xargs -r awk -v max="$1" '
     FNR == 1 { count = 0 }
@@ -59,7 +59,7 @@ canary_file_lengths() {
   echo 'tests/planted.sh: more than 500 lines'
 }
 
-# A test that waits for ever hangs the whole run, and says nothing.
+# A test must not wait for ever, since that would hang the whole run without a message.
 check_waits() {
   script_files | grep -E '^tests/' | grep -vE '^tests/judging/(mutation|coverage)/' |
     xargs -r tests/judging/tidy/waits.py
@@ -102,8 +102,8 @@ canary_function_lengths() {
   echo '61 lines: TEST_CASE("a test")'
 }
 
-# The program that must be replaced least often stays one that can be read. What does not fit into
-# it belongs beside it. Rows: J-21
+# The program that is replaced least often must stay small enough to be read. Other code belongs
+# beside it. Rows: J-21
 check_budget() {
   lines=$(tests/judging/verify/lines | sed -n 's/^result: .* | \([0-9]*\) lines of code .*/\1/p')
   [ "${lines:-9999}" -le "$code_lines_max" ] || echo "upgrader/: $lines lines of code"
@@ -114,8 +114,8 @@ canary_budget() {
   echo 'lines of code'
 }
 
-# Lines `PATTERN FILE`: how a file must open. A file that needs no opening is left out, and one of
-# no known kind has the pattern `?`.
+# Prints lines `PATTERN FILE`: how each file must open. A file that needs no opening is left out,
+# and a file of an unknown kind has the pattern `?`.
 openings() {
   tree_files | while IFS= read -r file; do
     case $file in
@@ -160,9 +160,9 @@ openings() {
   done
 }
 
-# Every file opens with a comment that says what it is for; a source whose header says it may open
-# with that header. What needs none is named; a kind of file that is not known here is an error, so
-# that it is looked at once.
+# Every file must open with a comment that says what it is for; a source whose header says it may
+# open with that header. Files that need no comment are listed; a file of an unknown kind is an
+# error, so that it is looked at.
 check_heads() {
   script_files >"$scratch/scripts"
   openings | awk -v scripts="$scratch/scripts" '
@@ -180,7 +180,7 @@ check_heads() {
       close(file)
       header = file
       sub(/.*\//, "", header)
-      # A public header lies elsewhere.
+      # A public header lies in another directory.
       if (sub(/\.cc$/, ".h", header) && opening ~ "^#include \".*/" header "\"$") next
       if (opening !~ pattern) print file ": does not open with what it is for"
     }'
@@ -197,8 +197,8 @@ canary_heads() {
   echo 'upgrader/planted.odd: of no known kind'
 }
 
-# Test files of a directory are compiled together: each has a namespace of its own, so that its
-# names are nobody else's.
+# The test files of a directory are compiled together, so each must have a namespace of its own, in
+# which its names cannot clash.
 check_test_namespaces() {
   code_files | grep '_test\.cc$' | xargs grep -l '^TEST_CASE(' | while IFS= read -r file; do
     name=$(basename "$file" .cc)
@@ -217,8 +217,8 @@ clang_format() {
   done
 }
 
-# Another version formats otherwise, so only the one that the project uses is asked. Of the copy of
-# the tree only what has been planted is looked at: the rest takes seconds.
+# Other versions of clang-format format differently, so only the project's version is asked. In the
+# copy of the tree only planted files are checked: the rest would take seconds.
 check_format() {
   program=$(clang_format | head -n 1)
   if [ -z "$program" ]; then
@@ -235,7 +235,7 @@ canary_format() {
   echo 'upgrader/planted.cc:2: not as clang-format'
 }
 
-# What `make help-all` shows is tried by `make check-targets`, which knows how.
+# `make check-targets` runs the targets that `make help-all` shows.
 check_targets() { tests/judging/verify/targets --compare 2>&1; }
 
 canary_targets() {
@@ -244,8 +244,8 @@ canary_targets() {
   echo '> lines'
 }
 
-# The text of each error that `make seeded` seeds stands in the core; without this, nobody would
-# know before the next `make verify`.
+# Checks that the text of each error that `make seeded` plants is in the core. Otherwise nobody
+# would notice before the next `make verify`.
 check_seeds() { tests/judging/verify/seeded --look 2>&1; }
 
 canary_seeds() {
@@ -254,7 +254,7 @@ canary_seeds() {
   echo 'inverted condition: on_unclean_stop means its opposite'
 }
 
-# The same for each error that `make simulate` plants in the shell and the core, and for the
+# Checks the same for each error that `make simulate` plants in the shell and the core, and for the
 # canaries of `make mutate`.
 check_planted() {
   grep -v '^#' tests/together/simulation/canaries.table | while IFS= read -r row; do

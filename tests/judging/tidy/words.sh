@@ -1,5 +1,5 @@
-# Checks what files say: nothing left to be done, no sleeping in tests, no path of one machine, one
-# word a thing. The patterns are written so that they do not find themselves.
+# Checks words in files: nothing is left to be done, tests do not sleep, no path of one machine
+# occurs, and each thing has one word. The patterns are written so that they do not find themselves.
 
 word_checks='unfinished sleeps machine_paths documents vocabulary named_rules'
 
@@ -12,13 +12,13 @@ canary_unfinished() {
   echo 'upgrader/planted.h:2:'
 }
 
-# Tests wait for a condition, with a deadline; they do not sleep. A millisecond between two looks is
-# no sleep; and what a benchmark measures may be how long somebody sleeps.
+# Tests must wait for a condition, with a deadline, and not sleep. A millisecond between two looks
+# does not count as sleep, and a benchmark may measure a sleep.
 check_sleeps() {
   call='sleep_fo[r]|sleep_unti[l]|uslee[p]|nanoslee[p]|\bslee[p] *\('
   pause='poll\((nullptr|NULL|0), *0, *[0-9]{3}'
   command='(^|[;&|({] *|do +|then +)slee[p] +["$0-9]'
-  # What runs in a machine without a clock of its own stands apart.
+  # Scripts of virtual machines with a clock of their own are left out.
   apart='benchmark/|adversity/power/(common|hang|worker)\.sh'
   tree_files | grep '^tests/' | grep -vE "^tests/($apart)" |
     xargs grep -nIE "$call|$pause|$command" | cut -c 1-120
@@ -33,7 +33,7 @@ canary_sleeps() {
   echo 'tests/planted.py:3:'
 }
 
-# A path that is there on one machine only.
+# Finds paths that exist on one machine only.
 check_machine_paths() {
   tree_files | xargs grep -nIE '(^|[^A-Za-z0-9_.])/(wor[k]|hom[e]|roo[t]|User[s])/' | cut -c 1-120
 }
@@ -43,7 +43,7 @@ canary_machine_paths() {
   echo 'upgrader/planted.h:2:'
 }
 
-# What a reader is sent to is there.
+# Documents that a text refers to must exist.
 check_documents() {
   tree_files | grep -v '^tests/judging/tidy/' | xargs grep -noIE '([a-z-]+/)*\b[A-Z]{3,}\.md\b' |
     while IFS=: read -r file line document; do
@@ -57,8 +57,8 @@ canary_documents() {
   echo 'upgrader/planted.h:1: PLANTED.md'
 }
 
-# Words that this project has another word for: ARCHITECTURE.md says which. What a rollout calls
-# its soak is no agent's trial.
+# Finds words for which this project has another word: see ARCHITECTURE.md. A rollout's soak must
+# not be called a trial, which is an agent's.
 check_vocabulary() {
   { product_files; page_files; tree_files | grep '\.md$'; } | grep -v '^STYLE\.md$' \
     >"$scratch/files"
@@ -77,8 +77,8 @@ canary_vocabulary() {
   echo 'upgrader/planted_too.h:2:'
 }
 
-# Invariants, rules of the shell and layers of tests are called by names such as these. Each that is
-# used is written down, and once.
+# Invariants, rules of the shell and layers of tests have names such as these. Each name that is
+# used must be defined, and only once.
 check_named_rules() {
   name='(S[1-9][0-9]?b?|IO-[1-9][0-9]?|V[1-9][0-9]?)'
   sed -nE "s/^\| $name \|.*/\1/p" tests/INVARIANTS.md ARCHITECTURE.md >"$scratch/defined"

@@ -1,5 +1,6 @@
-# Errors to be seeded in what decides, each of another kind: what it is, the text that is replaced,
-# which must stand exactly once in all of upgrader/core, and what takes its place.
+# The errors that `make seeded` plants in the core, all of different kinds: a description, the text
+# that is replaced, which must occur exactly once in all of upgrader/core, and the text instead of
+# it.
 
 ERRORS = [
     (
@@ -69,7 +70,7 @@ ERRORS = [
         "ProveRelink{*state_.upgrade->program}",
         "ProveRelink{state_.upgrade->previous}",
     ),
-    # ---- what an operator asks
+    # ---- requests of an operator
     (
         "missing refusal: an operator cancels an upgrade after the stop has been sent",
         'if (phase == Phase::preparing || phase == Phase::confirming) return "";',
@@ -95,7 +96,7 @@ ERRORS = [
         '  answer_upgrade("");\n',
         "",
     ),
-    # ---- a fallback that stands by
+    # ---- a standby
     (
         "left over: the standby of an upgrade that is committed is not killed",
         "if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);\n  }",
@@ -111,7 +112,7 @@ ERRORS = [
         "  if (agent.standby) return standby_lost(in_words(agent), reason);\n",
         "",
     ),
-    # ---- a way back at boot
+    # ---- the way back at boot
     (
         "endless way back: what has failed at boot in its turn is started once more",
         '  if (boot_failed) return end_with(exit_own_failure, "the way back has failed, too");\n',

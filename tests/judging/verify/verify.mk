@@ -1,6 +1,6 @@
-# make verify: every layer of verification in sequence, and the table of what came out.
+# make verify: runs every layer of verification in sequence, and writes the table of results.
 
-# Errors seeded in the supervisor, each to be caught by two layers.
+# Plants errors in the supervisor; each must be found by two layers.
 seeded_programs := $(addprefix $(BUILD)/tests/,decisions/explore/explore_test \
   decisions/explore/second_table_test decisions/scenario/scenario_test \
   decisions/unit/supervisor_test together/simulation/simulation_test)
@@ -14,17 +14,17 @@ seeded-here: $(seeded_programs)
 	  ONLY='$(ONLY)' SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' \
 	  tests/judging/verify/seeded
 
-# STEPS: only these; LONG=1: the full bars.
+# STEPS: only these steps; LONG=1: the full bars.
 verify:
 	@tests/need-packages $(check_packages) python3 git
 	@BUILD=$(BUILD) LONG=$(LONG) tests/judging/verify/verify $(STEPS)
 
-# How much there is to be read of the program.
+# Counts the lines of the program's code.
 lines:
 	@tests/need-packages python3
 	@tests/judging/verify/lines
 
-# Every target of `make help-all`, each by itself in a clone of its own. TARGETS: only these.
+# Tries every target of `make help-all`, each in a clone of its own. TARGETS: only these.
 check-targets:
 	@tests/need-packages git
 	@tests/judging/verify/targets $(TARGETS)
