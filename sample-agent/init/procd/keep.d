@@ -1,2 +1,3 @@
-# OpenWrt: what sysupgrade keeps of the sample agent. As /lib/upgrade/keep.d/sample-agent.
+# OpenWrt: the directory of the sample agent that sysupgrade keeps. Install this file as
+# /lib/upgrade/keep.d/sample-agent.
 /opt/sample-agent/
