@@ -24,6 +24,15 @@ TEST_CASE("what is written is read again") {
   }
 }
 
+TEST_CASE("attempts are the same if count, executable and ending are") {
+  const Attempts one{1, "/opt/a", "exited with status 3"};
+
+  CHECK(one == Attempts{1, "/opt/a", "exited with status 3"});
+  CHECK_FALSE(one == Attempts{2, "/opt/a", "exited with status 3"});
+  CHECK_FALSE(one == Attempts{1, "/opt/b", "exited with status 3"});
+  CHECK_FALSE(one == Attempts{1, "/opt/a", ""});
+}
+
 TEST_CASE("a damaged file counts as no attempt") {
   const std::string whole = print({3, "/opt/agent", "ended"});
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)

@@ -157,6 +157,24 @@ TEST_CASE("agents that never ran at the same time have no overlap, and the gap i
   CHECK(past.span(Span::trial) == not_measured);
 }
 
+TEST_CASE("an agent on trial that ends beside its standby changes nothing of the overlap") {
+  Policy policy = Bench::default_policy();
+  policy.defaults.fallback = agent_protocol::FallbackMode::warm;
+  StatusBench bench(policy);
+  bench->reach_warm_trial();
+  const auto overlap_now = [&bench] {
+    UpgradePast past = *bench.chronicle().upgrade();
+    return past.span(Span::overlap);
+  };
+  const auto overlap = overlap_now();
+  REQUIRE(overlap != not_measured);
+  bench.pass(2s);
+
+  bench->exit(2, 3);
+
+  CHECK(overlap_now() == overlap);
+}
+
 TEST_CASE("a trial of no time is told as one that took none") {
   Policy policy = Bench::default_policy();
   policy.defaults.trial = 0s;
