@@ -115,7 +115,7 @@ std::string error_of(Fetcher& fetcher, Loop& loop, const Fetcher::Order& order) 
 
 }  // namespace
 
-TEST_CASE("a fetch is left when its fetcher ends, however long the server would let it wait") {
+TEST_CASE("a fetch ends with its fetcher, however long the server would let it wait") {
   Loop loop;
   Limit limit;
   Directory directory;
@@ -132,7 +132,7 @@ TEST_CASE("a fetch is left when its fetcher ends, however long the server would 
   CHECK_FALSE(told);
 }
 
-TEST_CASE("a directory that another process holds is given up after a while, by a reason") {
+TEST_CASE("a fetch fails with a reason if another process holds the directory for too long") {
   Loop loop;
   Directory directory;
   LockHolder held(directory.path() + "/.lock");
@@ -148,7 +148,7 @@ TEST_CASE("a directory that another process holds is given up after a while, by 
   CHECK(error.find("another process holds it") != std::string::npos);
 }
 
-TEST_CASE("each who asks a fetcher is told, and nobody is when it has ended") {
+TEST_CASE("each fetch is answered, and none after the fetcher has ended") {
   Loop loop;
   std::set<std::string> told;
   const auto tell = [&told](const std::string& who) {
@@ -169,7 +169,7 @@ TEST_CASE("each who asks a fetcher is told, and nobody is when it has ended") {
 }
 
 TEST_CASE(
-    "an older version than the one that runs is neither fetched nor found unless it is meant") {
+    "an older version than the one that runs is neither fetched nor found without permission") {
   Loop loop;
   Fetcher fetcher(*loop, {"/nowhere", "web", "/nowhere"});
   Fetcher::Order order{.version = "1.0.0",
@@ -187,7 +187,7 @@ TEST_CASE(
   CHECK(error_of(fetcher, loop, order).starts_with("neither http nor https"));
 }
 
-TEST_CASE("no file of this machine is a release but below the directories that are allowed") {
+TEST_CASE("a file of this machine is a release only below an allowed directory") {
   const Directory directory;
   const std::string allowed = directory.path();
   std::filesystem::create_symlink("/etc", allowed + "/out");
@@ -239,7 +239,7 @@ TEST_CASE("a hook that writes without end is killed in time, and keeps nothing e
   CHECK(told->output == "killed, since it took longer than 0 s");
 }
 
-TEST_CASE("a hook is not run where others may write it or its directory") {
+TEST_CASE("a hook is not run if others may write it or its directory") {
   using enum std::filesystem::perms;
   const Directory directory;
   const std::string hook = directory.file();

@@ -71,7 +71,7 @@ TEST_CASE("a ledger comes back from the disk as it went there") {
   CHECK(file.read().value() == little);
 }
 
-TEST_CASE("a ledger that is cut off anywhere is refused, never read as less") {
+TEST_CASE("a ledger that is cut off anywhere is refused, and never read in part") {
   const std::string text = ledger_text(full_ledger());
 
   for (std::size_t size = 0; size + 1 < text.size(); ++size) {
@@ -82,14 +82,14 @@ TEST_CASE("a ledger that is cut off anywhere is refused, never read as less") {
   CHECK_FALSE(ledger_from("begun {nonsense\nend\n"));
 }
 
-TEST_CASE("a line that a younger fleet-agent has written is left alone") {
+TEST_CASE("a line that a newer fleet-agent has written is ignored") {
   const std::string text = "something new\n" + ledger_text(full_ledger());
 
   REQUIRE(ledger_from(text));
   CHECK(ledger_from(text).value() == full_ledger());
 }
 
-TEST_CASE("a ledger that cannot be written is said, and the old one stays") {
+TEST_CASE("an error in writing the ledger is reported, and the old ledger stays") {
   const Directory directory;
   const LedgerFile file(directory.file());
   REQUIRE(file.write(full_ledger()).empty());
@@ -100,7 +100,7 @@ TEST_CASE("a ledger that cannot be written is said, and the old one stays") {
   CHECK(file.read().value() == full_ledger());
 }
 
-TEST_CASE("only what was ordered, or not confirmed in time, is no failure of the version") {
+TEST_CASE("an upgrade that went back by order or unconfirmed is not a failure of the version") {
   NodeLedger applied = full_ledger();
   NodeLedger ordered = applied;
   ordered.begun = Command{.id = "r1.rollback.1", .action = CommandAction::rollback};
@@ -114,7 +114,7 @@ TEST_CASE("only what was ordered, or not confirmed in time, is no failure of the
   CHECK(ending_of(failure("start", "exited"), ordered) == UpgradeEnding::failed);
 }
 
-TEST_CASE("an upgrade that was begun is under way until its end was written down") {
+TEST_CASE("an upgrade is under way until the ledger has its end") {
   NodeLedger ledger = full_ledger();
   CHECK(is_under_way(ledger));
   ledger.progress.phase = UpgradePhase::done;
@@ -125,7 +125,7 @@ TEST_CASE("an upgrade that was begun is under way until its end was written down
 }
 
 // Rows: A-40
-TEST_CASE("records come to stand as they are wanted, and only while what they depend on is so") {
+TEST_CASE("records get their wanted values, and only while the compared records are unchanged") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     VirtualTime time;
     FakeCell cell(time);

@@ -68,7 +68,7 @@ TEST_CASE("shares are rounded up, and a few nodes go one by one") {
   CHECK(parse_share("0.5%").value().of(1'001) == 6);
 }
 
-TEST_CASE("sizes that cannot be are refused in words") {
+TEST_CASE("impossible sizes are refused in words") {
   for (const char* text : {"", "0", "1001", "0%", "101%", "0.0001%", "1.%", "%", "-1", "1e3", "1%%",
                            " 1", "12345678901234567890"}) {
     CAPTURE(text);
@@ -99,20 +99,20 @@ TEST_CASE("the same seed makes the same batches, and another seed another canary
   CHECK(canaries.size() > 140);
 }
 
-TEST_CASE("by name the first nodes go first, as without sizes") {
+TEST_CASE("in the order of names the first nodes go first, as without sizes") {
   RolloutTerms by_name = terms("2,50%");
   by_name.order = NodeOrder::name;
   CHECK(draft_batches(by_name, nodes(5)).batches ==
         std::vector<Ids>{{"n10000", "n10001"}, {"n10002", "n10003", "n10004"}});
 }
 
-TEST_CASE("the place of a node is what other programs compute from the seed, too") {
+TEST_CASE("a node's place is the value that another program computes from the seed") {
   // Values of FNV-1a and SplitMix64's last step, computed by another program.
   CHECK(place_of("s", "n1") == 2696494435422530569U);
   CHECK(place_of("", "") == 2737183428366584608U);
 }
 
-TEST_CASE("at most so many nodes of one place are in a batch, and every node has its turn") {
+TEST_CASE("a batch has at most the allowed nodes of a place, and every node is in a batch") {
   RolloutTerms apart = terms("1,10%");
   apart.apart = {"site:2"};
 
@@ -131,7 +131,7 @@ TEST_CASE("at most so many nodes of one place are in a batch, and every node has
   CHECK(draft.unlabelled.empty());
 }
 
-TEST_CASE("a share of a place is of its nodes, and two labels hold together") {
+TEST_CASE("a percentage counts the nodes of a place, and two labels both limit a batch") {
   auto placed = nodes(40, 2);
   for (std::size_t i = 0; i < placed.size(); ++i)
     placed[i].labels["rack"] = std::to_string(i / 4);
@@ -145,7 +145,7 @@ TEST_CASE("a share of a place is of its nodes, and two labels hold together") {
     CHECK(batch.size() <= 4);
 }
 
-TEST_CASE("a node without the label is a place of its own, and is named") {
+TEST_CASE("a node without the label counts as a place of its own, and is named") {
   auto placed = nodes(4);
   placed[1].labels["site"] = "x";
   placed[2].labels["site"] = "x";
@@ -199,7 +199,7 @@ TEST_CASE("a rollout of 10,000 nodes takes fifteen hours, and one of three takes
   CHECK(countdown(least_ms(three, draft_batches(three, nodes(3)).batches) / 1'000) == "3m");
 }
 
-TEST_CASE("a batch begins within n/10 seconds, at most five minutes, and ten nodes at once") {
+TEST_CASE("a batch of n nodes begins within n/10 s, at most five minutes, and ten nodes at once") {
   RolloutTerms wanted = open_terms();
   CHECK(spread_ms(wanted, 10) == 0);
   CHECK(spread_ms(wanted, 11) == 1'100);
@@ -224,7 +224,7 @@ TEST_CASE("the last node of a batch soaks, and is confirmed, before the first go
         "the first waits");
 }
 
-TEST_CASE("unless it is said, three failures abort, or one of a hundred nodes that have begun") {
+TEST_CASE("without --max-failed, three failures abort, or one of a hundred nodes that have begun") {
   RolloutTerms wanted = open_terms();
   settle(wanted, 10'000, "x");
   CHECK(failures_allowed(wanted, 1) == 3);
@@ -237,7 +237,7 @@ TEST_CASE("unless it is said, three failures abort, or one of a hundred nodes th
   CHECK(failures_allowed(said, 10'000) == 2);
 }
 
-TEST_CASE("more than a hundred batches are refused unless they are meant") {
+TEST_CASE("more than a hundred batches are refused without permission") {
   std::vector<RolloutCandidate> candidates;
   for (const PlacedNode& node : nodes(101))
     candidates.push_back({.node = {.id = node.id, .reports = true}});
@@ -249,7 +249,7 @@ TEST_CASE("more than a hundred batches are refused unless they are meant") {
   CHECK(meant.value().batches.size() == 101);
 }
 
-TEST_CASE("terms of an order or of places that cannot be are refused in words") {
+TEST_CASE("impossible terms for the order or the places are refused in words") {
   const auto reason = [](auto change) {
     RolloutTerms wanted = terms("1");
     change(wanted);
@@ -267,7 +267,7 @@ TEST_CASE("terms of an order or of places that cannot be are refused in words") 
   CHECK(reason([](auto& t) { t.spread_ms = -2; }) == "times are not negative");
 }
 
-TEST_CASE("a record of before has one size, the order of names, no spread and its own max-failed") {
+TEST_CASE("an older record has one size, the order of names, no spread and its own max-failed") {
   const auto old = read_record<Rollout>(
       R"({"v":1,"terms":{"component":"agent","version":"1","digest":"d","target":"*","batch":3,)"
       R"("batch_percent":0,"canary":1,"soak_ms":60000,"pause_ms":0,"max_failed":1,)"

@@ -32,7 +32,7 @@ std::vector<Drivable> drivable(const Campaign::Records& records) {
   return drivables.list();
 }
 
-TEST_CASE("a rollout is to be driven from when it is all written until it has ended") {
+TEST_CASE("a rollout needs a driver from its last write until its end") {
   const std::vector<Drivable> none;
   const std::vector<Drivable> r{{Drivable::Kind::rollout, "r"}};
   CHECK(drivable(rollout(RolloutState::created)) == none);
@@ -44,7 +44,7 @@ TEST_CASE("a rollout is to be driven from when it is all written until it has en
   CHECK(drivable(rollout(RolloutState::unknown)) == none);
 }
 
-TEST_CASE("a plan is to be driven while it runs, and while it stops") {
+TEST_CASE("a plan needs a driver while it runs, and while it stops") {
   const auto in_state = [](PlanState state) {
     Campaign::Records plans;
     add(plans, key_of(KeyKind::plan, {"p"}), write_record(Plan{.state = state}));
@@ -59,7 +59,7 @@ TEST_CASE("a plan is to be driven while it runs, and while it stops") {
   CHECK(in_state(PlanState::completed).empty());
 }
 
-TEST_CASE("records below a rollout, and those that cannot be read, are not driven") {
+TEST_CASE("records below a rollout, and unreadable records, need no driver") {
   Campaign::Records records;
   add(records, key_of(KeyKind::rollout, {"r"}), R"({"v":2})");
   add(records, key_of(KeyKind::rollout_node, {"s", "n"}), write_record(RolloutNode{}));
@@ -67,7 +67,7 @@ TEST_CASE("records below a rollout, and those that cannot be read, are not drive
   CHECK(drivable(records).empty());
 }
 
-TEST_CASE("a rollout and a plan that somebody has called as a driver of the cell are not driven") {
+TEST_CASE("a rollout or a plan with the name of a cell's driver is not driven") {
   const std::string name = GENERATE("desired", "events");
   Campaign::Records records;
   add(records, key_of(KeyKind::rollout, {name}),
@@ -76,7 +76,7 @@ TEST_CASE("a rollout and a plan that somebody has called as a driver of the cell
   CHECK(drivable(records).empty());
 }
 
-TEST_CASE("the desired versions are driven together, as soon as there is one") {
+TEST_CASE("all desired versions have one driver, as soon as there is one version") {
   Campaign::Records wishes;
   add(wishes, key_of(KeyKind::desired, {"agent"}), "{}");
   add(wishes, key_of(KeyKind::desired, {"web"}), "{}");
@@ -84,7 +84,7 @@ TEST_CASE("the desired versions are driven together, as soon as there is one") {
         std::vector<Drivable>{{Drivable::Kind::desired, "desired", {"agent", "web"}}});
 }
 
-TEST_CASE("what has ended, cannot be read any longer or is gone is not driven any longer") {
+TEST_CASE("a run that has ended, is gone or cannot be read needs no driver any longer") {
   const std::string r = key_of(KeyKind::rollout, {"r"});
   const std::string p = key_of(KeyKind::plan, {"p"});
   const std::string wish = key_of(KeyKind::desired, {"agent"});
@@ -125,7 +125,7 @@ TEST_CASE("a change costs one record to read, however many rollouts there have b
   CHECK(effort.keys - before.keys == 1);
 }
 
-TEST_CASE("what somebody drives is left to him, and begun when his key is gone") {
+TEST_CASE("a run with a driver is left alone, and driven when that driver's key is gone") {
   const Campaign campaign;
   const std::vector<Drivable> all{{Drivable::Kind::rollout, "r"}, {Drivable::Kind::plan, "s"}};
   Campaign::Records drivers;
@@ -134,7 +134,7 @@ TEST_CASE("what somebody drives is left to him, and begun when his key is gone")
   CHECK(campaign.to_begin(all, {}, 0) == all);
 }
 
-TEST_CASE("what has ended rests, the longer the more often it ended soon") {
+TEST_CASE("a driving that ends soon rests before the next try, each time for longer") {
   Campaign campaign;
   const std::vector<Drivable> r{{Drivable::Kind::rollout, "r"}};
   const auto rest_after = [&](bool drove, Ms began, Ms now) {
@@ -166,7 +166,7 @@ std::string refusal(RolloutState state, RolloutWish wish) {
   return result ? "" : result.reason();
 }
 
-TEST_CASE("a rollout that has ended takes no word, but for one that has come before") {
+TEST_CASE("a rollout that has ended refuses orders, except one that was given before") {
   CHECK(refusal(RolloutState::completed, RolloutWish::pause) == "it is completed");
   CHECK(refusal(RolloutState::completed, RolloutWish::resume) == "it is completed");
   CHECK(refusal(RolloutState::completed, RolloutWish::abort) == "it is completed");
@@ -176,7 +176,7 @@ TEST_CASE("a rollout that has ended takes no word, but for one that has come bef
   CHECK_FALSE(again.value().rollout);
 }
 
-TEST_CASE("resume takes back a pause that was asked for, and one that has come") {
+TEST_CASE("resume takes back an ordered pause, and one that has begun") {
   for (const RolloutState state : {RolloutState::rolling, RolloutState::paused}) {
     const auto result =
         wished(Rollout{.state = state, .order = RolloutOrder::pause, .reason = "asked for"},
@@ -199,7 +199,7 @@ TEST_CASE("nothing takes back an abort that its driver has not seen yet") {
         RolloutOrder::abort_and_leave);
 }
 
-TEST_CASE("a rollout that was never written to its end is aborted at once") {
+TEST_CASE("a rollout that was only half written is aborted at once") {
   const auto result = wished(Rollout{.state = RolloutState::created}, RolloutWish::abort, true);
   REQUIRE(result);
   CHECK(result.value().rollout->state == RolloutState::aborted);
@@ -208,13 +208,13 @@ TEST_CASE("a rollout that was never written to its end is aborted at once") {
 
 // ---- a person watches a rollout
 
-TEST_CASE("a bar is as full as what has ended of all") {
+TEST_CASE("a bar shows the share of nodes that have ended") {
   CHECK(fleetctl::bar(0, 0, 4) == "[....]");
   CHECK(fleetctl::bar(1, 3, 6) == "[##....]");
   CHECK(fleetctl::bar(3, 3, 4) == "[####]");
 }
 
-TEST_CASE("a rollout is watched by a line of its own, and one for each batch that has begun") {
+TEST_CASE("a watched rollout has one line for the whole, and one for each batch that has begun") {
   const auto record = [](const std::string& key, const std::string& value) {
     return KeyValue{.key = key, .value = value};
   };

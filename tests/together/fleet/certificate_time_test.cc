@@ -34,7 +34,7 @@ TEST_CASE("certificates are judged by the later of the clock and the last durabl
         "2026-11-22T12:00:00Z, the last time that was kept here");
 }
 
-TEST_CASE("a machine that does not know a time at which its certificate has begun waits") {
+TEST_CASE("a machine waits while its own certificate has not begun by any time it knows") {
   CHECK(why_too_early({.clock = today, .durable = 0}, own).empty());
   CHECK(why_too_early({.clock = own.from, .durable = 0}, own).empty());
   CHECK(why_too_early({.clock = 60, .durable = today}, own).empty());
@@ -57,7 +57,7 @@ TEST_CASE("the time is made durable once an hour, at once with a certificate, an
   CHECK_FALSE(durable_from({.clock = 60, .durable = today}, own, true));
 }
 
-TEST_CASE("a clock that the machine's own certificate does not agree with is not made durable") {
+TEST_CASE("a time that contradicts the machine's own certificate is not made durable") {
   CHECK(durable_from({.clock = own.until - 1, .durable = today}, own, false) == own.until - 1);
   CHECK_FALSE(durable_from({.clock = own.until, .durable = today}, own, true));
   CHECK_FALSE(durable_from({.clock = today + 100'000 * hour, .durable = today}, own, true));
@@ -65,7 +65,7 @@ TEST_CASE("a clock that the machine's own certificate does not agree with is not
   CHECK_FALSE(durable_from({.clock = today, .durable = 0}, std::nullopt, true));
 }
 
-TEST_CASE("a durable time comes back as it was written, and what is none of them is none") {
+TEST_CASE("a durable time is read as it was written, and another text is no time") {
   CHECK(durable_of(durable_text(today)) == today);
   for (const char* const text :
        {"", "\n", "x\n", "17953", "-5\n", "1795348800 \n", "1\n2\n", "99999999999999999999\n"}) {
@@ -74,7 +74,7 @@ TEST_CASE("a durable time comes back as it was written, and what is none of them
   }
 }
 
-TEST_CASE("what another process has made durable since is not taken back") {
+TEST_CASE("a later time that another process has made durable stays") {
   std::string directory = (std::filesystem::temp_directory_path() / "time.XXXXXX").string();
   REQUIRE(mkdtemp(directory.data()) != nullptr);
   const std::string file = directory + "/time";

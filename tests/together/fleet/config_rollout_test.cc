@@ -58,7 +58,7 @@ std::string reason_of(const ConfigDecision& decision) {
          parse_tree(decision.response.body).value().text_of("reason");
 }
 
-TEST_CASE("what a rollout needs is read with it: the nodes and the release") {
+TEST_CASE("the records that a rollout needs are read with it: the nodes and the release") {
   CHECK(config_reads(request(Method::put, terms), "rollout/r1") ==
         std::vector<std::string>{root + "rollout/r1", root + "node/", root + "release/agent/2.0"});
   CHECK(config_reads(request(Method::patch, R"({"order":"pause"})"), "rollout/r1") ==
@@ -101,7 +101,7 @@ TEST_CASE(
   CHECK(written.max_failed_unsaid);
 }
 
-TEST_CASE("by HTTP, too, batches stand in place of a batch, and an order is one of two") {
+TEST_CASE("by HTTP, too, batches replace batch, and order has one of two values") {
   const auto reason = [](const std::string& more) {
     const std::string body =
         R"({"terms":{"component":"agent","version":"2.0","target":"*",)" + more + "}}";
@@ -125,7 +125,7 @@ TEST_CASE("a rollout that is only validated shows its batches and is not begun")
   CHECK(decision.creation == nullptr);
 }
 
-TEST_CASE("a rollout that cannot be is refused with the reason") {
+TEST_CASE("an impossible rollout is refused with the reason") {
   const auto put = [](const std::string& body, const std::string& rest = "rollout/r1") {
     return reason_of(decide_config(request(Method::put, body), rest, cell(), moment));
   };
@@ -148,7 +148,7 @@ TEST_CASE("a rollout that cannot be is refused with the reason") {
         "412 rollout r1 is there already, and its terms never change");
 }
 
-TEST_CASE("an order is written on what was read, with who gave it") {
+TEST_CASE("an order compares the records that were read, and names its author") {
   const auto pause = patched(R"({"order":"pause"})", rollout(RolloutState::rolling));
 
   CHECK(pause.response.status == 204);
@@ -172,7 +172,7 @@ TEST_CASE("an order is written on what was read, with who gave it") {
   CHECK_FALSE(again.transaction.has_value());
 }
 
-TEST_CASE("who has aborted a rollout before it began stands in its reason") {
+TEST_CASE("the reason of an abort before the beginning names the person") {
   const auto abort = patched(R"({"order":"abort"})", rollout(RolloutState::created));
 
   REQUIRE(abort.transaction.has_value());
@@ -181,7 +181,7 @@ TEST_CASE("who has aborted a rollout before it began stands in its reason") {
   CHECK(aborted.reason == "asked for by operator:olga, before it began");
 }
 
-TEST_CASE("that a person has begun a rollout is an event behind its creation") {
+TEST_CASE("an event after a rollout's creation tells which person has begun it") {
   const auto decision = decide_config(request(Method::put, terms), "rollout/r1", cell(), moment);
 
   CHECK_FALSE(decision.transaction.has_value());
@@ -193,7 +193,7 @@ TEST_CASE("that a person has begun a rollout is an event behind its creation") {
   CHECK(read.trace == "t1");
 }
 
-TEST_CASE("an order that comes too late, or is none, is refused") {
+TEST_CASE("an order that comes too late, or is unknown, is refused") {
   const KeyValue over = rollout(RolloutState::completed);
   CHECK(reason_of(patched(R"({"order":"abort"})", over)) == "412 r1: it is completed");
   CHECK(reason_of(patched(R"({"order":"faster"})", over)) ==
@@ -225,7 +225,7 @@ struct Bench {
   }
 };
 
-TEST_CASE("a rollout whose first answer was lost goes on from what stands in the store") {
+TEST_CASE("a rollout whose first answer was lost is written on from the records in the store") {
   Bench bench;
   const KeyValue created = Bench::written(RolloutState::created, 4);
   const KeyValue rolling = Bench::written(RolloutState::rolling, 5);
@@ -236,7 +236,7 @@ TEST_CASE("a rollout whose first answer was lost goes on from what stands in the
   CHECK(bench.next(&rolling, &lost) == "begun");
 }
 
-TEST_CASE("a rollout that was not written says whether that is known") {
+TEST_CASE("the answer for a rollout that was not written says whether that is certain") {
   const Outcome lost = Unknown{"no answer"};
   const Outcome refused = Refused{};
   const Outcome denied = Denied{"no permission"};

@@ -38,7 +38,7 @@ std::string record_in(const ConfigDecision& decision) {
 }
 
 // Rows: A-43
-TEST_CASE("what is put compares what was read, and says who ordered it in the same transaction") {
+TEST_CASE("a put compares the record that was read, and tells its author in the same transaction") {
   const auto decision = decide_config(request(Method::put, R"({"start":"02:00","duration_s":60})"),
                                       "window/night", reading({night()}), moment);
 
@@ -60,7 +60,7 @@ TEST_CASE("what is put compares what was read, and says who ordered it in the sa
 }
 
 // Rows: A-41
-TEST_CASE("a patch changes what it names; what a later version has added stays") {
+TEST_CASE("a patch changes the members that it names, and keeps members of a later version") {
   const auto decision = decide_config(request(Method::patch, R"({"start":"03:00"})"),
                                       "window/night", reading({night()}), moment);
 
@@ -68,7 +68,7 @@ TEST_CASE("a patch changes what it names; what a later version has added stays")
         R"({"duration_s":60,"later":"kept","start":"03:00","v":1,"who":"operator:olga"})");
 }
 
-TEST_CASE("a member that nobody knows is a slip, and is refused") {
+TEST_CASE("an unknown member is refused as a mistake") {
   const auto decision =
       decide_config(request(Method::put, R"({"start":"01:00","duration_s":60,"day":"mon"})"),
                     "window/night", reading({}), moment);
@@ -93,7 +93,7 @@ TEST_CASE("validated and refused requests write nothing") {
 }
 
 // Rows: A-48
-TEST_CASE("a write that names another revision than there is comes to nothing") {
+TEST_CASE("a write that names another revision than the present one is refused") {
   Request one = request(Method::erase);
   const auto status = [&](const std::string& match, const std::string& none_match) {
     one.if_match = match;
@@ -111,7 +111,7 @@ TEST_CASE("a write that names another revision than there is comes to nothing") 
   CHECK(decide_config(one, "window/night", reading({}), moment).response.status == 412);
 }
 
-TEST_CASE("what came of a transaction is what is answered") {
+TEST_CASE("the response tells the outcome of the transaction") {
   const auto decision =
       decide_config(request(Method::put, R"({"why":"x"})"), "stop", reading({}), moment);
   const auto status = [&](const Outcome& outcome) {
@@ -187,7 +187,7 @@ ConfigDecision publish(const std::string& manifests, Method method = Method::put
                        "release/agent/1.1.0", reading(std::move(found)), moment);
 }
 
-TEST_CASE("a release is what its manifests say, and they are those of its name and its version") {
+TEST_CASE("a release is made of its manifests, which must have its name and its version") {
   const auto why = [](const std::string& manifests) {
     const auto decision = publish(manifests);
     CHECK(decision.transaction.has_value() == (decision.response.status == 201));
@@ -216,7 +216,7 @@ TEST_CASE("a release is what its manifests say, and they are those of its name a
             Given{.beside = "x86_64"}.text()) == "arch is not what the manifest says");
 }
 
-TEST_CASE("what was published is neither changed nor taken away, also where it is damaged") {
+TEST_CASE("a published release is neither changed nor erased, even if its record is damaged") {
   for (const char* record : {"{}", "{", R"({"digest":"d"})"})
     for (const Method method : {Method::put, Method::patch, Method::erase}) {
       const KeyValue published{.key = root + "release/agent/1.1.0", .value = record, .modified = 3};
@@ -229,7 +229,7 @@ TEST_CASE("what was published is neither changed nor taken away, also where it i
     }
 }
 
-TEST_CASE("a webhook that is written as it was shown stays as it is") {
+TEST_CASE("a webhook that is sent back in its shortened form stays as it is") {
   const KeyValue set{
       .key = root + "settings", .value = R"({"v":1,"webhook":"https://h/SECRET"})", .modified = 5};
   const auto put = [&](const std::string& body) {
@@ -242,7 +242,7 @@ TEST_CASE("a webhook that is written as it was shown stays as it is") {
         R"({"v":1,"webhook":"https://other/...","who":"operator:olga"})");
 }
 
-TEST_CASE("who has set the settings stands in them, and is not what the request says") {
+TEST_CASE("the settings name their author by the certificate, and not by the request") {
   const auto put = [&](Method method, const std::string& body) {
     const KeyValue set{.key = root + "settings",
                        .value = R"({"v":1,"event-age":"7d","who":"bert"})",
@@ -255,7 +255,7 @@ TEST_CASE("who has set the settings stands in them, and is not what the request 
         R"({"v":1,"event-age":"7d","event-count":"50","who":"operator:olga"})");
 }
 
-TEST_CASE("settings are known by their names, and each is what it may be") {
+TEST_CASE("unknown settings, and wrong values, are refused") {
   const auto why = [](const std::string& name, const std::string& text) {
     return why_no_settings({{{name, text}}}).value_or("");
   };
@@ -280,7 +280,7 @@ TEST_CASE("settings are known by their names, and each is what it may be") {
     CHECK_FALSE(why(name, "x").empty());
 }
 
-TEST_CASE("what is not set has its default; a watch without a source is none") {
+TEST_CASE("a setting that is not set has its default; a watch without a source is ignored") {
   const CellSettings none = cell_settings({});
   CHECK(none.event_count == 10'000);
   CHECK(none.keep_s == 90 * 86'400);

@@ -370,7 +370,7 @@ TEST_CASE("hours of rollouts lose nothing and do nothing twice, whatever dies an
                      "nothing lost, nothing done twice, every rollout ends");
 }
 
-TEST_CASE("canary: machines that forget what they have obeyed are found") {
+TEST_CASE("canary: machines that forget which commands they have executed are found") {
   Day day(1, true);
 
   day.live_until(6 * hour);

@@ -231,7 +231,7 @@ TEST_CASE("while anything is doubtful nobody is told to stop") {
 }
 
 // Rows: J-08 J-11
-TEST_CASE("of another component its upgrader says that it waits, and it is told to stop then") {
+TEST_CASE("another component's upgrader reports that it waits, and then it is told to stop") {
   Cell cell(2);
   cell.view = DesiredView("web");
   cell.put(KeyKind::node_versions, "n100", "", write_record(Versions{{{"web", "1"}}}));
@@ -280,7 +280,7 @@ TEST_CASE("an instance that was gone for a moment is observed anew") {
 }
 
 // Rows: H-22
-TEST_CASE("build metadata of a version says nothing about which one it is") {
+TEST_CASE("build metadata does not tell versions apart") {
   Cell cell(1);
   cell.wish("2");
   cell.settle();
@@ -289,7 +289,7 @@ TEST_CASE("build metadata of a version says nothing about which one it is") {
   CHECK(cell.stopped().size() == 1);
 }
 
-TEST_CASE("a failure lets nobody begin any more, and nobody stop") {
+TEST_CASE("after a failure no node is told to begin, and no instance to stop") {
   Cell cell(40);
   cell.wish("2");
   cell.settle();
@@ -319,7 +319,7 @@ TEST_CASE("writing the same wish anew tries again, reading it does not") {
   CHECK(cell.attempt(0) != first);
 }
 
-TEST_CASE("a changed wish is told to what waits at its gate, and then to the others") {
+TEST_CASE("a changed wish is told first to a node that waits at its gate, and then to others") {
   Cell cell(2);
   cell.wish("2");
   cell.settle();
@@ -484,7 +484,7 @@ TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad nod
   }
 }
 
-TEST_CASE("canary: a controller that believes what the node says of itself is found") {
+TEST_CASE("canary: a controller that believes a node's own report is found") {
   Cell cell(1);
   cell.wish("2");
   cell.settle();

@@ -90,7 +90,7 @@ TEST_CASE("a record that a document names is replaced whole, and others are left
   CHECK(bench.value("window/all") != "");
 }
 
-TEST_CASE("a rollout and a plan of a document begin once, also when their records are gone") {
+TEST_CASE("a rollout and a plan of a document begin once, even if their records are gone") {
   Bench bench;
   CHECK(bench.apply(rollout + "}}}") == Lines{"rollout/spring: begins: agent 2.0"});
   CHECK(read_record<Rollout>(bench.value("rollout/spring")).value().state == RolloutState::rolling);

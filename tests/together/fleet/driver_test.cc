@@ -82,7 +82,7 @@ struct Counting {
   [[nodiscard]] std::string words(Ms) const { return ""; }
 };
 
-TEST_CASE("changes that come together are taken in one by one, and decided on once") {
+TEST_CASE("changes that come together are taken in one by one, and followed by one decision") {
   int decisions = 0;
   Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
   bench.tell(BeginDriving{});
@@ -147,7 +147,7 @@ TEST_CASE("a driver whose lease has ended before it takes its key tries once a s
   CHECK(bench.driver.is_over());
 }
 
-TEST_CASE("a driver remembers no more revisions than of the last change and its own writes") {
+TEST_CASE("a driver remembers only the revisions of the last change and of its own writes") {
   int decisions = 0;
   Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
   bench.tell(BeginDriving{});
@@ -279,7 +279,7 @@ std::string plan_with(const std::string& members) {
          members + "}";
 }
 
-TEST_CASE("a plan whose record holds a name that is none is not driven, and ends no controller") {
+TEST_CASE("a plan with an invalid name in its record is not driven, and crashes no controller") {
   const std::string wrong =
       GENERATE(as<std::string>{}, R"("component":"Shop","step":1)", R"("lock":"../n","step":1)",
                R"("trace":"A B","agent":"1")", R"("agent":"1 2")", R"("step":7)",
@@ -330,7 +330,7 @@ TEST_CASE("a plan that waits in vain for thousands names the first of them, and 
         std::string::npos);
 }
 
-TEST_CASE("a wish that names no version is none, and ends no controller") {
+TEST_CASE("a wish without a valid version is ignored, and crashes no controller") {
   Bench bench(DesiredDriver("c1", {"agent"}, {}, 100));
   bench.store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", "1"}}}));
   bench.store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{.instance = "old"}));

@@ -88,7 +88,7 @@ TEST_CASE("a driver that has nothing to do for many leases keeps its key, and ac
   CHECK(bench.one.shouted.empty());
 }
 
-TEST_CASE("of two that begin one drives, and the other ends without a loud word") {
+TEST_CASE("of two drivers that begin, one drives, and the other ends quietly") {
   Bench bench;
   bench.begin(bench.one, "c1");
   bench.begin(bench.other, "c2");
@@ -99,7 +99,7 @@ TEST_CASE("of two that begin one drives, and the other ends without a loud word"
   CHECK(loser.shouted.empty());
 }
 
-TEST_CASE("one that leaves gives its key back at once, also before it has one") {
+TEST_CASE("a driver that leaves gives its lease back at once, even before it has the key") {
   Bench bench;
   bench.begin(bench.one, "c1");
   bench.begin(bench.other, "c2");
@@ -113,7 +113,7 @@ TEST_CASE("one that leaves gives its key back at once, also before it has one") 
   CHECK(bench.driver().empty());
 }
 
-TEST_CASE("one whose store is away for as long as its lease ends loudly, and has not outlived it") {
+TEST_CASE("a driver whose store is away for as long as its lease ends loudly, and not after it") {
   Bench bench;
   bench.begin(bench.one, "c1");
   bench.wait(1min);
@@ -163,7 +163,7 @@ class Watcher : public AnyDriver {
   Count& count_;
 };
 
-TEST_CASE("a driver is told of what it wants alone, and what comes in one moment as one") {
+TEST_CASE("a driver hears only of the keys that it wants, and of changes of one moment together") {
   Bench bench;
   Watcher::Count count;
   const auto put = [&bench](int from, int to, const auto& key) {

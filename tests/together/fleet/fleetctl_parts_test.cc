@@ -100,7 +100,7 @@ Reading cell_of(int nodes) {
   return reading;
 }
 
-TEST_CASE("status for programs says in numbers what stands in the store, and no record") {
+TEST_CASE("status for programs has numbers about the store, and no records") {
   const std::string text = fleetctl::status_json(cell_of(10), {3, 2}, 0);
   const auto tree = parse_tree(text);
   REQUIRE(tree);
@@ -157,7 +157,7 @@ class Files {
   std::filesystem::path place_;
 };
 
-TEST_CASE("whose certificate is expired, not yet valid, foreign or none is told so in words") {
+TEST_CASE("an expired, early, foreign or missing certificate is explained in words") {
   const Files files;
   files.make("ca");
   files.make("other");

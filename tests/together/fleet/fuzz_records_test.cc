@@ -74,7 +74,7 @@ std::string wrong_of(std::uint64_t seed, Planted planted = Planted::none) {
   return wrong;
 }
 
-TEST_CASE("canaries: what is planted is found") {
+TEST_CASE("canaries: planted faults are found") {
   CHECK(wrong_of(1, Planted::none).empty());
   CHECK(wrong_of(1, Planted::abort) == "ended by signal 6");
   CHECK(wrong_of(1, Planted::exception) == "an exception: planted");
@@ -83,7 +83,7 @@ TEST_CASE("canaries: what is planted is found") {
   CHECK(wrong_of(1, Planted::endless) == "planted never rests");
 }
 
-TEST_CASE("nobody is ended, fooled or held up by records that somebody writes by chance") {
+TEST_CASE("random records crash, deceive and hold up no program") {
   using Clock = std::chrono::steady_clock;
   const std::uint64_t first = number_of("SEED", 1);
   const auto seconds = static_cast<std::int64_t>(number_of("SECONDS", 0));

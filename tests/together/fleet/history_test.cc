@@ -89,7 +89,7 @@ std::string rollout(const std::string& state, int batch = 0) {
 using Lines = std::vector<std::string>;
 
 // Rows: H-85 A-56
-TEST_CASE("what matters becomes an event, numbered in its order, and what repeats it does not") {
+TEST_CASE("a change that matters becomes a numbered event, and a repetition does not") {
   Bench bench;
 
   bench.put("rollout/r1", rollout("created"));
@@ -107,7 +107,7 @@ TEST_CASE("what matters becomes an event, numbered in its order, and what repeat
               "3 node/n1/upgrade/agent upgrade-failed", "4 rollout/r1 rollout-aborted"});
 }
 
-TEST_CASE("a wish that is made anew is news, though it is the same") {
+TEST_CASE("a wish that is written anew is news, even if it is the same") {
   Bench bench;
   bench.put("desired/agent", R"({"version":"2","trace":"a"})");
   bench.put("desired/agent", R"({"version":"2","trace":"b"})");
@@ -130,7 +130,7 @@ TEST_CASE("a hundred changes are a few transactions, and wait a moment for each 
   CHECK(bench.events().size() == 120);
 }
 
-TEST_CASE("whoever takes over tells what was not told, and nothing twice") {
+TEST_CASE("a controller that takes over writes the missing events, and none twice") {
   Bench bench;
   bench.put("rollout/r1", rollout("rolling"));
   bench.put("node/n1/upgrade/agent", R"({"phase":"done","to":"2","attempt":"t.1.1"})");
@@ -149,7 +149,7 @@ TEST_CASE("whoever takes over tells what was not told, and nothing twice") {
   CHECK(bench.events().size() == 3);
 }
 
-TEST_CASE("what was ordered by others is numbered with ours, and is no news of ours") {
+TEST_CASE("events that others have written share our numbers, and do not count as ours") {
   Bench bench;
   bench.put("stop", "{}");
   bench.put("event/000000000001", R"({"class":"ordered","subject":"stop","time":"5000000"})");
@@ -160,7 +160,7 @@ TEST_CASE("what was ordered by others is numbered with ours, and is no news of o
   CHECK(bench.events() == Lines{"1 stop ordered", "2 stop stopped"});
 }
 
-TEST_CASE("the oldest events are erased by number and by age, and the last one never") {
+TEST_CASE("the oldest events are erased by number and by age, but never the last one") {
   Bench bench;
   bench.put("settings", R"({"event-count":"10","event-age":"100s"})");
   for (int i = 0; i < 30; ++i) {
@@ -179,7 +179,7 @@ TEST_CASE("the oldest events are erased by number and by age, and the last one n
   CHECK(bench.events().back() == "32 stop stopped");
 }
 
-TEST_CASE("more events at once than are kept are fewer a moment later") {
+TEST_CASE("if more events come at once than are kept, the surplus is erased a moment later") {
   Bench bench;
   bench.put("settings", R"({"event-count":"10"})");
   for (int i = 0; i < 30; ++i)
@@ -191,7 +191,7 @@ TEST_CASE("more events at once than are kept are fewer a moment later") {
   CHECK(bench.events().back() == "31 desired/agent desired");
 }
 
-TEST_CASE("a node is silent when nothing of it has lived for a while, and is told to be back") {
+TEST_CASE("a node without an instance for a while is silent, and its return is an event") {
   Bench bench;
   bench.put("node/n1/active", "{}");
   bench.put("node/n1/instance/a", "{}");
@@ -212,7 +212,7 @@ TEST_CASE("a node is silent when nothing of it has lived for a while, and is tol
         Lines{"1 node/n1 silent", "2 node/n1 reports", "3 node/n1/instance/c degraded"});
 }
 
-TEST_CASE("many nodes fall silent and come back one by one, and each is told of in its time") {
+TEST_CASE("many nodes fall silent and come back one by one, and each gets its events in time") {
   Bench bench;
   for (const std::string node : {"a", "b", "c"}) {
     bench.put("node/" + node + "/active", "{}");
@@ -239,7 +239,7 @@ TEST_CASE("many nodes fall silent and come back one by one, and each is told of 
   CHECK(bench.events().back() == "3 node/a reports");
 }
 
-TEST_CASE("a subject is forgotten with its last event, but for one whose end is to be told") {
+TEST_CASE("a subject is forgotten with its last event, unless its end is still to come") {
   Bench bench;
   bench.put("settings", R"({"event-count":"10"})");
   bench.put("node/n1/active", "{}");
@@ -264,7 +264,7 @@ TEST_CASE("a subject is forgotten with its last event, but for one whose end is 
   CHECK(bench.task.subjects() == 10);
 }
 
-TEST_CASE("what happens to many nodes at once is looked at once each") {
+TEST_CASE("changes of many nodes at once cost one look for each") {
   Bench bench;
   for (int i = 0; i < 1'000; ++i)
     bench.put("node/n" + std::to_string(i) + "/upgrade/agent", R"({"phase":"done","to":"2"})");
@@ -326,7 +326,7 @@ TEST_CASE("the events of a person are found by the name, with or without the rol
 
 // ---- keys of others among the events
 
-TEST_CASE("a key among the events that is none ends nobody, and history goes on") {
+TEST_CASE("a key among the events that is not an event's crashes nobody, and history goes on") {
   Bench bench;
   const std::string name = GENERATE(as<std::string>{}, "99999999999999999999", "999999999999999999",
                                     "x", "7", "zzz/1", "~");
@@ -341,7 +341,7 @@ TEST_CASE("a key among the events that is none ends nobody, and history goes on"
   CHECK(bench.events() == Lines{"1 rollout/r1 rollout-rolling", "2 rollout/r1 rollout-completed"});
 }
 
-TEST_CASE("where the last number is used history waits until that event is erased") {
+TEST_CASE("if the last number is used, history waits until that event is erased") {
   Bench bench;
   bench.put("rollout/r1", rollout("rolling"));
   bench.write();
@@ -370,7 +370,7 @@ TEST_CASE("texts of nodes that are as long as a record may be become short event
   CHECK(bench.events().back() == "61 rollout/r1 rollout-completed");
 }
 
-TEST_CASE("an event that tells of a change to come does not silence whoever takes over") {
+TEST_CASE("an event of a change to come does not stop a controller that takes over") {
   Bench bench;
   bench.put("event/000000000001",
             R"({"subject":"rollout/r0","class":"x","revision":999999999999999999})");
@@ -381,7 +381,7 @@ TEST_CASE("an event that tells of a change to come does not silence whoever take
   CHECK(bench.events().back() == "2 rollout/r1 rollout-rolling");
 }
 
-TEST_CASE("a silence of somebody who is no node ends nobody when it is forgotten") {
+TEST_CASE("a silence of something that is not a node crashes nobody when it is forgotten") {
   Bench bench;
   bench.put("event/000000000001", R"({"subject":"x","class":"silent"})");
   bench.put("rollout/r1", rollout("rolling"));

@@ -30,7 +30,7 @@ Request from(const std::string& name, Method method, const std::string& path) {
   return {.method = method, .path = path, .host = "cell.example.org", .visitor = Visitor{name}};
 }
 
-TEST_CASE("every path means one thing, and what is below another path is not meant by it") {
+TEST_CASE("every path has one meaning, which holds for no path that only begins alike") {
   CHECK(route_of("/") == Route{Place::page});
   CHECK(route_of("/metrics") == Route{Place::metrics});
   CHECK(route_of("/follow.js") == Route{Place::page});
@@ -143,7 +143,7 @@ TEST_CASE("with certificates the name's role decides, and nobody without one is 
   CHECK(status_of(from("admin:a", Method::put, "/v1/state/stop"), door) == 405);
 }
 
-TEST_CASE("each role writes what is its own") {
+TEST_CASE("each role may write its own kinds of records") {
   const std::vector<KeyKind> kinds{KeyKind::desired, KeyKind::node_desired, KeyKind::window,
                                    KeyKind::stop,    KeyKind::release,      KeyKind::settings,
                                    KeyKind::driver,  KeyKind::node_info};
@@ -170,7 +170,7 @@ std::string refusal_of(const Visitor& visitor, const std::optional<Identity>& id
   return parse_tree(refused->body).value().text_of("reason");
 }
 
-TEST_CASE("a certificate is let in while the record of its name lists it, and nobody is revoked") {
+TEST_CASE("a certificate is let in while the record of its name lists it and is not revoked") {
   const Visitor eve{.name = "operator:eve", .serial = "0B"};
   Identity identity{.certificates = {{.serial = "0A"}, {.serial = "0B"}}};
 
@@ -253,7 +253,7 @@ struct Bench {
   }
 };
 
-TEST_CASE("the cell at a glance counts what its records say, and forgets what is erased") {
+TEST_CASE("the summary counts the cell's records, and forgets erased ones") {
   Bench bench;
   CHECK(write_tree(*parse_tree(bench.get("").body).value().find("nodes")) ==
         R"({"all":2,"degraded":{},"reporting":1,"silent":["n2"],"upgrading":1})");
@@ -267,7 +267,7 @@ TEST_CASE("the cell at a glance counts what its records say, and forgets what is
 }
 
 // Rows: A-55
-TEST_CASE("who works on what is visible: each host with its applications, and a plan's members") {
+TEST_CASE("each host is shown with its applications, and a plan with its members") {
   Bench bench;
   bench.put("node/n2/versions", R"({"agent":"1.0","web":"2.0"})");
   bench.put("plan/p", R"({"version":"2"})");
@@ -293,7 +293,7 @@ TEST_CASE("a damaged record is counted and shown as text, and hides nothing besi
   CHECK(bench.cell.damaged() == 0);
 }
 
-TEST_CASE("keys that no record has are left alone, and no text of a node breaks the answer") {
+TEST_CASE("unknown keys are ignored, and no text of a node breaks the answer") {
   Bench bench;
   bench.put("node/n1/x\"y\n\033[31m", R"({"v":1})");
   bench.put("node/n2/versions", "{\"agent\":\"\xff\\\"\"}");
@@ -307,7 +307,7 @@ TEST_CASE("keys that no record has are left alone, and no text of a node breaks 
   CHECK(bench.get("node/n1/x\"y\n\033[31m").status == 404);
 }
 
-TEST_CASE("of a webhook the host alone is shown, and without a certificate no setting") {
+TEST_CASE("only the host of a webhook is shown, and without a certificate no setting") {
   CHECK(shown_url("https://hooks.example.org/services/T/B/X") == "https://hooks.example.org/...");
   CHECK(shown_url("http://anna:secret@h:8080?token=x") == "http://h:8080/...");
   CHECK(shown_url("secret") == "...");
@@ -326,7 +326,7 @@ TEST_CASE("of a webhook the host alone is shown, and without a certificate no se
             .empty());
 }
 
-TEST_CASE("a node's records are not those of one whose name begins alike") {
+TEST_CASE("a node's records do not include those of a node whose name begins alike") {
   Bench bench;
   bench.put("node/n10/info", R"({"v":1})");
 
@@ -341,7 +341,7 @@ TEST_CASE("a node's records are not those of one whose name begins alike") {
 }
 
 // Rows: H-85
-TEST_CASE("events are listed in their order, those of one subject, and the last of them") {
+TEST_CASE("events are listed in their order, by subject, and limited to the last ones") {
   Bench bench;
   bench.put("event/000000000001", R"({"subject":"node/n1","text":"a"})");
   bench.put("event/000000000002", R"({"subject":"node/n2","text":"b"})");
@@ -360,7 +360,7 @@ TEST_CASE("events are listed in their order, those of one subject, and the last 
         R"({"000000000011":{"text":"d"}})");
 }
 
-TEST_CASE("what cannot be known to be so is not shown: 503") {
+TEST_CASE("state that may be outdated is not shown: 503") {
   Bench bench;
   bench.health.follows = false;
 
@@ -368,7 +368,7 @@ TEST_CASE("what cannot be known to be so is not shown: 503") {
   CHECK(bench.get("node/n1/info").status == 503);
 }
 
-TEST_CASE("metrics name what they count, and spell what would break a line") {
+TEST_CASE("metrics name the things that they count, and escape text that would break a line") {
   Bench bench;
   bench.put("node/n1/versions", "{\"agent\":\"a\\\"b\\\\c\\nd\"}");
   bench.health.members["m"] = {.answers = true,
@@ -396,7 +396,7 @@ TEST_CASE("half of the members is no quorum") {
   CHECK_FALSE(health.has_quorum());
 }
 
-TEST_CASE("followers are told records as they became, and of nodes that they changed") {
+TEST_CASE("followers get the new records, and of nodes only that they have changed") {
   const auto change = [](const std::string& rest, const std::string& value, bool erased = false) {
     return Change{{.key = std::string(key_root) + rest, .value = value}, erased};
   };

@@ -76,7 +76,7 @@ TEST_CASE("a request is found without a look at the nodes that ask for nothing")
   CHECK_FALSE(requests.first(all));
 }
 
-TEST_CASE("who is not enrolled, or was revoked, or writes no request, gets no certificate") {
+TEST_CASE("a node gets no certificate if it is not enrolled, is revoked, or sends no request") {
   Identity revoked = enrolled;
   revoked.revoked = "2026-01-01T00:00:00Z";
 
@@ -85,7 +85,7 @@ TEST_CASE("who is not enrolled, or was revoked, or writes no request, gets no ce
   CHECK(why_not_renewed(only(records(enrolled, "no record")), 1'500) == "the request is damaged");
 }
 
-TEST_CASE("a request is a node's own by a certificate that was given to it and is not revoked") {
+TEST_CASE("a request is the node's own if made with its certificate, which is not revoked") {
   PendingRenewal pending = only(records(enrolled, request));
   CHECK(why_not_held(pending, "0A").empty());
   CHECK(why_not_held(pending, "0B") == "the certificate 0B is not one that was given to n1");
@@ -96,7 +96,7 @@ TEST_CASE("a request is a node's own by a certificate that was given to it and i
   CHECK(why_not_held(pending, "0A") == "n1 is not enrolled");
 }
 
-TEST_CASE("the certificate of a node is in its request, or was the answer to the one before") {
+TEST_CASE("a node's certificate is in its request, or is the answer to its last request") {
   auto all = records(enrolled, request);
   CHECK(only(all).certificate.empty());
 
@@ -108,7 +108,7 @@ TEST_CASE("the certificate of a node is in its request, or was the answer to the
   CHECK(only(all).certificate == "own");
 }
 
-TEST_CASE("the answer takes the request away, and only if nobody was revoked meanwhile") {
+TEST_CASE("the answer erases the request, and compares that nobody was revoked meanwhile") {
   const PendingRenewal pending = only(records(enrolled, request));
 
   const Transaction answer = answer_renewal(
@@ -136,7 +136,7 @@ TEST_CASE("a request that is refused is answered in words, and nobody's identity
   CHECK(answer.compares[1].revision == 0);
 }
 
-TEST_CASE("certificates that have expired are not kept, and who is enrolled anew is let in again") {
+TEST_CASE("expired certificates are not kept, and a node that is enrolled anew is let in again") {
   Identity identity = enrolled;
   identity.revoked = "2026-01-01T00:00:00Z";
 
@@ -147,8 +147,7 @@ TEST_CASE("certificates that have expired are not kept, and who is enrolled anew
   CHECK(identity.certificates[0].serial == "0C");
 }
 
-TEST_CASE(
-    "who is enrolled anew is let in by the new certificate, and not by those revoked before") {
+TEST_CASE("after a new enrolment only the new certificate is let in, and none revoked before") {
   const Identity before =
       revoked({.certificates = {{.serial = "0A", .expires = 9'000}}}, "2026-01-01T00:00:00Z");
   CHECK(before.revoked == "2026-01-01T00:00:00Z");
@@ -166,7 +165,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the name in a certificate says what somebody is") {
+TEST_CASE("the name in a certificate has the kind of its owner") {
   CHECK(certificate_name("node", "n1") == "node:n1");
   CHECK(is_role("operator"));
   CHECK_FALSE(is_role("node"));

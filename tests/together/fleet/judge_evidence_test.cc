@@ -57,14 +57,14 @@ std::vector<Failure> twice_as_many() {
   return all;
 }
 
-TEST_CASE("evidence is 1 while nobody has failed, and where there is nobody to compare with") {
+TEST_CASE("evidence is 1 while no node has failed, and if there is nothing to compare with") {
   CHECK(e({}) == 1);
   CHECK(e(failures(5, 0, {5, 0})) == 1);
   CHECK(e(failures(0, 5, {0, 5})) == 1);
   CHECK(chance_of_new({0, 0}, 1) == 0);
 }
 
-TEST_CASE("evidence is what fractions say it is") {
+TEST_CASE("evidence agrees with a computation in fractions") {
   CHECK(e(failures(1, 0, {1, 500})) == Approx(29.54902419282424));
   CHECK(e(failures(2, 0, {51, 500})) == Approx(37.597808272270676));
   CHECK(e(failures(3, 0, {51, 500})) == Approx(324.9115539569616));
@@ -90,7 +90,7 @@ TEST_CASE("the evidence stays finite and exact for cohorts that differ in size a
   CHECK(good.log() < 0);
 }
 
-TEST_CASE("one node, or one that lies, never stops a rollout by itself") {
+TEST_CASE("a single node, even one that lies, never stops a rollout by itself") {
   for (const std::int64_t fresh : {1, 10, 50, 1'000}) {
     for (const std::int64_t control : {20, 500}) {
       CAPTURE(fresh, control);
@@ -115,21 +115,21 @@ TEST_CASE("at the tolerated ratio a step does not change the mean evidence; belo
   }
 }
 
-TEST_CASE("chances of 0 and 1, and numbers that are no chance, change nothing") {
+TEST_CASE("chances of 0 and 1, and numbers that are not chances, change nothing") {
   Evidence found;
   for (const double chance : {0.0, 1.0, -1.0, 2.0, std::nan("")})
     found.add(true, chance);
   CHECK(found.log() == 0);
 }
 
-TEST_CASE("another driver goes on from the numbers that one has left") {
+TEST_CASE("another driver goes on from the numbers of the first") {
   const Evidence first = evidence(failures(1, 0, {51, 500}));
   Evidence second(first.logs());
   second.add(true, chance_of_new({50, 500}, 1));
   CHECK(second.log() == evidence(failures(2, 0, {51, 500})).log());
 }
 
-TEST_CASE("the first node is worse than the median with one half, the next as the others show") {
+TEST_CASE("the first node is worse with chance 1/2, the next with what earlier nodes show") {
   CHECK(chance_of_worse(499, 0, 0) == 0.5);
   CHECK(chance_of_worse(500, 0, 0) == Approx(250.0 / 501));
   CHECK(chance_of_worse(1, 1, 1) == Approx(2.0 / 3));
@@ -137,7 +137,7 @@ TEST_CASE("the first node is worse than the median with one half, the next as th
   CHECK(chance_of_worse(0, 5, 5) == 0);
 }
 
-TEST_CASE("the chances of all places of a few nodes among a few others are right, all counted") {
+TEST_CASE("the chances are right for all orders of three nodes and three control nodes") {
   // With three control nodes and three new ones, all 720 orders are equally likely. Counts how
   // often a, then b, then c of the new nodes are above the median of the control.
   std::vector<int> order{0, 1, 2, 3, 4, 5};

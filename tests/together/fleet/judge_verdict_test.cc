@@ -59,7 +59,7 @@ TEST_CASE("a look uses what happened a minute and a half before, in both cohorts
   CHECK(bench.fresh().node_ms == 51 * 10 * minute);
 }
 
-TEST_CASE("a node that fails in a loop, or whose report comes twice, has failed once") {
+TEST_CASE("a node that fails in a loop, or reports twice, counts as one failure") {
   Bench bench;
   for (const auto& [sequence, failures] : {std::pair{1, 1}, {1, 1}, {2, 40}, {3, 400}})
     bench.cohorts.report("n0", minute, report(sequence, failures));
@@ -71,7 +71,8 @@ TEST_CASE("a node that fails in a loop, or whose report comes twice, has failed 
   CHECK(bench.cohorts.has_failed("n0"));
 }
 
-TEST_CASE("an older report that comes later changes nothing, and a report of more is new") {
+TEST_CASE(
+    "an older report that comes later changes nothing, and a report of more failures counts") {
   Bench bench;
   bench.cohorts.report("n0", minute, report(5, 0));
   bench.cohorts.report("n0", minute, report(4, 9));
@@ -97,7 +98,7 @@ TEST_CASE(
   CHECK(cohorts.count(Cohort::control).failed == 1);
 }
 
-TEST_CASE("a failure that is known late is counted then, and never before") {
+TEST_CASE("a failure that becomes known late is counted then, and not at its own time") {
   Bench bench;
   bench.look_after(10 * minute);
 
@@ -108,7 +109,7 @@ TEST_CASE("a failure that is known late is counted then, and never before") {
   CHECK(bench.fresh().node_ms == 51 * (10 * minute - judge_delay_ms));
 }
 
-TEST_CASE("a node that failed before it moved is not compared, and one that leaves is no failure") {
+TEST_CASE("a node that failed before it moved is not compared, and leaving is no failure") {
   Bench bench(2, 3);
   bench.cohorts.report("c0", minute, report(1, 1));
   bench.cohorts.enter("c0", Cohort::fresh, 2 * minute, report(1, 1), false);
@@ -123,7 +124,7 @@ TEST_CASE("a node that failed before it moved is not compared, and one that leav
   CHECK(bench.control().failed == 1);
 }
 
-TEST_CASE("a control node that moves is at risk on the other side from then on") {
+TEST_CASE("a control node that moves is at risk among the new nodes from then on") {
   Bench bench(1, 2);
   bench.cohorts.enter("c0", Cohort::fresh, 5 * minute, {}, false);
   bench.look_after(10 * minute + judge_delay_ms);
@@ -134,7 +135,7 @@ TEST_CASE("a control node that moves is at risk on the other side from then on")
   CHECK(bench.control().node_ms == 15 * minute);
 }
 
-TEST_CASE("another driver goes on from the evidence, and from how many have failed") {
+TEST_CASE("another driver goes on from the evidence and the number of failed nodes") {
   Bench first;
   for (int i = 0; i < 2; ++i)
     first.cohorts.fail(Bench::name("n", i), minute);
@@ -155,7 +156,7 @@ TEST_CASE("another driver goes on from the evidence, and from how many have fail
   CHECK(second.count(Cohort::fresh).failed == 3);
 }
 
-TEST_CASE("reports of nodes that do not take part are not looked at") {
+TEST_CASE("reports of nodes that do not take part are ignored") {
   Bench bench(1, 1);
   bench.cohorts.report("other", minute, report(1, 1));
   bench.cohorts.fail("other", minute);
@@ -164,7 +165,7 @@ TEST_CASE("reports of nodes that do not take part are not looked at") {
   CHECK(bench.fresh().failed + bench.control().failed == 0);
 }
 
-TEST_CASE("three of 51 that fail first, against none of 500, are worse, in these words") {
+TEST_CASE("three first failures of 51 new nodes and none of 500 are worse, in these words") {
   Bench bench;
   for (int i = 0; i < 3; ++i)
     bench.cohorts.report(Bench::name("n", i), minute, report(1, 1));
@@ -192,7 +193,7 @@ TEST_CASE("a batch is well when its soak is over and seen, and not known before"
         "no report of the end from n1, n2; 79% of the soak was seen, 80% is needed");
 }
 
-TEST_CASE("each thing that is missing is enough not to be well") {
+TEST_CASE("a batch is not well if any one condition is missing") {
   Bench bench;
   bench.look_after(10 * minute);
   const auto verdict = [&bench](auto change) {
@@ -207,7 +208,7 @@ TEST_CASE("each thing that is missing is enough not to be well") {
   CHECK(verdict([](BatchSeen& seen) { seen.seen_ms = 80; }) == Verdict::well);
 }
 
-TEST_CASE("with few nodes, or no control, the judge is shown and not waited for") {
+TEST_CASE("with few nodes, or no control, the verdict is shown, and no batch waits for it") {
   Bench few(3, 0);
   few.cohorts.report("n0", minute, report(1, 1));
   few.look_after(10 * minute);
@@ -226,7 +227,7 @@ TEST_CASE("with few nodes, or no control, the judge is shown and not waited for"
         "0.005, control 0");
 }
 
-TEST_CASE("evidence that was found stays when the control has moved itself") {
+TEST_CASE("evidence stays when the control itself has moved") {
   Bench bench;
   for (int i = 0; i < 3; ++i)
     bench.cohorts.report(Bench::name("n", i), minute, report(1, 1));
@@ -237,8 +238,7 @@ TEST_CASE("evidence that was found stays when the control has moved itself") {
   CHECK(bench.judgement(all_seen).verdict == Verdict::worse);
 }
 
-TEST_CASE(
-    "by name, the words say that nodes were not drawn, and much evidence is not spelled out") {
+TEST_CASE("in the order of names, the words say that nodes were not drawn at random") {
   const Judgement said = judge({.fresh = {.nodes = 9, .failed = 9},
                                 .control = {.nodes = 500, .at_risk = 500},
                                 .log_evidence = 1'000},
@@ -247,7 +247,7 @@ TEST_CASE(
         "new: 9 of 9 failed first, control: 0 of 500: worse, e > 1000000 > 100 (not randomised)");
 }
 
-TEST_CASE("the control is a tenth of the nodes, 20 to 500, and none of a few") {
+TEST_CASE("the control is a tenth of the nodes, 20 to 500; a small rollout has none") {
   CHECK(control_size(199) == 0);
   CHECK(control_size(200) == 20);
   CHECK(control_size(3'000) == 300);

@@ -175,7 +175,7 @@ struct Bench {
   }
 };
 
-TEST_CASE("nodes of the new version that start anew by themselves abort the rollout, in words") {
+TEST_CASE("new nodes whose fleet-agent restarts by itself abort the rollout, with the reason") {
   Bench bench;
   bench.first_soaks();
   bench.wait(5 * minute);
@@ -195,7 +195,7 @@ TEST_CASE("nodes of the new version that start anew by themselves abort the roll
       bench.judge().words.starts_with("new: 9 of 51 failed first, control: 0 of 60: worse, e = "));
 }
 
-TEST_CASE("when as many control nodes start anew, nothing follows") {
+TEST_CASE("when as many control nodes restart, nothing follows") {
   Bench bench;
   bench.first_soaks();
   bench.wait(5 * minute);
@@ -244,7 +244,7 @@ TEST_CASE("another version of fleet-agent is an upgrade and no failure") {
   CHECK(bench.judge().fresh_failed == 1);
 }
 
-TEST_CASE("a node that starts anew within its first minute is not compared") {
+TEST_CASE("a node that restarts within its first minute is not compared") {
   Bench bench;
   bench.first_soaks();
   bench.wait(30 * second);
@@ -271,7 +271,7 @@ TEST_CASE("a node that has failed before it moved is not compared, whoever drive
   CHECK(bench.judge().failed.size() == 5);
 }
 
-TEST_CASE("another driver goes on from what the first has found, and counts nobody twice") {
+TEST_CASE("another driver goes on from the findings of the first, and counts no node twice") {
   Bench bench;
   bench.first_soaks();
   bench.wait(5 * minute);
@@ -293,7 +293,7 @@ TEST_CASE("another driver goes on from what the first has found, and counts nobo
   CHECK(bench.judge().logs == before.logs);
 }
 
-TEST_CASE("nodes that come by their names were not drawn: the judge is shown and stops nothing") {
+TEST_CASE("if nodes come in the order of names, the verdict is shown and stops nothing") {
   Bench bench(600, NodeOrder::name);
   bench.first_soaks();
   bench.wait(5 * minute);
@@ -306,7 +306,7 @@ TEST_CASE("nodes that come by their names were not drawn: the judge is shown and
   CHECK(bench.rollout().state == RolloutState::rolling);
 }
 
-TEST_CASE("fewer than 200 nodes are not compared, and nothing is written of them") {
+TEST_CASE("fewer than 200 nodes are not compared, and no findings are written") {
   Bench bench(199);
   bench.first_soaks();
   bench.wait(5 * minute);
@@ -327,7 +327,7 @@ TEST_CASE("a soak in which nothing happens is written ten times") {
   CHECK(bench.store.revision() <= before + 10);
 }
 
-TEST_CASE("a batch of which the whole soak was seen is confirmed, by another driver as well") {
+TEST_CASE("a batch whose whole soak was seen is confirmed, even by another driver") {
   const bool is_replaced = GENERATE(false, true);
   Bench bench(600, NodeOrder::random, "agent", 20 * minute);
   bench.first_soaks();
@@ -345,7 +345,7 @@ TEST_CASE("a batch of which the whole soak was seen is confirmed, by another dri
   CHECK(bench.rollout().batch == 1);
 }
 
-TEST_CASE("a batch of which the soak was not seen goes back, and the rollout pauses, in words") {
+TEST_CASE("a batch whose soak was not seen goes back, and the rollout pauses with the reason") {
   Bench bench(600, NodeOrder::random, "agent", 20 * minute);
   bench.first_soaks();
   bench.wait(10 * minute);
@@ -372,7 +372,7 @@ TEST_CASE("a batch of which the soak was not seen goes back, and the rollout pau
   CHECK(bench.rollout().reason.find("% of the soak was seen, 80% is needed") != std::string::npos);
 }
 
-TEST_CASE("fewer than 200 nodes, and nodes that come by their names, wait for no judge") {
+TEST_CASE("a rollout of fewer than 200 nodes, or in the order of names, waits for no judge") {
   const NodeOrder order = GENERATE(NodeOrder::random, NodeOrder::name);
   Bench bench(order == NodeOrder::name ? 600 : 199, order, "agent", 20 * minute);
   bench.first_soaks();

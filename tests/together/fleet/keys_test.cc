@@ -65,7 +65,7 @@ TEST_CASE("numbers stand in keys as digits, and events are listed in their order
   CHECK(key_of(KeyKind::event, {}, 9) < key_of(KeyKind::event, {}, 10));
 }
 
-TEST_CASE("what is no key of ours, or holds a name that is none, is left alone") {
+TEST_CASE("a foreign key, and a key with an invalid name, is ignored") {
   const std::string_view key =
       GENERATE(as<std::string_view>{}, "", "/", "/fleet/v1/", "/fleet/v2/stop", "/fleet/v1/stop/",
                "/fleet/v1/node//info", "/fleet/v1/node/N1/info", "/fleet/v1/node/n1/info/more",
@@ -98,7 +98,7 @@ TEST_CASE("an id is small letters, digits, dots and hyphens, at most 63") {
   CHECK_FALSE(is_command_id("a/b"));
 }
 
-TEST_CASE("a number in a key is one that fits, and is read as a number") {
+TEST_CASE("a number in a key must fit, and is read as a number") {
   CHECK(parse_key("/fleet/v1/rollout/r1/batch/12")->number() == 12);
   CHECK(parse_key("/fleet/v1/rollout/r1/batch/999999999999999999")->number() ==
         999'999'999'999'999'999);
@@ -116,7 +116,7 @@ TEST_CASE("a number in a key is one that fits, and is read as a number") {
   CHECK_FALSE(parse_key(key_of(KeyKind::rollout_batch, {"r1"}, 18'446'744'073'709'551'615U)));
 }
 
-TEST_CASE("names that others have written make a key, or none") {
+TEST_CASE("names that others have written make a key if they are valid") {
   CHECK(key_if(KeyKind::release, {"agent", "1.0.0"}) == "/fleet/v1/release/agent/1.0.0");
   CHECK_FALSE(key_if(KeyKind::release, {"agent", "1 final"}));
   CHECK_FALSE(key_if(KeyKind::release, {"agent", ""}));

@@ -86,7 +86,7 @@ struct Bench {
   std::string result() { return answers.empty() ? "" : answers.back().result; }
 };
 
-TEST_CASE("what begins asks for the command, for being active, and for no stop") {
+TEST_CASE("a command that begins something checks itself, its active instance, and the stop") {
   Bench bench;
   bench.order(CommandAction::prepare, "t.prepare.1");
 
@@ -96,7 +96,7 @@ TEST_CASE("what begins asks for the command, for being active, and for no stop")
   CHECK(bench.deeds == std::vector<std::string>{"prepare"});
 }
 
-TEST_CASE("confirmations and roll-backs do not ask for the stop") {
+TEST_CASE("confirmations and roll-backs do not check the stop") {
   Bench bench;
   bench.reach_trial();
   bench.wait(60 * second);
@@ -106,7 +106,7 @@ TEST_CASE("confirmations and roll-backs do not ask for the stop") {
 }
 
 // Rows: A-16
-TEST_CASE("without an answer nothing is done, and it is asked again until its not-after") {
+TEST_CASE("without an answer a command does nothing, and asks again until its not-after") {
   Bench bench;
   bench.question = Unknown{"timeout"};
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
@@ -124,7 +124,7 @@ TEST_CASE("without an answer nothing is done, and it is asked again until its no
 }
 
 // Rows: A-09
-TEST_CASE("a prepare whose time is over is left without deed or answer, and the next is obeyed") {
+TEST_CASE("a prepare whose time is over is not executed or answered, and the next one is") {
   Bench bench;
   bench.tell(ActiveIs{0});  // it cannot act before the command's time is over
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
@@ -140,7 +140,7 @@ TEST_CASE("a prepare whose time is over is left without deed or answer, and the 
   CHECK(bench.deeds == std::vector<std::string>{"prepare"});
 }
 
-TEST_CASE("a command that the store has taken back is not executed") {
+TEST_CASE("a command that is erased from the store is not executed") {
   Bench bench;
   bench.question = Refused{};
   bench.order(CommandAction::prepare, "t.prepare.1");
@@ -150,7 +150,7 @@ TEST_CASE("a command that the store has taken back is not executed") {
   CHECK(bench.deeds.empty());
 }
 
-TEST_CASE("what a stop held back is done when the stop is gone") {
+TEST_CASE("a command that a stop held back is executed when the stop is gone") {
   Bench bench;
   bench.question = Refused{};
   bench.order(CommandAction::prepare, "t.prepare.1");
@@ -162,7 +162,7 @@ TEST_CASE("what a stop held back is done when the stop is gone") {
 
 // Rows: A-50
 // Rows: A-10 A-11 Z-57
-TEST_CASE("an instance that is not active, or not meant, leaves a command alone") {
+TEST_CASE("an instance that is not active, or not named in a command, ignores the command") {
   Bench bench;
   bench.tell(ActiveIs{0});
   bench.order(CommandAction::prepare, "t.prepare.1");
@@ -208,14 +208,14 @@ TEST_CASE("an upgrade needs a prepare of the same release since the last one") {
 }
 
 // Rows: Z-09, Z-43
-TEST_CASE("a node that is busy says with what") {
+TEST_CASE("a busy node answers what it is busy with") {
   Bench bench;
   bench.reach_trial();
   bench.order(CommandAction::prepare, "u.prepare.1");
   CHECK(bench.result() == "busy with t.apply.1");
 }
 
-TEST_CASE("it soaks, waits for the longer of three soaks and five minutes, and goes back") {
+TEST_CASE("a node soaks, waits the longer of three soaks and five minutes, and goes back") {
   const auto [soak, confirm, until] =
       GENERATE(table<Ms, Ms, Ms>({{60, 0, 300}, {200, 0, 600}, {60, 120, 120}}));
   Bench bench;
@@ -233,14 +233,14 @@ TEST_CASE("it soaks, waits for the longer of three soaks and five minutes, and g
   CHECK(bench.phase == UpgradePhase::unconfirmed);
 }
 
-TEST_CASE("an upgrader whose trial is over first is unconfirmed as well") {
+TEST_CASE("an upgrade is also unconfirmed if the upgrader's trial ends first") {
   Bench bench;
   bench.reach_trial();
   bench.tell(UpgradeEnded{"t.apply.1", UpgradeEnding::rolled_back, "not healthy in time", true});
   CHECK(bench.phase == UpgradePhase::unconfirmed);
 }
 
-TEST_CASE("confirm is answered done at the commit alone") {
+TEST_CASE("confirm is answered done only at the commit") {
   Bench bench;
   bench.reach_trial();
   bench.order(CommandAction::confirm, "t.confirm.1");
@@ -264,7 +264,7 @@ TEST_CASE("confirm is answered done at the commit alone") {
 }
 
 // An upgrader refuses to cancel once it has told the old version to stop.
-TEST_CASE("a roll-back that comes before the new version is activated is told again at that") {
+TEST_CASE("a roll-back before the new version's activation is sent again after it") {
   const auto action = GENERATE(CommandAction::apply, CommandAction::upgrade);
   Bench bench;
   bench.prepare();
@@ -281,7 +281,7 @@ TEST_CASE("a roll-back that comes before the new version is activated is told ag
   CHECK(bench.phase == UpgradePhase::rolled_back);
 }
 
-TEST_CASE("a commit or a roll-back that could not be told is told again until the upgrade ends") {
+TEST_CASE("a commit or a roll-back that could not be sent is sent again until the upgrade ends") {
   const bool commits = GENERATE(true, false);
   Bench bench;
   bench.reach_trial();
@@ -325,7 +325,7 @@ TEST_CASE("a stop of the old instance passes the gate, with reason and deadline"
 
 // Rows: A-26, A-28, A-30, A-35
 // Rows: A-31 A-32 A-33
-TEST_CASE("a reboot is done where an upgrade has asked for it, once, and answered after the boot") {
+TEST_CASE("a reboot that an upgrade has asked for is done once, and answered after the boot") {
   Bench bench;
   bench.order(CommandAction::reboot, "t.reboot.1");
   CHECK(bench.result() == "no upgrade has asked for a reboot");
@@ -352,7 +352,7 @@ TEST_CASE("a reboot is done where an upgrade has asked for it, once, and answere
 }
 
 // Rows: A-25
-TEST_CASE("after a restart the upgrader's word decides what came of a command") {
+TEST_CASE("after a restart the upgrader's status decides the outcome of a command") {
   NodeLedger ledger{.begun = {.id = "t.apply.1", .action = CommandAction::apply, .trace = "t"}};
   Bench unknown(ledger);
   CHECK(unknown.result() == "interrupted");
@@ -380,7 +380,7 @@ TEST_CASE("an action that this fleet-agent does not know is refused in words") {
   CHECK(bench.result() == "this fleet-agent does not know the action");
 }
 
-TEST_CASE("a command with a delay is begun when that has passed since it was received") {
+TEST_CASE("a command with a delay is begun when the delay has passed since its receipt") {
   Bench bench;
 
   bench.order(CommandAction::prepare, "t.prepare.1",
@@ -404,7 +404,7 @@ TEST_CASE("a command with a delay is begun when that has passed since it was rec
   CHECK_FALSE(bench.agent.next_deadline());
 }
 
-TEST_CASE("a command that is taken back within its delay is never begun") {
+TEST_CASE("a command that is erased within its delay is never begun") {
   Bench bench;
   bench.order(CommandAction::prepare, "t.prepare.1", {.delay_ms = 30 * second});
 
@@ -415,8 +415,7 @@ TEST_CASE("a command that is taken back within its delay is never begun") {
   CHECK(bench.deeds.empty());
 }
 
-TEST_CASE(
-    "a stop that comes within the delay holds the command back, and nobody asks all the time") {
+TEST_CASE("a stop within the delay holds the command back, without repeated questions") {
   Bench bench;
   bench.order(CommandAction::prepare, "t.prepare.1", {.delay_ms = 30 * second});
   bench.question = Refused{};

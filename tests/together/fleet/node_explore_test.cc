@@ -24,7 +24,8 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
 
 // A fleet-agent that dies in this step leaves no upgrade behind, so nobody knows a phase.
 // Rows: A-18
-TEST_CASE("a node killed at any step of a prepare still runs what it ran, and ends it at last") {
+TEST_CASE(
+    "a node killed at any step of a prepare keeps its version, and ends the prepare at last") {
   const Walk all = walk(NodeWorld({.script = {prepare}, .kills = 3, .unknowns = 1}));
   CHECK(all.wrong == "");
   for (const auto& [end, times] : all.ends) {
@@ -35,7 +36,7 @@ TEST_CASE("a node killed at any step of a prepare still runs what it ran, and en
   CHECK(all.ends.contains("interrupted, unknown"));  // of the last attempt that this driver orders
 }
 
-TEST_CASE("answers of the store that are lost change nothing but the time") {
+TEST_CASE("lost answers of the store cost only time") {
   const Walk all =
       walk(NodeWorld({.script = {prepare, apply, confirm}, .kills = 1, .unknowns = 2}));
   CHECK(all.wrong == "");
@@ -73,7 +74,7 @@ TEST_CASE("a node that is never told to confirm goes back by itself, killed or n
   CHECK(all.ends.contains("done, unconfirmed"));
 }
 
-TEST_CASE("a stop at any step holds back what begins") {
+TEST_CASE("a stop at any step holds back commands that begin something") {
   const Walk all =
       walk(NodeWorld({.script = {prepare, apply, confirm}, .kills = 1, .unknowns = 1, .stops = 1}));
   CHECK(all.wrong == "");

@@ -61,7 +61,7 @@ TEST_CASE("a webhook may be set as a file, whose first line is the URL") {
 }
 
 // Rows: N-20
-TEST_CASE("successes, failures and halts are told in their order, each once, with a text") {
+TEST_CASE("successes, failures and halts are sent in their order, each once, with a text") {
   Told told;
   CHECK(told.post() == 0);
   told.event(1, "driven");
@@ -146,7 +146,7 @@ TEST_CASE("a webhook that fails is tried again, more and more seldom, and given 
   CHECK(told.post() == 2);
 }
 
-TEST_CASE("a key among the events that is none ends no notices, and the others are told") {
+TEST_CASE("a key among the events that is not an event's does not stop notices") {
   Told told;
   told.put("event/x", "{}");
   told.put("event/99999999999999999999", R"({"class":"rollout-aborted"})");

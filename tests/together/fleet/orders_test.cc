@@ -112,7 +112,7 @@ TEST_CASE("an order begins a plan with the nodes of its target, and another reco
   CHECK(bench.refusal({.deed = Deed::erase, .subject = "plan/p"}) == "p: no such plan");
 }
 
-TEST_CASE("a plan that is completed makes room for the next of its name") {
+TEST_CASE("a completed plan is replaced by the next plan of its name") {
   Bench bench;
   bench.give({.subject = "plan/p", .body = plan_text});
   auto plan = read_record<Plan>(bench.store.find(root + "plan/p")->value).value();

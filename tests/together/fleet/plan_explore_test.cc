@@ -30,7 +30,7 @@ Walk walk_of(const PlanSetup& setup) {
 }
 
 // Rows: N-06, N-27, N-29
-TEST_CASE("steps of any class, one after the other, and the driver killed at any of them") {
+TEST_CASE("steps of every class end well, though the driver is killed at any of them") {
   const StepClass kind =
       GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
   const Walk all = walk_of(
@@ -40,7 +40,7 @@ TEST_CASE("steps of any class, one after the other, and the driver killed at any
   CHECK(all.ends.contains("completed"));
 }
 
-TEST_CASE("three members and three steps, one after the other and together") {
+TEST_CASE("three members pass three steps, one after the other and together") {
   const Walk all = walk_of({.steps = {step(StepClass::one_at_a_time), step(StepClass::once)},
                             .members = {good, good, good}});
   CHECK(all.wrong == "");
@@ -48,7 +48,7 @@ TEST_CASE("three members and three steps, one after the other and together") {
 }
 
 // Rows: N-12, N-30
-TEST_CASE("a member that is gone is waited for, and named when the time is over") {
+TEST_CASE("a silent member is waited for, and named when the time is over") {
   const StepClass kind = GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::together);
   const Walk all = walk_of({.steps = {step(kind)}, .members = {good, silent}});
   CHECK(all.wrong == "");
@@ -57,7 +57,7 @@ TEST_CASE("a member that is gone is waited for, and named when the time is over"
 }
 
 // Rows: N-31, N-42 to N-46
-TEST_CASE("the first error stops everybody at the next barrier") {
+TEST_CASE("the first error stops all members at the next step") {
   const StepClass kind =
       GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
   const Walk all = walk_of({.steps = {step(kind), step(StepClass::any)},
@@ -111,7 +111,7 @@ TEST_CASE("a member whose act asks for a reboot goes on after the boot, and rebo
   CHECK(killed.ends.contains("halted"));
 }
 
-TEST_CASE("a member that cannot stop lets everybody start again") {
+TEST_CASE("if a member cannot stop, all members start again") {
   const Walk all =
       walk_of({.steps = {step(StepClass::together)}, .members = {cannot_stop, good, good}});
   CHECK(all.wrong == "");
@@ -129,7 +129,7 @@ TEST_CASE("members that are killed at any step act at most once") {
 }
 
 // Rows: J-50 to J-55
-TEST_CASE("a major version: all halted, migrated once, released, and everybody goes on") {
+TEST_CASE("for a major version all members halt, one migrates, and all go on") {
   const Walk all = walk_of({.steps = {step(StepClass::together, true)},
                             .members = {good, good},
                             .driver_kills = 1,
@@ -138,7 +138,7 @@ TEST_CASE("a major version: all halted, migrated once, released, and everybody g
   CHECK(all.ends.contains("completed"));
 }
 
-TEST_CASE("a wait that is over in any moment ends the plan, and nobody acts for one that stopped") {
+TEST_CASE("a wait that ends at any moment stops the plan, and no member acts after the stop") {
   const StepClass kind =
       GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
   const bool migrates = GENERATE(false, true);
@@ -150,7 +150,7 @@ TEST_CASE("a wait that is over in any moment ends the plan, and nobody acts for 
   CHECK(all.ends.contains("halted"));
 }
 
-TEST_CASE("a migration that changed nothing puts everybody back to work, any other halts") {
+TEST_CASE("a failed migration that changed nothing lets all work again, any other halts the plan") {
   const auto [nature, end] = GENERATE(
       table<Member, std::string>({{changed_nothing, "aborted"}, {cannot_migrate, "halted"}}));
   const Walk all = walk_of(
@@ -160,7 +160,7 @@ TEST_CASE("a migration that changed nothing puts everybody back to work, any oth
   CHECK(all.ends.contains(end));
 }
 
-TEST_CASE("a barrier before the migration that is not reached puts everybody back to work") {
+TEST_CASE("if a member does not reach the step before the migration, all work again") {
   const Walk all =
       walk_of({.steps = {step(StepClass::together, true)}, .members = {good, cannot_stop}});
   CHECK(all.wrong == "");
@@ -200,7 +200,7 @@ TEST_CASE("canary: a member that does not compare the plan acts after it was sto
             .wrong != "");
 }
 
-TEST_CASE("who does not even say that he stops is named, and the others are halted without him") {
+TEST_CASE("a member that does not report its stop is named, and the others halt without it") {
   PlanView view{.name = "p",
                 .plan = {.steps = {step(StepClass::any)},
                          .state = PlanState::stopping,
@@ -221,7 +221,7 @@ TEST_CASE("who does not even say that he stops is named, and the others are halt
 }
 
 // Rows: N-34, N-54
-TEST_CASE("recover erases what a run left, the plan last, and nothing of one that runs") {
+TEST_CASE("recover erases the records of a run, the plan last, and nothing of a running plan") {
   PlanView view{
       .name = "p", .plan = {.state = PlanState::halted}, .revision = 4, .ids = {"a", "b"}};
   const auto parts = recover_plan(view);
@@ -234,7 +234,7 @@ TEST_CASE("recover erases what a run left, the plan last, and nothing of one tha
 }
 
 // Rows: N-51
-TEST_CASE("a run that has ended well makes room for the next, and what was done once stays") {
+TEST_CASE("a completed run is erased before the next, and the records of once stay") {
   PlanView view{
       .name = "p", .plan = {.state = PlanState::completed}, .revision = 4, .ids = {"a", "b"}};
   const auto parts = make_room(view);
@@ -296,7 +296,7 @@ TEST_CASE("members whose fleet-agent has another version get the plan's first, b
   CHECK_FALSE(decide_plan(view, {}, 0).transaction);
 }
 
-TEST_CASE("a plan waits for the rollout of its fleet-agent, and for who comes back with it") {
+TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the members are back") {
   PlanView view = view_of_agents();
   const auto next = [&](RolloutState state) {
     view.rollouts["p.t"] = {.state = state, .reason = "1 failed"};
@@ -322,7 +322,7 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and for who comes ba
   CHECK(next(RolloutState::completed).news == "step 1 may run");
 }
 
-TEST_CASE("a member that has come back with another version says so until the first step begins") {
+TEST_CASE("a member that is back with another version records it until the first step begins") {
   const Plan plan{.agent = "2", .steps = {step(StepClass::any)}, .state = PlanState::running};
   PlanSight sight{.takes_part = true,
                   .plan = plan,
@@ -337,7 +337,7 @@ TEST_CASE("a member that has come back with another version says so until the fi
   CHECK(std::holds_alternative<RunHook>(follow(sight, facts)));
 }
 
-TEST_CASE("while there is a stop no step begins, and who has stopped goes on") {
+TEST_CASE("while there is a stop no step begins, and stopped members go on") {
   PlanView view{.name = "p",
                 .plan = {.steps = {step(StepClass::together)}, .state = PlanState::running},
                 .revision = 4,

@@ -55,7 +55,7 @@ PlanPart about_to_act() {
   return part;
 }
 
-TEST_CASE("one thing at a time: nothing is begun while a hook runs or a transaction is under way") {
+TEST_CASE("nothing is begun while a hook runs or a transaction is under way") {
   PlanPart part = waiting_part();
   const FollowerStep first = part.step(seen(at_one, 11));
   REQUIRE(hook_in(first));
@@ -66,7 +66,7 @@ TEST_CASE("one thing at a time: nothing is begun while a hook runs or a transact
   CHECK(part.step(seen(at_one, 11)) == FollowerStep{NothingToDo{}});
 }
 
-TEST_CASE("what it writes holds only while this instance acts for the node") {
+TEST_CASE("a member's writes compare that this instance acts for the node") {
   PlanPart part = waiting_part();
   const FollowerStep first = part.step(seen({}, 0));
   REQUIRE(write_in(first));
@@ -82,7 +82,7 @@ TEST_CASE("an instance that does not act does nothing") {
   CHECK(part.step(sight) == FollowerStep{NothingToDo{}});
 }
 
-TEST_CASE("its record of acting is committed, and it acts before it is seen again") {
+TEST_CASE("a member whose record of acting is committed acts before it sees the record") {
   PlanPart part = about_to_act();
   const FollowerStep next = part.step(MemberWritten{Committed{12}});
   REQUIRE(hook_in(next));
@@ -94,7 +94,7 @@ TEST_CASE("its record of acting is committed, and it acts before it is seen agai
   CHECK(hook_in(post)->verb == HookVerb::post);
 }
 
-TEST_CASE("its record of acting is seen before its answer comes, and it acts") {
+TEST_CASE("a member that sees its record of acting before the answer acts") {
   PlanPart part = about_to_act();
   CHECK(part.step(seen(acting(), 12)) == FollowerStep{NothingToDo{}});
   const FollowerStep next = part.step(MemberWritten{Committed{12}});
@@ -102,7 +102,7 @@ TEST_CASE("its record of acting is seen before its answer comes, and it acts") {
   CHECK(hook_in(next)->verb == HookVerb::act);
 }
 
-TEST_CASE("of a lost answer the record tells: it was written, and it acts; or not, and it writes") {
+TEST_CASE("after a lost answer the record tells whether the member acts, or writes again") {
   PlanPart part = about_to_act();
   CHECK(part.step(MemberWritten{Unknown{"lost"}}) == FollowerStep{NothingToDo{}});
   SECTION("it is seen") {
@@ -126,7 +126,7 @@ TEST_CASE("of a lost answer the record tells: it was written, and it acts; or no
   }
 }
 
-TEST_CASE("a process that finds that the one before it acted says that it was interrupted") {
+TEST_CASE("a process whose predecessor has acted reports that it was interrupted") {
   PlanPart part = waiting_part();
   const FollowerStep next = part.step(seen(acting(), 12));
   REQUIRE(write_in(next));
@@ -152,7 +152,7 @@ TEST_CASE("a reboot that cannot be initiated fails the step, in words") {
   CHECK(write_in(told)->member.message == "h reboot: exit status 1: no such machine");
 }
 
-TEST_CASE("in a store that was restored its record is believed again, at an earlier revision") {
+TEST_CASE("in a restored store the member's record counts again, at an earlier revision") {
   PlanPart part = about_to_act();
   REQUIRE(hook_in(part.step(MemberWritten{Committed{120}})));
   static_cast<void>(part.step(seen(acting(), 120)));
@@ -166,14 +166,14 @@ TEST_CASE("in a store that was restored its record is believed again, at an earl
   CHECK(hook_in(next)->verb == HookVerb::check);
 }
 
-TEST_CASE("what was refused is decided again when something else is seen, and not before") {
+TEST_CASE("a refused transaction is decided again only when another record is seen") {
   PlanPart part = about_to_act();
   CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});
   CHECK(part.step(seen(at_one, 11)) == FollowerStep{NothingToDo{}});
   CHECK(write_in(part.step(seen(at_one, 13))));
 }
 
-TEST_CASE("a hook that ends after its record was taken away counts for nothing") {
+TEST_CASE("a hook that ends after its record was erased does not count") {
   PlanPart part = waiting_part();
   REQUIRE(hook_in(part.step(seen(at_one, 11))));
   CHECK(part.step(seen({}, 0, 12)) == FollowerStep{NothingToDo{}});
@@ -182,7 +182,7 @@ TEST_CASE("a hook that ends after its record was taken away counts for nothing")
   CHECK(write_in(next)->member == at_one);
 }
 
-TEST_CASE("a check that cannot be run or is killed fails its step, and is no `no`") {
+TEST_CASE("a check that cannot be run or is killed fails its step, and does not skip it") {
   const auto [status, error] =
       GENERATE(table<int, bool>({{1, false}, {125, false}, {126, true}, {137, true}}));
   PlanPart part = waiting_part();
@@ -231,7 +231,7 @@ TEST_CASE("a plan that cannot be run is refused in words") {
 }
 
 // Rows: J-51
-TEST_CASE("a major version begins as a wish that is pending, which nobody goes to") {
+TEST_CASE("a major version begins as a pending wish, which no node follows") {
   Plan plan = good_plan();
   plan.component = "web";
   plan.digest = "d2";
@@ -300,7 +300,7 @@ TEST_CASE("a plan of a name that is taken is not written") {
 
 // ---- the output of a hook
 
-TEST_CASE("of what a hook wrote its last line is kept, as text") {
+TEST_CASE("the last line of a hook's output is kept, as text") {
   CHECK(last_line("") == "");
   CHECK(last_line("one\ntwo\n") == "two");
   CHECK(last_line("a\tb\xff") == "a?b?");

@@ -127,7 +127,7 @@ TEST_CASE("thirty members and twenty steps, each member killed in each: none is 
          "nobody is a step ahead, each plan is completed");
 }
 
-TEST_CASE("random plans end as they must, whoever dies on the way") {
+TEST_CASE("random plans end as they must, whichever process dies") {
   const std::size_t one = number_of("SEED", 0);
   const std::size_t runs = number_of("RUNS", 300);
   std::map<std::string, std::size_t> ends;

@@ -24,19 +24,19 @@ TEST_CASE("a tree is written as it was read, its members in their order by name"
   CHECK(write_tree(parse_tree(R"({"b":1,"a":false})").value()) == R"({"a":false,"b":1})");
 }
 
-TEST_CASE("a number that is no integer is refused, and of a foreign tree left out") {
+TEST_CASE("a number that is not an integer is refused, and left out of a foreign tree") {
   CHECK(parse_tree(R"({"a":1.5})").reason() == "a number is no integer of at most 18 digits");
   CHECK(write_tree(parse_foreign_tree(R"({"a":1.5,"b":2})").value()) == R"({"a":null,"b":2})");
 }
 
-TEST_CASE("what is no JSON, and a member that is there twice, are refused") {
+TEST_CASE("a text that is not JSON, or repeats a member, is refused") {
   CHECK_FALSE(parse_tree("[1]"));
   CHECK_FALSE(parse_tree(R"({"a":})"));
   CHECK(parse_tree(R"({"a":1,"a":2})").reason() == "a is there twice");
 }
 
 // Rows: A-41
-TEST_CASE("a patch lays members over members, and null takes one away") {
+TEST_CASE("a patch replaces members one by one, and null removes one") {
   CHECK(merged(R"({"a":1,"b":{"c":2,"d":3}})", R"({"b":{"c":null,"e":4}})") ==
         R"({"a":1,"b":{"d":3,"e":4}})");
   CHECK(merged(R"({"a":{"b":1}})", R"({"a":[1]})") == R"({"a":[1]})");

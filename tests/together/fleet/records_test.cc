@@ -202,7 +202,7 @@ TEST_CASE("a text of an enumeration that is not known reads as unknown") {
 }
 
 // Rows: A-38
-TEST_CASE("versions are a flat object of texts, and what is no text in it is ignored") {
+TEST_CASE("versions are a flat object of texts, and other members are ignored") {
   const auto versions = read_record<Versions>(R"({"v":1,"agent":"1.0","db":{"a":"b"},"n":3})");
 
   REQUIRE(versions);
@@ -240,7 +240,7 @@ TEST_CASE("a damaged record is refused in words that name the place") {
   CHECK(read_record<Answer>("{\"result\":\"\xff\"}").reason().starts_with("is damaged: "));
 }
 
-TEST_CASE("names that could not stand in a key make a record damaged") {
+TEST_CASE("names that may not be in a key make a record damaged") {
   CHECK(read_record<RolloutBatch>(R"({"nodes":["a","../b"]})").reason() ==
         "is damaged: node \"../b\" is no id");
   CHECK(read_record<RolloutBatch>(R"({"nodes":["b","a"]})").reason() ==
@@ -266,7 +266,7 @@ TEST_CASE("a record that is too long or too deep is refused before it is parsed"
   CHECK(read_record<Answer>(R"({"result":"\"[[[[[[[[[[[[[[[[[[[["})"));
 }
 
-TEST_CASE("every name of a record that comes to stand in a key makes it damaged if it could not") {
+TEST_CASE("every name that is used in keys makes its record damaged if it is invalid") {
   CHECK(read_record<Desired>(R"({"version":"1.1 final"})").reason() ==
         "is damaged: \"1.1 final\" is no version");
   CHECK(read_record<Command>(R"({"id":"a","version":"a b"})").reason() ==
@@ -285,7 +285,7 @@ TEST_CASE("every name of a record that comes to stand in a key makes it damaged 
   CHECK(read_record<Plan>("{}"));
 }
 
-TEST_CASE("a number that nothing could be counted with makes a record damaged") {
+TEST_CASE("a number out of its range makes a record damaged") {
   CHECK(read_record<Plan>(R"({"steps":[{"name":"a","hook":"h","timeout_ms":999999999999999999}]})")
             .reason() == "is damaged: timeout_ms is 999999999999999999, not 0 to 86400000");
   CHECK(read_record<Plan>(R"({"steps":[{"name":"a","hook":"h"}],"step":2})").reason() ==
@@ -314,7 +314,7 @@ TEST_CASE("a text for people is cut where it is read and where it is written, be
   CHECK(brief(std::string(255, 'v'), label_bytes_max) == std::string(255, 'v'));
 }
 
-TEST_CASE("of many nodes a record keeps the first names, and how many there are") {
+TEST_CASE("a record keeps the first names of many nodes, and their number") {
   Rollout rollout{.terms = {.component = "agent", .version = "1"}};
   for (int i = 0; i < 3'000; ++i)
     rollout.not_covered.push_back("a-node-with-quite-a-long-name-" + std::to_string(10'000 + i));

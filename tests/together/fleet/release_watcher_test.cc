@@ -29,7 +29,7 @@ TEST_CASE("an index names releases and their manifests, beside it or anywhere") 
   CHECK(found.value()[1].release == FoundRelease{"agent-1.2.0", true});
 }
 
-TEST_CASE("of GitHub's releases those assets are manifests that have a signature beside them") {
+TEST_CASE("the manifests of GitHub's releases are the assets with a signature beside them") {
   const auto found = parse_index("github:o/n", R"([
     {"tag_name":"release-2018.11.07-1","draft":false,"prerelease":false,"id":1.5e9,"assets":[
       {"name":"a.json","browser_download_url":"https://h/a.json"},
@@ -45,7 +45,7 @@ TEST_CASE("of GitHub's releases those assets are manifests that have a signature
   CHECK(url_of_source("github:o/n") == "https://api.github.com/repos/o/n/releases?per_page=100");
 }
 
-TEST_CASE("what is no index is refused in words") {
+TEST_CASE("a text that is not an index is refused in words") {
   CHECK(parse_index("u", "<html>").reason().starts_with("is no JSON"));
   CHECK(parse_index("u", "").reason().starts_with("is no JSON"));
   CHECK(parse_index("u", R"({"message":"rate limit"})").reason() == "lists no releases");
@@ -125,7 +125,7 @@ const Deeds published{"ask http://x/index", "fetch http://x/agent.json",
                       "agent 1.1.0 is published"};
 
 // Rows: J-03 N-02 N-03
-TEST_CASE("what is new is published once, and its source is asked again after a while") {
+TEST_CASE("a new release is published once, and its source is asked again after a while") {
   Bench bench("publish");
 
   CHECK(bench.look() == published);
@@ -136,7 +136,7 @@ TEST_CASE("what is new is published once, and its source is asked again after a 
 }
 
 // Rows: H-48 N-03
-TEST_CASE("what is new is desired of the cell, and nothing else until every node runs it") {
+TEST_CASE("a new release becomes the wish, and no other until every node runs it") {
   Bench bench("desire");
   Deeds desired = published;
   desired.push_back("agent 1.1.0 is desired");
@@ -153,7 +153,7 @@ TEST_CASE("what is new is desired of the cell, and nothing else until every node
 }
 
 // Rows: N-04 N-05
-TEST_CASE("what is new is rolled out, never two at a time, and a failure waits for a person") {
+TEST_CASE("a new release is rolled out, never two at a time, and a failure waits for a person") {
   Bench bench("rollout");
   bench.look();
   const std::string key = "rollout/watch-agent-1.1.0";
@@ -179,7 +179,7 @@ TEST_CASE("what is new is rolled out, never two at a time, and a failure waits f
   CHECK_FALSE(bench.value("rollout/watch-agent-1.2.0").empty());
 }
 
-TEST_CASE("a version that was tried once is not tried again by itself") {
+TEST_CASE("a version that was tried once is not tried again automatically") {
   Bench bench("rollout");
   Rollout rollout{.terms = {.component = "agent", .version = "1.1.0", .target = "*"},
                   .state = RolloutState::aborted,
@@ -189,7 +189,7 @@ TEST_CASE("a version that was tried once is not tried again by itself") {
   CHECK(bench.look() == only_asked);
 }
 
-TEST_CASE("a rollout that was half written by one who has ended is begun anew") {
+TEST_CASE("a rollout that an ended controller has half written is begun anew") {
   Bench bench("rollout");
   const Rollout half{.terms = {.component = "agent", .version = "1.1.0", .target = "*"},
                      .who = "watch",
@@ -206,7 +206,7 @@ TEST_CASE("a rollout that was half written by one who has ended is begun anew") 
   CHECK(bench.value("rollout/watch-agent-1.1.0/batch/0").find("n9") == std::string::npos);
 }
 
-TEST_CASE("nothing is asked by one who does not hold the key, and nothing begins while stopped") {
+TEST_CASE("a controller without the key asks no source, and nothing begins during a stop") {
   Bench bench("rollout");
   bench.put("stop", "{}");
   CHECK(bench.look() == only_asked);
@@ -217,7 +217,7 @@ TEST_CASE("nothing is asked by one who does not hold the key, and nothing begins
 }
 
 // Rows: N-02
-TEST_CASE("a source that says nonsense is complained of, and asked again") {
+TEST_CASE("a nonsensical answer of a source is logged, and the source is asked again") {
   Bench bench("publish");
   bench.index = "<html>";
   const Deeds deeds = bench.look();
@@ -240,7 +240,7 @@ TEST_CASE("a rollout of a watch has a name that rollouts may have, and each vers
   CHECK(is_rollout_id(watch_rollout_id("agent", "1.2.0-RC1")));
 }
 
-TEST_CASE("a version that no node takes is not published, and is complained of once") {
+TEST_CASE("a version that no node accepts is not published, and logged once") {
   Bench bench("publish");
   bench.index =
       R"({"releases":[{"tag":"agent-2018.11.07-1","manifests":["http://x/agent.json"]}]})";

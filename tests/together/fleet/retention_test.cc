@@ -84,7 +84,7 @@ TEST_CASE("a line is written of a rollout when it ends, with who began it and ho
   CHECK(bench.has("rollout/r1"));
 }
 
-TEST_CASE("a rollout goes with all that is below it when it is old and not one of the last 20") {
+TEST_CASE("an old rollout that is not one of the last 20 is erased with all its records") {
   Bench bench;
   for (int i = 10; i < 35; ++i)
     bench.rollout("r" + std::to_string(i), RolloutState::completed);
@@ -105,8 +105,7 @@ TEST_CASE("a rollout goes with all that is below it when it is old and not one o
   CHECK(bench.below("history/") == 26);
 }
 
-TEST_CASE(
-    "a rollout is kept that has not ended, or has the highest version, or that a plan needs") {
+TEST_CASE("a rollout is kept if it goes on, has the highest version, or is needed by a plan") {
   Bench bench;
   bench.rollout("under-way", RolloutState::paused, "1.0");
   bench.rollout("highest", RolloutState::aborted, "2.0");
@@ -129,7 +128,7 @@ TEST_CASE(
   CHECK_FALSE(bench.has("rollout/spring.t1"));
 }
 
-TEST_CASE("a plan goes with what its members have recorded, and never what was done once") {
+TEST_CASE("a plan is erased with its members' records, but the records of once stay") {
   Bench bench;
   bench.plan("p10", PlanState::aborted);
   for (int i = 0; i < 250; ++i)
@@ -148,7 +147,7 @@ TEST_CASE("a plan goes with what its members have recorded, and never what was d
   CHECK(bench.has("plan/p11"));
 }
 
-TEST_CASE("a name that is used again is another line, and its records are those of the last") {
+TEST_CASE("a run with a name used before gets a line of its own, and owns the records") {
   Bench bench;
   bench.rollout("r", RolloutState::completed);
   bench.settle();
@@ -161,7 +160,7 @@ TEST_CASE("a name that is used again is another line, and its records are those 
   CHECK(bench.below("history/") == 2);
 }
 
-TEST_CASE("of the lines the newest 10,000 stay, and those of records that are there") {
+TEST_CASE("the newest 10,000 lines are kept, and those of runs that have records") {
   Bench bench;
   bench.rollout("first", RolloutState::completed);
   bench.settle();
@@ -176,7 +175,7 @@ TEST_CASE("of the lines the newest 10,000 stay, and those of records that are th
   CHECK(bench.has("history/000000000152"));
 }
 
-TEST_CASE("lines and records that cannot be read end nobody, and nothing is done for ever") {
+TEST_CASE("unreadable lines and records crash nothing, and cause no endless work") {
   Bench bench;
   bench.put("history/000000000007", "[[");
   bench.put("rollout/r", "[[");

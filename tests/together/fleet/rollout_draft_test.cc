@@ -35,7 +35,7 @@ Batches batches(const RolloutTerms& wanted, const std::vector<RolloutCandidate>&
 }
 
 // Rows: Z-50
-TEST_CASE("batches are sorted, fixed, and the canaries come first") {
+TEST_CASE("batches are sorted and fixed, and the canaries come first") {
   RolloutTerms wanted = terms();
   const auto nodes = candidates({"e", "c", "a", "d", "b"});
 
@@ -46,7 +46,7 @@ TEST_CASE("batches are sorted, fixed, and the canaries come first") {
   CHECK(batches(wanted, nodes) == Batches{{"a", "b", "c", "d", "e"}});
 }
 
-TEST_CASE("a batch of P per cent is of the eligible nodes, and at least one") {
+TEST_CASE("a batch of P per cent counts the eligible nodes, and has at least one") {
   RolloutTerms wanted = terms();
   wanted.batch_percent = 50;
   CHECK(batches(wanted, candidates({"a", "b", "c", "d", "e"})) ==
@@ -56,7 +56,7 @@ TEST_CASE("a batch of P per cent is of the eligible nodes, and at least one") {
 }
 
 // Rows: Z-18, Z-19
-TEST_CASE("degraded nodes are left out and named; where none is left the rollout is refused") {
+TEST_CASE("degraded nodes are left out and named; if none is left the rollout is refused") {
   auto nodes = candidates({"a", "b"});
   nodes[1].degraded = "disk full";
   const auto draft = draft_rollout(terms(), nodes);
@@ -97,8 +97,7 @@ TEST_CASE("nodes that do not report are listed, and are in no batch") {
 }
 
 // Rows: Z-14
-TEST_CASE(
-    "a node that does not run the component is not meant by its rollout, whatever the target") {
+TEST_CASE("a node that does not run the component is not in its rollout, whatever the target") {
   NodeView with_web{.id = "a", .instances = {{"i1", {}}}};
   with_web.versions.running = {{"agent", "1.0.0"}, {"web", "1.0.0"}};
   NodeView without{.id = "b", .instances = {{"i2", {}}}};
@@ -116,7 +115,7 @@ TEST_CASE(
 }
 
 // Rows: N-08
-TEST_CASE("who runs a newer version than is wanted is named") {
+TEST_CASE("nodes with a newer version than the wanted one are named") {
   NodeView a{.id = "a"};
   a.versions.running = {{"web", "2.1.0"}};
   NodeView b{.id = "b"};
@@ -128,7 +127,7 @@ TEST_CASE("who runs a newer version than is wanted is named") {
   CHECK(who_runs_newer({a, b, c}, "web", "1.9.0") == "a (2.1.0), b (2.0.0)");
 }
 
-TEST_CASE("a target that does not parse, or means nobody, refuses the rollout in words") {
+TEST_CASE("a target that does not parse, or selects no node, refuses the rollout in words") {
   RolloutTerms wanted = terms();
   wanted.target = "web* and";
   CHECK(draft_rollout(wanted, {}).reason() == "target: at byte 9: a target was expected");
@@ -137,7 +136,7 @@ TEST_CASE("a target that does not parse, or means nobody, refuses the rollout in
         "no nodes: the target means none that reports");
 }
 
-TEST_CASE("terms that cannot be are refused in words") {
+TEST_CASE("impossible terms are refused in words") {
   const auto reason = [](auto change) {
     RolloutTerms wanted = terms();
     change(wanted);
@@ -180,7 +179,7 @@ struct Writer {
   }
 };
 
-TEST_CASE("a rollout is created until all of it is written, and rolling only by its last write") {
+TEST_CASE("a rollout is created until all of it is written; its last write makes it rolling") {
   const Rollout wanted{.terms = terms()};
   const RolloutDraft draft{.batches = {{"a", "b"}, {"c"}}, .excluded = {"x"}};
   Writer writer;

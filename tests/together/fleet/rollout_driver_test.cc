@@ -245,7 +245,7 @@ TEST_CASE("the commands of a step are on one lease, which is their not-after") {
   CHECK(read_record<Command>(command->value).value().id == "r.prepare.1");
 }
 
-TEST_CASE("who applies too late to be confirmed with the others has failed") {
+TEST_CASE("a node that applies too late to be confirmed with the others has failed") {
   Bench bench(2, {.soak_ms = 60 * second, .max_failed = 2});
   bench.settle();
   bench.all_answer(0, 2, UpgradePhase::prepared);
@@ -262,7 +262,7 @@ TEST_CASE("who applies too late to be confirmed with the others has failed") {
 }
 
 // Rows: Z-47
-TEST_CASE("a driver that the store denies aborts the rollout, and ends where that is denied too") {
+TEST_CASE("a driver that the store denies aborts the rollout, and ends if that is denied, too") {
   Bench bench(1);
   bench.settle();
   bench.all_answer(0, 0, UpgradePhase::prepared);
@@ -337,7 +337,7 @@ TEST_CASE(
   CHECK(bench.store.revision() == before + 1);  // the write of its key is the only one
 }
 
-TEST_CASE("a node whose answer cannot be read has failed, and nobody else") {
+TEST_CASE("a node whose answer cannot be read has failed, and no other node") {
   Bench bench(2, {.max_failed = 2});
   bench.settle();
   bench.put(key_of(KeyKind::node_answer, {bench.node(0), "agent"}), "[[");
@@ -345,7 +345,7 @@ TEST_CASE("a node whose answer cannot be read has failed, and nobody else") {
   CHECK(bench.stage(1) == NodeStage::preparing);
 }
 
-TEST_CASE("a node that something else moves is left, and counts as no failure") {
+TEST_CASE("a node that another run moves is left alone, and is no failure") {
   Bench bench(2);
   bench.store.put(key_of(KeyKind::node_claim, {bench.node(0), "agent"}),
                   write_record(Claim{.by = "plan/p"}));
@@ -355,7 +355,7 @@ TEST_CASE("a node that something else moves is left, and counts as no failure") 
   CHECK(bench.rollout().failed == 0);
 }
 
-TEST_CASE("a batch whose number fits into no number is nobody's, and the rollout goes on") {
+TEST_CASE("a batch whose number is too large is ignored, and the rollout goes on") {
   Bench bench(1);
   bench.put("/fleet/v1/rollout/r/batch/99999999999999999999", R"({"nodes":["n1"]})");
   bench.settle();
@@ -363,7 +363,7 @@ TEST_CASE("a batch whose number fits into no number is nobody's, and the rollout
   CHECK(bench.stage(0) == NodeStage::preparing);
 }
 
-TEST_CASE("a rollout with a batch that is not there, or has no nodes, is aborted at that batch") {
+TEST_CASE("a rollout with a missing or empty batch is aborted at that batch") {
   const std::string none = GENERATE(R"({"nodes":[]})", "");
   Bench bench(1, {.pause_ms = 1});
   if (!none.empty()) bench.store.put(key_of(KeyKind::rollout_batch, {"r"}, 1), none);
@@ -381,7 +381,7 @@ TEST_CASE("a rollout with a batch that is not there, or has no nodes, is aborted
   CHECK(bench.committed.size() < 12);
 }
 
-TEST_CASE("nodes that fail with texts as long as a record let the rollout end all the same") {
+TEST_CASE("a rollout ends even if nodes fail with texts as long as a record") {
   Bench bench(40, {.max_failed = 30});
   bench.settle();
   for (int i = 0; i < 40; ++i) {
@@ -399,7 +399,7 @@ TEST_CASE("nodes that fail with texts as long as a record let the rollout end al
     CHECK(why_not_taken(one) == std::nullopt);
 }
 
-TEST_CASE("a thousand nodes that nobody could confirm leave a rollout that can be ordered") {
+TEST_CASE("a rollout with a thousand unconfirmed nodes still takes orders") {
   Bench bench(1'000, {.soak_ms = second});
   bench.settle();
   bench.all_answer(0, 1'000, UpgradePhase::prepared);

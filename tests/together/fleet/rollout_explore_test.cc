@@ -16,7 +16,7 @@ using fleet::RolloutOrder;
 
 using enum Nature;
 
-TEST_CASE("two good nodes, one by one, and the driver killed or frozen at any step") {
+TEST_CASE("two good nodes move one by one, though the driver is killed or frozen at any step") {
   const Walk all = walk(RolloutWorld({.nodes = {good, good}, .faults = {.kills = 1}}));
   CHECK(all.wrong == "");
   CHECK(all.ends.size() == 1);
@@ -24,7 +24,7 @@ TEST_CASE("two good nodes, one by one, and the driver killed or frozen at any st
   CHECK(all.states > 100);
 }
 
-TEST_CASE("two nodes side by side, a kill and an answer that is lost") {
+TEST_CASE("two nodes move side by side, despite a kill and a lost answer") {
   const Walk all = walk(
       RolloutWorld({.nodes = {good, good}, .batch = 2, .faults = {.kills = 1, .unknowns = 1}}));
   CHECK(all.wrong == "");
@@ -65,7 +65,7 @@ TEST_CASE("fewer failures than max-failed do not stop a rollout") {
   CHECK(all.ends.contains("completed"));
 }
 
-TEST_CASE("two nodes of one site never move together, whoever drives and whatever is lost") {
+TEST_CASE("two nodes of one site never move together, whichever driver and whatever is lost") {
   const Walk all = walk(RolloutWorld({.nodes = {good, good, good},
                                       .batch = 2,
                                       .faults = {.kills = 1, .unknowns = 1},
@@ -75,7 +75,7 @@ TEST_CASE("two nodes of one site never move together, whoever drives and whateve
   CHECK(all.ends.contains("completed"));
 }
 
-TEST_CASE("unless max-failed is said, a whole batch that fails aborts the rollout at once") {
+TEST_CASE("without --max-failed, a whole batch that fails aborts the rollout at once") {
   const Walk whole = walk(RolloutWorld({.nodes = {bad_soak, good},
                                         .batch = 1,
                                         .max_failed = 3,
@@ -112,7 +112,7 @@ TEST_CASE("a person aborts, or pauses and lets go on, at any step") {
   CHECK(all.wrong == "");
 }
 
-TEST_CASE("a stop at any step holds back what begins and nothing else") {
+TEST_CASE("a stop at any step holds back orders that begin something, and nothing else") {
   const Walk all = walk(RolloutWorld({.nodes = {good, good},
                                       .batch = 1,
                                       .faults = {.unknowns = 1, .orders = 1},
@@ -121,7 +121,7 @@ TEST_CASE("a stop at any step holds back what begins and nothing else") {
   CHECK(all.ends.contains("completed"));
 }
 
-TEST_CASE("a node that goes back unconfirmed pauses the rollout and fails nobody") {
+TEST_CASE("a node that goes back unconfirmed pauses the rollout, and is no failure") {
   const Walk all = walk(
       RolloutWorld({.nodes = {good, good}, .batch = 1, .faults = {.kills = 1, .abandoned = 1}}));
   CHECK(all.wrong == "");

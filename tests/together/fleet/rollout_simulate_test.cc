@@ -73,7 +73,7 @@ Life live(std::uint64_t seed, Seeded seeded = Seeded::none) {
   return life;
 }
 
-TEST_CASE("random rollouts end as they must, whatever dies on the way") {
+TEST_CASE("random rollouts end as they must, whichever process dies") {
   const std::size_t one = number_of("SEED", 0);
   const std::size_t runs = number_of("RUNS", 150);
   std::map<RolloutState, std::size_t> ends;

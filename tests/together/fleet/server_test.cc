@@ -159,7 +159,7 @@ TEST_CASE("a stream whose client has closed is noticed, though nothing is sent")
   CHECK(bench.ended == std::vector{number});
 }
 
-TEST_CASE("a stream lasts for as long as its client stays, and is let go when it does not read") {
+TEST_CASE("a stream lasts while its client stays, and is dropped if the client does not read") {
   Bench bench;
   Client client(bench.server->port(), 4'096);
   const auto number = bench.stream(client);
@@ -172,7 +172,7 @@ TEST_CASE("a stream lasts for as long as its client stays, and is let go when it
   bench.until("the end of the stream", [&] { return !bench.ended.empty(); });
 }
 
-TEST_CASE("of many that do not read those are let go who are furthest behind") {
+TEST_CASE("if many clients do not read, those furthest behind are dropped") {
   Bench bench;
   const std::string part(unread_bytes_max - 1'000, 'x');
   std::vector<std::unique_ptr<Client>> clients;

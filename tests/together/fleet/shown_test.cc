@@ -37,7 +37,7 @@ TEST_CASE("JSON is the same to whoever reads it, and no command to a terminal") 
   CHECK(shown_json("{\r\n\t\"a\":\"\xff\"}") == "{ \n\t\"a\":\"\\ufffd\"}");
 }
 
-TEST_CASE("records that are no JSON stand as texts in fleetctl's JSON") {
+TEST_CASE("records that are not JSON are texts in fleetctl's JSON") {
   const std::string root(fleet::key_root);
   const std::string json =
       fleetctl::as_json({.revision = 7,

@@ -10,13 +10,13 @@ namespace {
 using namespace fleet;
 using Files = std::vector<std::string>;
 
-TEST_CASE("a snapshot's file says when it was taken, and their order is that of time") {
+TEST_CASE("the name of a snapshot's file tells its time, and names sort by time") {
   CHECK(snapshot_name(1'800'000'000) == "cell-001800000000.snapshot");
   CHECK(snapshot_time("cell-001800000000.snapshot") == 1'800'000'000);
   CHECK(snapshot_name(999'999'999) < snapshot_name(1'000'000'000));
 }
 
-TEST_CASE("what is not called so is no snapshot") {
+TEST_CASE("a file with another name is not a snapshot") {
   const auto* name =
       GENERATE("", "cell-.snapshot", "cell-12.snapshot", "cell-00180000000x.snapshot",
                "cell-001800000000.snapshot.new", "cell--01800000000.snapshot");
@@ -35,7 +35,7 @@ TEST_CASE("a snapshot is due an hour after the last, and at once where there is 
   CHECK(until_snapshot(files, 9'000) == 0);
 }
 
-TEST_CASE("the last so many are kept, and what is no snapshot is left alone") {
+TEST_CASE("the last snapshots are kept, and other files are left alone") {
   const Files files{snapshot_name(3), "notes", snapshot_name(1), snapshot_name(2)};
 
   CHECK(outlived_snapshots(files, 2) == Files{snapshot_name(1)});

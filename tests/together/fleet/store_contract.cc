@@ -41,7 +41,7 @@ std::vector<std::string> values(const Told& told) {
 
 }  // namespace
 
-TEST_CASE("what was committed is read, with the revisions at which it came and was written") {
+TEST_CASE("a committed record is read, with the revisions of its creation and its last write") {
   const auto bed = make_bed();
   const std::string key = bed->key("a");
 
@@ -80,7 +80,7 @@ TEST_CASE("keys below a prefix are read in their order, and no others") {
   CHECK(found == std::vector<std::string>{"n/1", "n/10", "n/2"});
 }
 
-TEST_CASE("values are bytes: empty ones, zeros and what is no UTF-8 come back as they were") {
+TEST_CASE("values are bytes: empty ones, zeros and invalid UTF-8 come back unchanged") {
   const auto bed = make_bed();
   const std::string value = GENERATE(std::string(), std::string("a\0b\0", 4),
                                      std::string("\xff\xfe\x80"), std::string(65'536, 'x'));
@@ -90,7 +90,7 @@ TEST_CASE("values are bytes: empty ones, zeros and what is no UTF-8 come back as
   CHECK(bed->read({bed->key("bytes")}).found.at(0).value == value);
 }
 
-TEST_CASE("more keys than one answer of a server should carry are read all, at one revision") {
+TEST_CASE("more keys than fit into one answer are all read at one revision") {
   const auto bed = make_bed();
   constexpr int keys = 1'200;
   for (int from = 0; from < keys; from += 100) {
@@ -127,7 +127,7 @@ TEST_CASE("a transaction writes all or nothing") {
   CHECK(written.found[0].modified == written.found[1].modified);
 }
 
-TEST_CASE("of two who create the same key one is refused") {
+TEST_CASE("of two clients that create the same key one is refused") {
   const auto bed = make_bed();
 
   const Outcome one = bed->commit(given(put(bed->key("lock"), "1"), bed->key("lock"), 0));
@@ -202,7 +202,7 @@ TEST_CASE("as many operations as are allowed are taken in one transaction") {
   CHECK(bed->read({bed->key(""), true}).found.size() == operations_max);
 }
 
-TEST_CASE("a lease that nobody keeps alive ends, and what is bound to it with it") {
+TEST_CASE("a lease that nobody keeps alive ends, and its keys are erased") {
   const auto bed = make_bed();
   const Lease lease = bed->grant(2s);
   Told told;
@@ -229,7 +229,7 @@ TEST_CASE("a lease that is kept alive stays") {
   CHECK(bed->read({bed->key("instance")}).found.size() == 1);
 }
 
-TEST_CASE("a lease that is given back takes its keys along, and can be given back twice") {
+TEST_CASE("giving back a lease erases its keys, and may be done twice") {
   const auto bed = make_bed();
   const Lease lease = bed->grant(60s);
   REQUIRE(committed(bed->commit(put(bed->key("instance"), "here", lease.id))) > 0);
@@ -337,7 +337,7 @@ TEST_CASE("a commit whose answer is lost is unknown, was made once, and is found
   CHECK(found.created == found.modified);
 }
 
-TEST_CASE("whoever is cut off is told so, and gets answers when the way is back") {
+TEST_CASE("a client that is cut off hears of it, and gets answers when it is connected again") {
   const auto bed = make_bed();
   Told told;
   const auto watching = watch(bed->store(), {bed->key("a")}, bed->next(), told);

@@ -189,7 +189,7 @@ TEST_CASE("all members are killed at once, twice, and come back") {
   REQUIRE_WELL(bench);
 }
 
-TEST_CASE("the leader stands still, and wakes up when there is another one") {
+TEST_CASE("the leader is frozen, and wakes up when there is another one") {
   Bench bench;
   REQUIRE(bench.progress(100));
 
@@ -232,7 +232,7 @@ TEST_CASE("answers are lost, and connections break, while clients write") {
   REQUIRE_WELL(bench);
 }
 
-TEST_CASE("a mirror whose way was cut misses nothing, though all is compacted meanwhile") {
+TEST_CASE("a mirror that was cut off misses nothing, even if all is compacted meanwhile") {
   Bench bench;
   Mirror mirror(bench.victim(), bench.timers(), {"/m/", true}, {.changed = [](const Changes&) {}},
                 1);
@@ -270,7 +270,7 @@ TEST_CASE("a mirror whose way was cut misses nothing, though all is compacted me
   CHECK(mirror.find("/m/comes")->value == "2");
 }
 
-TEST_CASE("a question by compares alone is not answered from the past") {
+TEST_CASE("a question by compares alone gets no stale answer") {
   EtcdCluster cluster(3);
   uv_loop_t loop{};
   uv_loop_init(&loop);

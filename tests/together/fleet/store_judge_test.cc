@@ -24,7 +24,7 @@ TEST_CASE("a store at a lower revision is an older copy, and nothing is done") {
   CHECK(now.known == KnownStore{3, 120});
 }
 
-TEST_CASE("another epoch is gone on with when it is accepted, and not before") {
+TEST_CASE("a node goes on with another epoch only when it is accepted") {
   const KnownStore known{3, 120};
   CHECK(judge_store(known, {.number = 4}, 500).doubt == "epoch 4 is not accepted (known: 3)");
   const StoreVerdict now = judge_store(known, {.number = 4, .accepted = true}, 80);

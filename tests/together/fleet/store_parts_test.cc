@@ -42,7 +42,7 @@ TEST_CASE("messages come out as they went in, however the stream is cut") {
   CHECK(messages == std::vector<std::string>{"one", "", std::string(300, 'x')});
 }
 
-TEST_CASE("a stream that is no gRPC, or too long a message, is not read any further") {
+TEST_CASE("a stream that is not gRPC, or a message that is too long, is not read further") {
   const std::string bytes = GENERATE(std::string("HTTP/1.1 400"), std::string("\1\0\0\0\1x", 6),
                                      std::string("\0\xff\xff\xff\xff", 5));
   GrpcReader reader;
@@ -72,7 +72,7 @@ TEST_CASE("a status is read from headers as servers write them") {
   CHECK(status_of({"grpc-status: nonsense\r\n"}).code() == grpc_unknown);
 }
 
-TEST_CASE("what an ending means, and whether anything may have been written") {
+TEST_CASE("a failure tells whether to try again, and whether anything may have been written") {
   struct Case {
     CallFailure failure;
     Meaning meaning;
@@ -98,7 +98,7 @@ TEST_CASE("what an ending means, and whether anything may have been written") {
   CHECK(certainly_not_written(failure) == not_written);
 }
 
-TEST_CASE("a member that fails is left for the next one, and met again by a new connection") {
+TEST_CASE("a failed member is left for the next one, and asked again by a new connection") {
   Endpoints endpoints({"a", "b", "c"}, 1);
   REQUIRE(endpoints.next().url == "b");
 
@@ -139,7 +139,7 @@ TEST_CASE("tries spread over a time that doubles up to its bound, and begin anew
   CHECK(backoff.next() <= 250ms);
 }
 
-TEST_CASE("bytes that are no message are no answer") {
+TEST_CASE("bytes that are not a message are no answer") {
   const std::string bytes = "\xff\xff\xff\xff";
 
   CHECK_FALSE(etcd_messages::page(bytes));

@@ -133,7 +133,7 @@ bool is_caught(const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("no acknowledged write is lost and none is made twice, whatever the way does to it") {
+TEST_CASE("no acknowledged write is lost or made twice, whatever is lost on the way") {
   std::size_t acknowledged = 0;
   std::size_t unknown = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -147,14 +147,14 @@ TEST_CASE("no acknowledged write is lost and none is made twice, whatever the wa
   CHECK(unknown > 100);
 }
 
-TEST_CASE("the judge catches a store that forgets, insists, does not look, or answers the past") {
+TEST_CASE("the judge finds a store that forgets, repeats, does not compare, or is stale") {
   CHECK(is_caught<Forgetful>("lost"));
   CHECK(is_caught<Insistent>("refused, and written"));
   CHECK(is_caught<Blind>("over another's"));
   CHECK(is_caught<Stale>("stale"));
 }
 
-TEST_CASE("a mirror comes to be what the store is, whatever it missed meanwhile") {
+TEST_CASE("a mirror becomes equal to the store, whatever it has missed") {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     VirtualTime time;
     FakeCell cell(time);
@@ -199,7 +199,7 @@ TEST_CASE("a mirror comes to be what the store is, whatever it missed meanwhile"
   }
 }
 
-TEST_CASE("a lease keeper never relies on a lease that the store has let go") {
+TEST_CASE("a lease keeper never relies on a lease that the store has ended") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     VirtualTime time;
     FakeCell cell(time);

@@ -40,7 +40,7 @@ std::string error(std::string_view text) {
 }
 
 // Rows: Z-13: the five forms.
-TEST_CASE("a glob means the nodes whose whole id it matches") {
+TEST_CASE("a glob selects the nodes whose whole id it matches") {
   CHECK(meant("*") == Ids{"db1", "web1", "web10", "web2"});
   CHECK(meant("web?") == Ids{"web1", "web2"});
   CHECK(meant("web[!2]*") == Ids{"web1", "web10"});
@@ -70,13 +70,13 @@ TEST_CASE("not is stronger than and, and and than or; parentheses are strongest"
   CHECK(meant("( E@(web|db)1 and(G@os:linux))") == Ids{"db1", "web1"});
 }
 
-TEST_CASE("an expression may stand in quotes, and a quoted and is no operation") {
+TEST_CASE("an expression may be quoted, and a quoted and is not an operation") {
   CHECK(meant(R"(E@"web1|db1")") == Ids{"db1", "web1"});
   CHECK(meant(R"(G@os:"linux")") == Ids{"db1", "web1", "web2"});
   CHECK(meant(R"("and")").empty());
 }
 
-TEST_CASE("what does not parse is refused with the place") {
+TEST_CASE("an expression that does not parse is refused with the place") {
   CHECK(error("") == "at byte 1: a target was expected");
   CHECK(error("web* and") == "at byte 9: a target was expected");
   CHECK(error("and web*") == "at byte 1: a target was expected");
@@ -97,7 +97,7 @@ TEST_CASE("what does not parse is refused with the place") {
   CHECK(error(std::string(4'097, 'a')) == "at byte 4097: a target has at most 4096 bytes");
 }
 
-TEST_CASE("an expression as deep as may be is refused or answered, and takes no stack") {
+TEST_CASE("the deepest expression is refused or answered without using much stack") {
   CHECK(error(std::string(4'096, '(')) == "at byte 4097: a target was expected");
   std::string many = "not a";
   for (int i = 0; i < 500; ++i)
@@ -118,7 +118,7 @@ TEST_CASE("a regular expression that takes too long is refused and does not hang
 }
 
 // Rows: Z-59: an offline node is invisible to the rollout, and listed.
-TEST_CASE("nodes that are meant and do not report are listed as not covered") {
+TEST_CASE("selected nodes that do not report are listed as not covered") {
   std::vector<TargetNode> some = nodes;
   some[1].reports = false;
   const auto target = parse_target("web* or L@db9");

@@ -40,7 +40,7 @@ WindowView view_at(UnixSeconds wall) {
 }
 
 // Rows: A-51
-TEST_CASE("a node's window is that of its group, or that of all, and without either it is open") {
+TEST_CASE("a node has the window of its group, or that of all, or is always open") {
   WindowView view = view_at(midnight);
   view.take(node("a", "shop"));
   view.take(node("b", ""));
@@ -56,7 +56,7 @@ TEST_CASE("a node's window is that of its group, or that of all, and without eit
 }
 
 // Rows: A-52
-TEST_CASE("it opens in its time, and what cannot end inside waits for the next") {
+TEST_CASE("a window opens at its time, and work that cannot end inside waits for the next") {
   WindowView view = view_at(midnight);
   view.take(window("all", at_two));
   const Opening closed = view.opening("n", minute, 0);
@@ -70,7 +70,7 @@ TEST_CASE("it opens in its time, and what cannot end inside waits for the next")
   CHECK(never == Opening{false, std::nullopt, "it takes longer than its window is open"});
 }
 
-TEST_CASE("the wall clock is believed as it is told anew") {
+TEST_CASE("the latest time of the wall clock counts") {
   WindowView view = view_at(midnight);
   view.take(window("all", at_two));
   CHECK_FALSE(view.opening("n", minute, 5).is_open);
@@ -150,7 +150,7 @@ TEST_CASE("while anything about a window is not known, it is closed") {
   CHECK(view.opening("n", minute, 0).why == "its window opens in 2h");
 }
 
-TEST_CASE("of several nodes the one that opens last decides") {
+TEST_CASE("of several nodes the one whose window opens last decides") {
   WindowView view = view_at(midnight);
   Window at_three = at_two;
   at_three.start = "03:00";
@@ -192,7 +192,7 @@ TEST_CASE("a rollout orders nothing until the windows of its batch are open, or 
   CHECK_FALSE(std::holds_alternative<Wait>(next_of(0)));
 }
 
-TEST_CASE("a plan begins only where all its steps can end inside the windows of its members") {
+TEST_CASE("a plan begins only if all its steps can end inside the windows of its members") {
   PlanTask task("c", "p", no_zones);
   Plan plan{.version = "2",
             .steps = {{.name = "a", .kind = StepClass::any, .hook = "h"},

@@ -56,7 +56,7 @@ TEST_CASE("a zone's file says how far it is ahead of UTC, by transitions and by 
   CHECK(here.offset_at(at(2026, 10, 25, 1)) == 3'600);
 }
 
-TEST_CASE("rules of the south, without summer, with odd offsets, and those that are none") {
+TEST_CASE("rules of the south, without summer and with odd offsets are read, and others refused") {
   CHECK(zone("NZST-12NZDT,M9.5.0,M4.1.0/3").offset_at(at(2026, 1, 1)) == 13 * 3'600);
   CHECK(zone("NZST-12NZDT,M9.5.0,M4.1.0/3").offset_at(at(2026, 7, 1)) == 12 * 3'600);
   CHECK(zone("<+0545>-5:45").offset_at(at(2026, 7, 1)) == 20'700);
@@ -68,7 +68,7 @@ TEST_CASE("rules of the south, without summer, with odd offsets, and those that 
   }
 }
 
-TEST_CASE("a zone's file that is cut anywhere, or is none, is refused") {
+TEST_CASE("a zone's file that is cut off anywhere, or of another kind, is refused") {
   const std::string whole = zone_file(berlin);
   for (std::size_t size = 0; size + berlin.size() + 1 < whole.size(); ++size) {
     CAPTURE(size);
@@ -92,7 +92,7 @@ TEST_CASE("a window opens on its days, at its local time, for as long as it says
   CHECK(next_window(window, here, at(2026, 7, 6, 0))->begins == at(2026, 7, 11, 20));
 }
 
-TEST_CASE("where clocks skip a window's start it begins behind that; where they repeat it, once") {
+TEST_CASE("a window whose start clocks skip begins after it; if they repeat it, it begins once") {
   const TimeZone here = zone(berlin);
   const Window window{.start = "02:30", .duration_s = 3'600};
   // 02:30 is skipped: clocks go from 02:00 to 03:00 at 01:00 UTC.
@@ -104,7 +104,7 @@ TEST_CASE("where clocks skip a window's start it begins behind that; where they 
 }
 
 // Rows: A-52
-TEST_CASE("nothing begins outside a window, nor what cannot end inside") {
+TEST_CASE("nothing begins outside a window, and nothing that cannot end inside") {
   const Window window{.start = "22:00", .duration_s = 3'600};
   const TimeZone utc = TimeZone::utc();
   CHECK_FALSE(may_begin(window, utc, at(2026, 7, 4, 21, 59), 60));
@@ -114,7 +114,7 @@ TEST_CASE("nothing begins outside a window, nor what cannot end inside") {
   CHECK_FALSE(may_begin(window, utc, at(2026, 7, 4, 23), 0));
 }
 
-TEST_CASE("a window of days without end is open all the week, and one of nonsense never") {
+TEST_CASE("a window of every whole day is always open, and an invalid one never") {
   const Window always{.start = "00:00", .duration_s = 86'400};
   for (int hour = 0; hour < 48; ++hour) {
     CHECK(may_begin(always, TimeZone::utc(), at(2026, 7, 4, hour), 0));
@@ -134,7 +134,7 @@ TEST_CASE("a clock in 1970, or before, finds the next window as any other does")
 }
 
 // Rows: A-54
-TEST_CASE("what is next is shown as a countdown") {
+TEST_CASE("the time until the next window is shown as a countdown") {
   CHECK(countdown(86'400 + 4 * 3'600 + 18) == "1d4h18s");
   CHECK(countdown(61) == "1m1s");
   CHECK(countdown(0) == "0s");
@@ -166,8 +166,7 @@ TEST_CASE("versions have one order, which nodes have too: that of releases") {
 }
 
 // Rows: N-03, N-05, N-18, N-19
-TEST_CASE(
-    "the newest release of the channel is taken, where it is newer and nothing is under way") {
+TEST_CASE("the newest release of the channel is taken if it is newer and nothing is under way") {
   const std::vector<FoundRelease> found = {{"release-1.1.0", false},
                                            {"release-1.3.0-rc1", true},
                                            {"release-1.2.0", false},
@@ -183,7 +182,7 @@ TEST_CASE(
   CHECK_FALSE(release_to_take({}, Channel::staging, {}));
 }
 
-TEST_CASE("a window that is open when that of another day opens is open until that one ends") {
+TEST_CASE("a window that is open when another day's opens stays open until that one ends") {
   const Window window{.days = {"mon", "tue"}, .start = "00:00", .duration_s = 36 * 3'600};
   const TimeZone utc = TimeZone::utc();
   const UnixSeconds monday = at(2026, 7, 6, 0);

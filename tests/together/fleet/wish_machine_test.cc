@@ -57,7 +57,7 @@ bool has(const WishActions& actions) {
 
 }  // namespace
 
-TEST_CASE("a wish is fetched, asked for, shown at the gate, and confirmed when it is told to") {
+TEST_CASE("a wish is fetched, requested, shown at the gate, and confirmed at the stop") {
   Bench bench;
 
   const WishActions first = bench.step(WishSeen{wish(5)});
@@ -77,7 +77,7 @@ TEST_CASE("a wish is fetched, asked for, shown at the gate, and confirmed when i
   CHECK(bench.recorded().to == "2.0.0");
 }
 
-TEST_CASE("a wish for what has come by another way is done at once") {
+TEST_CASE("a wish for a version that has come in another way is done at once") {
   Bench bench;
   bench.step(WishSeen{.wish = wish(5), .claimed = true});
 
@@ -97,7 +97,7 @@ TEST_CASE("seeing the same wish again does nothing, at any time") {
   CHECK(bench.step(WishSeen{wish(5)}).empty());
 }
 
-TEST_CASE("a wish that has failed is not tried again, and the same one written anew is") {
+TEST_CASE("a failed wish is not tried again unless it is written anew") {
   Bench bench;
   bench.reach(UpgradePhase::staging);
   bench.step(Fetched{"desired.5.1", "no space"});
@@ -109,7 +109,7 @@ TEST_CASE("a wish that has failed is not tried again, and the same one written a
   CHECK(bench.recorded().error.empty());
 }
 
-TEST_CASE("a restart tries again what was under way, and nothing that had ended") {
+TEST_CASE("a restart repeats an attempt under way, and none that had ended") {
   const auto [phase, again] =
       GENERATE(std::pair(UpgradePhase::staging, true), std::pair(UpgradePhase::cutover_ready, true),
                std::pair(UpgradePhase::failed, false), std::pair(UpgradePhase::done, false));
@@ -118,7 +118,7 @@ TEST_CASE("a restart tries again what was under way, and nothing that had ended"
   CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})) == again);
 }
 
-TEST_CASE("what runs already is not fetched, and the wish is done") {
+TEST_CASE("a version that runs already is not fetched, and its wish is done") {
   Bench bench;
 
   const WishActions actions = bench.step(WishSeen{wish(5, "1.0.0")});
@@ -127,7 +127,7 @@ TEST_CASE("what runs already is not fetched, and the wish is done") {
   CHECK(bench.recorded().phase == UpgradePhase::done);
 }
 
-TEST_CASE("a wish that changes while it is fetched is left, and what comes late is not used") {
+TEST_CASE("a wish that changes during its fetch is dropped, and its release is not used") {
   Bench bench;
   bench.reach(UpgradePhase::staging);
 
@@ -136,7 +136,7 @@ TEST_CASE("a wish that changes while it is fetched is left, and what comes late 
   CHECK(has<AskUpgrade>(bench.step(Fetched{"desired.6.1", ""})));
 }
 
-TEST_CASE("a wish that changes or goes before the old version is told to stop is cancelled") {
+TEST_CASE("a wish that changes or is erased before the old version is told to stop is cancelled") {
   Bench bench;
   bench.reach(GENERATE(UpgradePhase::verifying, UpgradePhase::cutover_ready));
   const bool goes = GENERATE(true, false);
@@ -151,7 +151,7 @@ TEST_CASE("a wish that changes or goes before the old version is told to stop is
   CHECK(has<FetchRelease>(bench.step(AttemptEnded{"cancelled"})) == !goes);
 }
 
-TEST_CASE("once the old version is told to stop no wish changes that") {
+TEST_CASE("after the old version was told to stop, a changed wish does not matter") {
   Bench bench;
   bench.reach(UpgradePhase::cutover_ready);
   REQUIRE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
@@ -160,7 +160,7 @@ TEST_CASE("once the old version is told to stop no wish changes that") {
   CHECK(has<FetchRelease>(bench.step(AttemptEnded{"trial: exited"})));
 }
 
-TEST_CASE("while somebody else moves the node, wishes wait") {
+TEST_CASE("wishes wait while a rollout or a command moves the node") {
   Bench bench;
 
   CHECK(bench.step(WishSeen{.wish = wish(5), .claimed = true}).empty());
@@ -180,14 +180,14 @@ TEST_CASE("the wish from before a rollout is not begun when the rollout ends") {
   CHECK(bench.recorded().phase == UpgradePhase::done);
 }
 
-TEST_CASE("whoever is held or on trial looks at no wish") {
+TEST_CASE("an instance that is held or on trial follows no wish") {
   WishMachine machine;
 
   CHECK(machine.step(WishSeen{wish(5)}, "now").empty());
   CHECK_FALSE(machine.step(Settled{.version = "1.0.0"}, "now").empty());
 }
 
-TEST_CASE("the new instance says done, and the one that is back says why") {
+TEST_CASE("the new instance reports done, and the old one that is back reports why") {
   const Upgrade recorded{
       .phase = UpgradePhase::cutover_ready, .attempt = "desired.5.1", .to = "2.0.0"};
   WishMachine fresh;
@@ -206,7 +206,7 @@ TEST_CASE("the new instance says done, and the one that is back says why") {
   CHECK_FALSE(has<FetchRelease>(after));
 }
 
-TEST_CASE("nobody is told to stop but at the gate") {
+TEST_CASE("the upgrade is confirmed only at the gate") {
   Bench bench;
   CHECK(bench.step(StopOrdered{}).empty());
   bench.reach(GENERATE(UpgradePhase::staging, UpgradePhase::verifying));
@@ -268,7 +268,7 @@ std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
 }  // namespace
 
 // Rows: H-52
-TEST_CASE("the five phases of a wish are shown in their order, whatever happens in which order") {
+TEST_CASE("the five phases of a wish are shown in their order, whatever the order of events") {
   using enum UpgradePhase;
   const std::vector<WishEvent> events = {WishSeen{},
                                          WishSeen{wish(5)},
