@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Upgrades of nginx while many ask at once, so that at every moment somebody waits to be accepted:
-what a socket for each worker (`reuseport`) costs where init passes one, and that a check costs
-nothing with it either.
+"""Upgrades nginx while many clients send requests at once, so that at every moment a client
+waits to be accepted. Measures how many requests are lost if init passes a socket and each worker
+has its own (`reuseport`), and shows that a refused check loses none.
 
-usage: crowd.py   TABLE=FILE: the figures go there, into the second place for them.
+usage: crowd.py   TABLE=FILE: the results go into the second place for them in FILE.
 Ends with `N passed, N failed`."""
 
 import os
@@ -28,15 +28,16 @@ def refused(machine, _):
     check_fails(machine)
 
 
-# What is upgraded, whether its socket is passed, how, and whether nothing may be lost.
+# For each play: its name, the daemon, whether its socket is passed, the story, and whether no
+# request may be lost.
 PLAYS = [("good, sockets passed", Nginx, True, good, True),
          ("good, sockets passed, reuseport", NginxReuseport, True, good, False),
          ("check fails, reuseport", NginxReuseport, False, refused, True)]
 
 
 def play(kind, sockets, upgrade):
-    """How many were answered, and how many were not."""
-    machine = Machine(kind, sockets, trial="60s")  # each passes its trial by being healthy
+    """Returns how many requests were answered, and how many were not."""
+    machine = Machine(kind, sockets, trial="60s")  # each version passes its trial by saying healthy
     try:
         machine.point_at("v1")
         machine.start()

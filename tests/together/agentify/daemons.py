@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Real daemons under upgrader and agentify: a good upgrade, and four bad ones, while somebody asks
-without pause; whoever is killed, one daemon is there afterwards, and never were there two; a stop
-that leaves nothing; and the daemon's own stop and start in the same run.
+"""Runs real daemons under upgrader and agentify, while a client sends requests without pause.
+Plays a good upgrade and four bad ones; kills processes, after which one daemon must run, and
+never two; stops the daemon, which must leave nothing. Also measures the daemon's own stop and
+start.
 
-usage: daemons.py [NAME ...]   a part of a name is enough. TABLE=FILE: the figures go there, between
-the lines that say so. Ends with `N passed, N failed`."""
+usage: daemons.py [NAME ...]   a part of a name is enough. TABLE=FILE: the results go into FILE,
+between the lines that mark the place. Ends with `N passed, N failed`."""
 
 import fcntl
 import os
@@ -26,8 +27,8 @@ from double import (AGENTIFY, BUILD, descendants, free_port, marked, name_of, pa
 from services import SERVICES, Chronyd, Client, PythonServer
 
 UPGRADER = os.environ.get("UPGRADER", str(BUILD / "upgrader"))
-# As long as a daemon that works may take to be ready and well on a busy machine; one that is never
-# ready takes all of it.
+# The longest time that a working daemon may need to be ready and well on a busy machine; a daemon
+# that is never ready takes all of it.
 TRIAL = "10s"
 
 
@@ -37,7 +38,7 @@ def upgrader_has(option):
 
 
 class Machine:
-    """An upgrader with one service, and what it says."""
+    """An upgrader with one service, and its log."""
 
     def __init__(self, kind, sockets=False, trial=TRIAL):
         self.trial = trial
@@ -48,7 +49,7 @@ class Machine:
         self.environment = dict(os.environ, TEST_MARK=self.directory.name)
         self.service.prepare()
         self.lines = []
-        self.tail = []  # the daemon's own lines, too
+        self.tail = []  # the last lines of the log, with the daemon's own
         self.passed = None
         if sockets:
             self.passed = socket.create_server(("127.0.0.1", self.service.port), backlog=128)
@@ -71,7 +72,7 @@ class Machine:
         return words + ["--", str(self.directory / "current")]
 
     def start(self):
-        """Also after the end of the one before, whose lines are forgotten."""
+        """The upgrader may be started again; the lines of the earlier one are then forgotten."""
         self.lines = []
         words, environment = self.command(), dict(self.environment)
         if self.passed:
@@ -97,16 +98,16 @@ class Machine:
 
     def read(self, process, log, lines):
         rest = b""
-        while True:  # until the end of the log
+        while True:  # ends at the end of the log
             line = rest + log.readline()
-            if not line.endswith(b"\n"):  # the end, or, in a file, the end so far
+            if not line.endswith(b"\n"):  # the end of the log; in a file, its end so far
                 if not self.service.floods or process.poll() is not None:
                     return
                 rest = line
                 select.select([], [], [], 0.02)
                 continue
             rest = b""
-            # Behind what the daemon has not ended, too.
+            # A line of ours may come after the beginning of a line of the daemon.
             self.tail = [*self.tail[-30:], line[:300]]
             ours = re.search(rb"(upgrader|agentify): .*", line)
             if ours:
@@ -118,7 +119,7 @@ class Machine:
         return wait_until(lambda: found() or self.process.poll() is not None and "ended", texts, 60)
 
     def upgrade(self, version, *outcomes):
-        """Asks for it by SIGUSR2 and waits for a line with one of the outcomes."""
+        """Requests an upgrade by SIGUSR2, and waits for a line with one of the outcomes."""
         self.point_at(version)
         before = len(self.lines)
         self.process.send_signal(signal.SIGUSR2)
@@ -126,7 +127,8 @@ class Machine:
         def over():
             nonlocal before
             new = self.lines[before:]
-            if any("busy" in line for line in new):  # the candidate before has not been reaped yet
+            # The previous candidate has not been reaped yet.
+            if any("busy" in line for line in new):
                 before = len(self.lines)
                 self.point_at(version)
                 self.process.send_signal(signal.SIGUSR2)
@@ -143,8 +145,8 @@ class Machine:
         return int(re.search(r"process (\d+)", starts[-1])[1]), len(starts)
 
     def victims(self):
-        """Who stands around the daemon that serves, by name. Behind a flood the log is read late,
-        and names the daemon before for a while."""
+        """Returns the processes around the daemon that serves, by name. After a flood of output the
+        log is read late, and for a while still names the previous daemon."""
         def found():
             daemon = self.main_process()[0]
             if self.service.forks:
@@ -156,7 +158,7 @@ class Machine:
         return wait_until(found, "who stands around the daemon", 60)
 
     def alone(self):
-        """No daemon that was started has found another one there."""
+        """Checks that no daemon has found another one running at its start."""
         starts = (self.directory / "starts").read_text().split()
         assert starts and set(starts) == {"alone"}, starts
 
@@ -201,7 +203,7 @@ def check_fails(machine):
 
 
 def falls_back(machine, version):
-    """For what the new daemon did: not since the one before did not stop."""
+    """The failure must be the new daemon's, not one that comes from a slow stop of the old one."""
     before = len(machine.lines)
     machine.upgrade(version, "is active again")
     lines = machine.lines[before:]
@@ -230,7 +232,7 @@ def kill_next(machine, before):
 
 
 def kill_each(machine):
-    """Whoever is killed, the upgrader ends with it and is started again, as by init."""
+    """Whichever process is killed, the upgrader ends, too, and is started again, as by init."""
     for name in VICTIMS:
         os.kill(machine.victims()[name], signal.SIGKILL)
         machine.process.wait(60)
@@ -243,7 +245,7 @@ def kill_each(machine):
 
 
 def a_second_is_seen(machine):
-    """Canary: a daemon that is started beside the one that serves bears witness of it."""
+    """Canary: a daemon that is started beside the serving one must record that."""
     run = str(machine.directory / "v1" / "run")
     subprocess.run([run], env=machine.environment, stdin=subprocess.DEVNULL, check=False,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
@@ -252,13 +254,13 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# One for each way to bear witness. Both refuse to run beside another one.
+# One daemon for each way to record that. Both refuse to run beside another one.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 
 
 def stop_and_start(machine):
-    """As `systemctl restart` does it, without upgrader and agentify."""
+    """Stops and starts the daemon as `systemctl restart` does, without upgrader and agentify."""
     service = machine.service
     signal_name = next(o for o in service.options if o.startswith("--stop="))[7:].split(":")[0]
     number = getattr(signal, "SIG" + signal_name)
@@ -274,7 +276,7 @@ def stop_and_start(machine):
 
     def end(started):
         pid = started.pid
-        if started.poll() is not None:  # it has forked
+        if started.poll() is not None:  # the first process has forked and ended
             pid = int((machine.directory / "pid").read_text())
         os.kill(pid, number)
         try:
@@ -304,7 +306,8 @@ def stop_and_start(machine):
 
 
 def play(kind, sockets):
-    """One machine's figures: by story the client, and the stop and start of the daemon itself."""
+    """Plays all stories on one machine. Returns a client for each story, and the time of the
+    daemon's own stop and start."""
     machine = Machine(kind, sockets)
     figures = {}
     try:
@@ -341,7 +344,7 @@ def milliseconds(client):
 
 
 def table(results):
-    """For the page: mdoc."""
+    """Makes the table for the page, in mdoc."""
     widths = ' "0000" "00 (00)" "00 (0)" "0000 (0000)" "00 (00)"'
     rows = ['.Bl -column "a program that closes every"' + widths]
     rows.append(".It daemon Ta own Ta good Ta check Ta never Ta dies Ta killed")
@@ -354,8 +357,8 @@ def table(results):
 
 
 def write_table(path, text, number=0):
-    """The one of this number among those that the page says it has from here. Several programs may
-    write at the same time."""
+    """Writes the table in the given place of the page. Several programs may write at the same
+    time."""
     begin = '.\\" Written by make check-daemons and make check-agents.\n'
     end = '.\\" As far as here.\n'
     with open(path, "r+", encoding="utf-8") as page:

@@ -15,9 +15,9 @@ from run import AS_USER, Run
 
 PYTHON = sys.executable
 
-# A server in Python: how it is told to stop, and whether it takes a socket, are in its arguments.
-# It ends when agentify's keeper has gone: that is the parent of the first process, and becomes the
-# parent of all others.
+# A server in Python. Its arguments say how it can be stopped, and whether it takes a socket. It
+# exits when agentify's keeper has exited: the keeper is the parent of the first process, and
+# becomes the parent of all others.
 SERVER = """import os, select, signal, socket, sys
 port, *ways = sys.argv[1:]
 parents = (os.getpid(), os.getppid())
@@ -48,21 +48,9 @@ NODE = """const parent = process.ppid;
 setInterval(() => { if (process.ppid !== parent) process.exit(); }, 100);
 require("http").createServer((_, answer) => answer.end("x"))
   .listen(Number(process.argv[2]), "127.0.0.1");
-"""
-
-
-def examined(stage, *daemon):
-    environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                   "TMPDIR": str(stage.directory), "DIR": str(stage.directory),
-                   "XDG_RUNTIME_DIR": str(stage.directory)}
-    done = run_command(*AS_USER, str(AGENTIFY), "doctor", "--", *daemon, env=environment,
-                       timeout=120)
-    assert not list(stage.directory.glob("agentify-doctor.*")), "its directory is left"
-    return done
-
-
-def good(stage, *daemon):
-    """What it said, and the options that it printed, which an upgrade tries."""
+"""Runs agentify doctor on small daemons: checks its text for each, and makes an upgrade with the
+options that it printed. Ends with `N passed, N failed`. doctor_daemons.py does the same with
+real daemons."""
     done = examined(stage, *daemon)
     assert done.returncode == 0 and done.stderr == "", done
     assert done.stdout.startswith("This runs "), done
@@ -85,7 +73,7 @@ def write_server(stage):
 
 
 def test_a_python_server(stage):
-    """its port, its signal"""
+    """the doctor names its port and its signal"""
     write_server(stage)
     daemon = server(stage)
     said, options = good(stage, *daemon)
@@ -95,14 +83,14 @@ def test_a_python_server(stage):
 
 
 def test_a_server_that_takes_sockets(stage):
-    """by a connection that waits in one"""
+    """the doctor finds out by a connection that waits in a passed socket"""
     write_server(stage)
     said, _ = good(stage, *server(stage, "takes"))
     assert "It takes sockets that init passes" in said, said
 
 
 def test_a_daemon_that_ignores_sigterm(stage):
-    """another signal ends it"""
+    """the doctor finds the other signal that ends it"""
     write_server(stage)
     said, options = good(stage, *server(stage, "ignores"))
     assert "SIGTERM does not end it. SIGINT ends it" in said, said
@@ -110,28 +98,28 @@ def test_a_daemon_that_ignores_sigterm(stage):
 
 
 def test_a_daemon_that_forks_twice(stage):
-    """goes on as another process"""
+    """the doctor says that it goes on as another process"""
     write_server(stage)
     said, _ = good(stage, *server(stage, "forks"))
     assert "It goes into the background" in said, said
 
 
 def test_children_that_stay_behind(stage):
-    """are counted"""
+    """the doctor counts the processes that stay behind"""
     write_server(stage)
     said, _ = good(stage, *server(stage, "children"))
     assert "1 process that stays behind has to be killed" in said, said
 
 
 def test_a_shell_loop(stage):
-    """opens nothing"""
+    """the doctor says that it opens nothing"""
     script = stage.script("loop", "while :; do tail -f /dev/null & wait; done")
     said, options = good(stage, script)
     assert "It listens on no port" in said and options[0] == "--ready=after:3s", said
 
 
 def test_a_node_server(stage):
-    """where there is node"""
+    """the doctor examines a server in node, if that is installed"""
     if shutil.which("node") is None:
         print("skipped: node is not installed")
         return
@@ -142,13 +130,13 @@ def test_a_node_server(stage):
 
 
 def test_a_daemon_that_does_not_run(stage):
-    """its last line is told"""
+    """the doctor shows the daemon's last line"""
     done = examined(stage, stage.script("broken", "echo >&2 no such disk; exit 3"))
     assert done.returncode == 1 and "no such disk" in done.stderr, done
 
 
 def test_a_port_that_is_in_use(stage):
-    """is named, and nothing of another daemon is touched"""
+    """the doctor names the port, and touches nothing of another daemon"""
     write_server(stage)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -159,7 +147,7 @@ def test_a_port_that_is_in_use(stage):
 
 
 def test_a_daemon_that_runs_already_is_not_run_again(stage):
-    """by its lock, and by its program"""
+    """the doctor finds the running daemon by its lock, and by its program"""
     daemon = stage.directory / "daemon"
     shutil.copy("/usr/bin/tail", daemon)
     one = Run(stage, "--", str(daemon), "-f", "/dev/null")
@@ -174,7 +162,7 @@ def test_a_daemon_that_runs_already_is_not_run_again(stage):
 
 
 def test_what_is_typed_wrongly_is_named(stage):
-    """with nothing run"""
+    """wrong words are refused, and nothing is run"""
     del stage
     for words, text in ((["--ready=tcp:80", "--", "x"], "no such option"), ([], "is missing"),
                         (["--name=", "--", "x"], "needs =NAME"),
@@ -184,7 +172,7 @@ def test_what_is_typed_wrongly_is_named(stage):
 
 
 def test_a_missing_upgrader_is_named(stage):
-    """and the daemon is not blamed for it"""
+    """the doctor names the missing upgrader, and does not blame the daemon"""
     alone = shutil.copy(AGENTIFY, stage.directory / "agentify")
     done = run_command(str(alone), "doctor", "--", stage.script("daemon", "exit 0"))
     expected = f"agentify: doctor: cannot execute {stage.directory}/upgrader: No such file"

@@ -15,15 +15,15 @@ import doctor
 from double import free_port, run_tests, tests_of
 from services import postgres_directory
 
-doctor.AS_USER = []  # as root, for whom XDG_RUNTIME_DIR does not count
+doctor.AS_USER = []  # run as root, for whom XDG_RUNTIME_DIR does not matter
 
 
 def tried(stage, daemon, listens, stop, check="", ready=None):
-    """The doctor's words, with what they have to have."""
+    """Runs the doctor on a daemon, and checks its text."""
     if shutil.which(daemon[0]) is None:
         raise AssertionError(daemon[0] + " is not installed")
-    # A copy, since the doctor refuses a program that runs already: other tests run the same daemons
-    # at the same time.
+    # Uses a copy, since the doctor refuses a program that runs already: other tests run the same
+    # daemons at the same time.
     program = stage.directory / Path(daemon[0]).name
     if not program.exists():
         shutil.copy(shutil.which(daemon[0]), program)
@@ -42,7 +42,7 @@ def write(stage, name, text):
 
 
 def test_nginx(stage):
-    """finishes its requests by QUIT"""
+    """nginx: QUIT lets it finish its requests"""
     port = free_port()
     conf = write(stage, "nginx.conf", f"""pid {stage.directory}/pid; error_log stderr;
 events {{ }} http {{ access_log off; server {{ listen 127.0.0.1:{port}; }} }}""")
@@ -51,14 +51,14 @@ events {{ }} http {{ access_log off; server {{ listen 127.0.0.1:{port}; }} }}"""
 
 
 def test_redis(stage):
-    """by its port"""
+    """redis: found ready by its port"""
     port = free_port()
     tried(stage, ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
                   "--dir", str(stage.directory)], f"tcp 127.0.0.1:{port}", "TERM:10s")
 
 
 def test_postgresql(stage):
-    """by INT, which does not wait for clients"""
+    """PostgreSQL: INT stops it without waiting for clients"""
     programs = Path(postgres_directory())
     data = stage.directory / "data"
     stage.directory.chmod(0o755)
@@ -75,7 +75,7 @@ def test_postgresql(stage):
 
 
 def test_haproxy(stage):
-    """in the foreground"""
+    """haproxy: runs in the foreground"""
     port = free_port()
     conf = write(stage, "haproxy.cfg", f"""defaults
   mode http
@@ -85,26 +85,23 @@ def test_haproxy(stage):
 frontend one
   bind 127.0.0.1:{port}
   http-request return status 200
-""")
-    tried(stage, ["haproxy", "-db", "-f", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", "-c")
-
-
-def test_memcached(stage):
-    """that changes its user"""
+"""Runs agentify doctor on real daemons from Debian, each with a port and a directory of its own:
+checks its text for each, and makes an upgrade with the options that it printed. Needs root, for
+daemons that change their user. Ends with `N passed, N failed`."""
     port = free_port()
     tried(stage, ["memcached", "-u", "nobody", "-l", "127.0.0.1", "-p", str(port)],
           f"tcp 127.0.0.1:{port}", "TERM:10s")
 
 
 def test_mosquitto(stage):
-    """that says READY=1, as Debian builds it"""
+    """mosquitto: says READY=1, as Debian builds it"""
     port = free_port()
     conf = write(stage, "mosquitto.conf", f"listener {port} 127.0.0.1\nallow_anonymous true\n")
     tried(stage, ["mosquitto", "-c", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", ready="notify")
 
 
 def test_dnsmasq(stage):
-    """by its TCP port, beside that for datagrams"""
+    """dnsmasq: found ready by its TCP port, not by that for datagrams"""
     port = free_port()
     tried(stage, ["dnsmasq", "-k", f"--port={port}", "--listen-address=127.0.0.1",
                   "--bind-interfaces", "--no-resolv", "--conf-file=/dev/null",
@@ -113,7 +110,7 @@ def test_dnsmasq(stage):
 
 
 def test_lighttpd(stage):
-    """in the foreground"""
+    """lighttpd: runs in the foreground"""
     port = free_port()
     conf = write(stage, "lighttpd.conf", f"""server.document-root = "{stage.directory}"
 server.bind = "127.0.0.1"
@@ -126,7 +123,7 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("not ok: needs root\n0 passed, 1 failed")
         sys.exit(1)
-    if os.environ.get("APART") != "1":  # with a /run of its own
+    if os.environ.get("APART") != "1":  # run this once more, with a /run of its own
         WORDS = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh",
                  sys.executable, __file__, *sys.argv[1:]]
         sys.exit(subprocess.run(WORDS, env=dict(os.environ, APART="1"), check=False).returncode)

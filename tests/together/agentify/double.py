@@ -1,5 +1,5 @@
-"""A double of the upgrader: speaks its side of the agent protocol to one agentify, from the page
-agent-protocol(7) alone. Nothing here is shared with what is tested."""
+"""A double of the upgrader: speaks the upgrader's side of the agent protocol to one agentify.
+Written from the page agent-protocol(7), and shares no code with the tested programs."""
 
 import fcntl
 import json
@@ -15,12 +15,14 @@ from pathlib import Path
 
 BUILD = Path(os.environ.get("BUILD", "build")).resolve()
 AGENTIFY = BUILD / "agentify"
-# Long enough for a loaded machine: a test that waits so long has failed.
+# Seconds to wait for anything, long enough for a loaded machine; a test that waits longer has
+# failed.
 PATIENCE = int(os.environ.get("PATIENCE", 30))
 
 
 def for_sanitizers():
-    """Where the reports of a sanitized build go, for who is started with no other environment."""
+    """Returns the variables for the reports of a sanitized build, for programs that are started
+    with no other environment."""
     return {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
 
 
@@ -34,7 +36,7 @@ def wait_until(condition, what, patience=PATIENCE):
 
 
 def stat_fields(pid):
-    """State, parent and so on of a process: /proc/PID/stat from its third field on."""
+    """Returns the state, parent and so on of a process: /proc/PID/stat from its third field on."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -53,7 +55,7 @@ def parent_of(pid):
 
 
 def name_of(pid):
-    """As a process calls itself, or nothing where there is none."""
+    """Returns the name of a process, or an empty text if there is none."""
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
@@ -78,7 +80,8 @@ def descendants(pid):
 
 
 def marked(mark):
-    """The processes that have `mark` in their environment: whoever descends from a test."""
+    """Returns the processes that have `mark` in their environment, which are the descendants of a
+    test."""
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit() or not runs(int(entry)):
@@ -96,7 +99,7 @@ def matches(found, wanted):
 
 
 def begins(text):
-    """For Double.expect(): a member that begins so."""
+    """For Double.expect(): matches a member that begins with `text`."""
     return lambda found: found is not None and found.startswith(text)
 
 
@@ -138,7 +141,7 @@ class Double:
             environment["LISTEN_PID"] = "0"
         self.lock_file = None
         if lock:
-            # Another's: as the next agent of the same upgrader has it.
+            # The lock may be another double's, as for the next agent of the same upgrader.
             self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
             fcntl.flock(self.lock_file, fcntl.LOCK_EX)
             environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)
@@ -168,7 +171,7 @@ class Double:
     def _become(self, argv, environment, to_agent, from_agent, places):
         try:
             os.setsid()
-            # Out of the way of the numbers that they are to have.
+            # Moves the descriptors away from the numbers that they will get.
             high = [(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100), to) for fd, to in places]
             pipes = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in (to_agent, from_agent)]
             os.dup2(pipes[0], 0)
@@ -179,31 +182,31 @@ class Double:
             os.closerange(3 + len(places), 100)
             if "LISTEN_PID" in environment:
                 environment["LISTEN_PID"] = str(os.getpid())
-            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these signals
                 signal.signal(number, signal.SIG_DFL)
             os.execve(argv[0], argv, environment)
         finally:
             os._exit(127)
 
-    # ---- the conversation
+    # ---- the conversation with agentify
 
     def send(self, **message):
         try:
             os.write(self.to_agent, (json.dumps(message) + "\n").encode())
         except BrokenPipeError:
-            pass  # it has ended, which is seen where it is waited for
+            pass  # agentify has ended, which is noticed where its end is awaited
 
     def read(self, patience=PATIENCE):
-        """Takes in what is there, waiting for something. Answers hello by itself."""
+        """Waits for something to read, and reads it. Answers hello by itself."""
         if not select.select([self.from_agent], [], [], patience)[0]:
             raise AssertionError("agentify says nothing; it has said: " + self.said())
         data = os.read(self.from_agent, 65536)
         if not data:
             raise Ended
         self.buffer += data
-        while b"\n" in self.buffer:  # until each whole line is taken out
+        while b"\n" in self.buffer:  # takes out each complete line
             line, self.buffer = self.buffer.split(b"\n", 1)
-            message = json.loads(line)  # anything else on the pipe is a fault
+            message = json.loads(line)  # anything else on the pipe is an error
             assert isinstance(message, dict) and "type" in message, line
             self.messages.append(message)
             if message["type"] == "hello":
@@ -212,7 +215,7 @@ class Double:
                           role=self.role, **self.welcome)
 
     def expect(self, kind, **members):
-        """The next message of that type; others are passed over and kept."""
+        """Returns the next message of this type; other messages are skipped and kept."""
         end = time.monotonic() + PATIENCE
         while not (message := self.find_unseen(kind, members)):
             if time.monotonic() > end:
@@ -253,12 +256,12 @@ class Double:
         os.close(self.to_agent)
         self.to_agent = -1
 
-    # ---- its end
+    # ---- the end of agentify
 
     def wait(self):
-        """How it ended: a status, or a signal's number below zero."""
+        """Returns how agentify ended: its exit status, or the negative number of a signal."""
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:  # or until it has closed its output
+        while time.monotonic() < end:  # ends earlier if agentify has closed its output
             try:
                 self.read(max(0.1, end - time.monotonic()))
             except Ended:
@@ -283,7 +286,8 @@ class Double:
         return self.log_path.read_text(errors="replace")
 
     def keeper(self):
-        """The keeper of the daemon; others keep commands. It gives itself its name."""
+        """Returns the keeper of the daemon; other keepers keep commands. It sets its name
+        itself."""
         return wait_until(self.find_keeper, "the keeper runs")
 
     def find_keeper(self):
@@ -319,7 +323,7 @@ class Double:
 
 
 class Stage:
-    """A directory of a test's own, and what is played in it."""
+    """The directory of one test, and the programs that run in it."""
 
     def __init__(self):
         self.directory = Path(tempfile.mkdtemp(prefix="agentify."))
@@ -362,7 +366,7 @@ def free_port():
 
 
 def run_tests(tests):
-    """Runs each, says what failed, and ends as all tests do: `N passed, N failed`."""
+    """Runs each test, prints which failed, and ends as all tests do: `N passed, N failed`."""
     import sys
     import traceback
 
@@ -375,7 +379,7 @@ def run_tests(tests):
             with Stage() as stage:
                 test(stage)
             passed += 1
-        except Exception:  # whatever it is, the others are run, too
+        except Exception:  # after any error the other tests still run
             failed += 1
             print(f"not ok: {test.__name__}: {test.__doc__}")
             traceback.print_exc(file=sys.stdout)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Upgrades of nginx, with its socket passed, while somebody asks without pause: a third of them is
-bad, by turns in each way. Says what was lost by kind, and that nothing grows.
+"""Upgrades nginx again and again, with its socket passed, while a client sends requests without
+pause. A third of the upgrades is bad, in each way by turns. Prints the lost requests by kind,
+and checks that nothing grows.
 
-usage: endurance.py [UPGRADES]   Ends with `N passed, N failed`, an upgrade each."""
+usage: endurance.py [UPGRADES]   Ends with `N passed, N failed`, one for each upgrade."""
 
 import os
 import sys

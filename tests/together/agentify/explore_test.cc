@@ -1,5 +1,6 @@
-// Every state that the adapter can reach, by every event that its surroundings may send, in every
-// order: a world that knows only what was ordered and what is judges each step.
+// Walks through every state that the adapter can reach, by every event that its surroundings may
+// send, in every order. A model of the world, which knows only the actions and the events, judges
+// each step.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <deque>
@@ -17,10 +18,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The keeper and what it keeps.
+// The states of the keeper and the daemon that it keeps.
 enum class Kept { nothing, starting, daemon, asking, sweeping, done, lost, lost_sweeping, swept };
 
-// The facts outside of the adapter, as its actions and the events alone tell them.
+// The facts outside the adapter that follow from its actions and the events.
 struct World {
   Terms terms = {};
   bool checking = false;
@@ -37,16 +38,16 @@ struct World {
   bool started_once = false;
   bool cancelled = false;
   bool follows = false;
-  bool killed_otherwise = false;  // the main process, by no signal of the plan
+  bool killed_otherwise = false;  // the main process, but not by a signal of the plan
   std::optional<Probe> asked = {};
   Kept kept = Kept::nothing;
 
   [[nodiscard]] bool daemon_may_be() const {
     return kept != Kept::nothing && kept != Kept::done && kept != Kept::swept && kept != Kept::lost;
   }
-  // Nobody takes the work back any more.
+  // Returns true if nobody can take the work back any more.
   [[nodiscard]] bool is_settled() const { return !candidate || committed; }
-  // Whether releases have to be followed while nothing stands against the daemon.
+  // Returns true if releases must be followed, as long as nothing speaks against the daemon.
   [[nodiscard]] bool must_follow() const {
     return terms.follow && activated && is_settled() && kept == Kept::daemon && !stop_asked &&
            terms.health_action != HealthAction::exit && !left;
@@ -63,7 +64,7 @@ struct World {
   }
 };
 
-// ---- what the world makes of an action, and whether it may be
+// ---- the effect of an action on the world, and whether the action is allowed
 
 class Judge {
  public:
@@ -152,11 +153,11 @@ class Judge {
   }
 };
 
-// ---- what may happen
+// ---- the events that may come
 
 struct Happening {
   Event event;
-  World then;  // before the adapter acts
+  World then;  // the world before the adapter acts
 };
 
 void add_keepers(const World& world, std::vector<Happening>& list) {
@@ -198,7 +199,7 @@ void add_keepers(const World& world, std::vector<Happening>& list) {
       break;
   }
   const bool lost = world.kept >= Kept::lost;
-  // A keeper that goes takes with it what nobody will be told any more of its main process.
+  // When the keeper dies, the end of the main process can no longer be reported.
   const bool had_daemon = world.kept == Kept::daemon || world.kept == Kept::starting;
   if (!lost) add(KeeperLost{}, Kept::lost, had_daemon);
 }
@@ -283,8 +284,8 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// The next event once the upgrader wants the end: the daemon obeys nothing but SIGKILL, the keeper
-// answers, and the check ends.
+// Returns the next event once the upgrader wants the end: the daemon ends only by SIGKILL, the
+// keeper answers, and the check ends.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {
@@ -313,7 +314,8 @@ Happening last_happening(const Place& place) {
 bool comes_to_its_end(Place place) {
   constexpr int steps_max = 100;
   for (int steps = 0; steps < steps_max && !place.world.left; ++steps) {
-    if (!place.world.checking && !place.world.activated) return true;  // the library ends it
+    // The library ends the process.
+    if (!place.world.checking && !place.world.activated) return true;
     const Happening happening = last_happening(place);
     if (std::holds_alternative<TimePassed>(happening.event)) {
       const auto next = place.adapter.next_deadline();

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Lets system calls of agentify and its keeper fail, one a run, from the start of the check to the
-end of a stop. Whatever fails: agentify ends, nothing of the daemon is left then, `stopped` is said
-only when that is true and followed by status 0, never are there two daemons, and where the life did
-not go well somebody is told. Every fault has fired, or does not count.
+"""Makes system calls of agentify and its keeper fail, one in each run, from the start of the
+check to the end of a stop. Whatever fails: agentify ends, no process of the daemon is left then,
+`stopped` is said only when that is true and is followed by status 0, there are never two
+daemons, and a failure is reported. A run in which the fault did not occur does not count.
 
-usage: faults.py [CALL ...]    EVERY=1: each point, and not one of thirteen. Ends with `N passed, N
-failed`."""
+usage: faults.py [CALL ...]    EVERY=1: each point, instead of one in thirteen. Ends with `N
+passed, N failed`."""
 
 import os
 import re
@@ -21,8 +21,8 @@ from double import BUILD, PATIENCE, Ended, Stage, runs, wait_until
 WITNESS = BUILD / "tests/together/agentify/witness"
 STEP = 1 if os.environ.get("EVERY") == "1" else 13
 
-# What a kernel that is short of something, or wrong, may say. Of pipes and eventfds that is no EIO,
-# and libuv aborts where one says so.
+# For each system call, an error that a kernel may return if it lacks something, or is faulty. Pipes
+# and eventfds get no EIO: libuv would abort.
 ERRORS = {
     "openat": "EMFILE", "read": "EINTR", "write": "EAGAIN", "pipe2": "EMFILE", "clone": "EAGAIN",
     "epoll_create1": "EMFILE", "epoll_ctl": "ENOMEM", "epoll_wait": "EINTR", "socket": "EMFILE",
@@ -36,20 +36,22 @@ ERRORS = {
 }
 
 
-# The byte by which libuv unlocks its list of signals goes into a pipe that has room: it aborts
-# where that is said to be otherwise.
+# libuv writes one byte into a pipe to unlock its list of signals. The pipe always has room, and
+# libuv aborts on an error, so this write is left alone.
 LIBUV_LOCK = re.compile(r'write\(\d+, "\*", 1\).*INJECTED')
 
 
 def tracer(log, inject=None):
-    """The daemon and the commands are left alone: they have executed something."""
+    """Returns the command of strace. The daemon and the commands are not traced, since they have
+    called execve."""
     words = [shutil.which("strace"), "-qq", "-f", "-b", "execve", "-o", str(log),
              "-e", "trace=" + ",".join(ERRORS)]
     return words + (["-e", "inject=" + inject] if inject else [])
 
 
 class Life:
-    """One life of agentify: held, checked, active, stopped. What was wrong, or nothing."""
+    """Plays one life of agentify: held, checked, active, stopped. Returns what was wrong, or
+    nothing."""
 
     def __init__(self, stage, prefix):
         self.stage = stage
@@ -60,7 +62,7 @@ class Life:
         return [int(line.split()[1]) for line in self.stage.lines("record")]
 
     def wait_for(self, *kinds):
-        """One of these messages, or the end: its name."""
+        """Waits for one of these messages, or the end. Returns its name."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             found = next((m["type"] for m in self.one.messages if m["type"] in kinds), None)
@@ -106,7 +108,7 @@ class Life:
 
 
 def live(inject=None):
-    """What was wrong with a life, and what strace has seen of it."""
+    """Returns what was wrong with a life, and the trace of strace."""
     with Stage() as stage:
         log = stage.directory / "trace"
         life = Life(stage, tracer(log, inject))
@@ -117,7 +119,7 @@ def live(inject=None):
 
 
 def points():
-    """Pairs of a call and how often one process makes it."""
+    """Returns pairs of a system call and how often one process makes it."""
     wrong, trace = live()
     assert not wrong, "without a fault: " + wrong
     counts = {}
@@ -129,7 +131,7 @@ def points():
     most = {}
     for (name, _), count in counts.items():
         most[name] = max(most.get(name, 0), count)
-    # Of every kind at least one, and not always its first.
+    # At least one call of every kind, and not always the first.
     chosen = []
     for kind, name in enumerate(sorted(most)):
         first = kind % min(STEP, most[name])
@@ -154,7 +156,7 @@ def main():
         inject = "%s:error=%s:when=%d" % (name, ERRORS[name], number)
         wrong, trace = live(inject)
         if "(INJECTED)" not in trace:
-            continue  # this life has not come so far
+            continue  # this life has not reached the call
         if LIBUV_LOCK.search(trace):
             continue
         fired[name] = fired.get(name, 0) + 1
@@ -162,7 +164,7 @@ def main():
         note(inject, wrong and struck + ": " + wrong)
     print("report: agentify: %d calls of %d kinds have failed" % (sum(fired.values()), len(fired)))
     note("many kinds of calls have failed", "" if len(fired) > 20 or sys.argv[1:] else str(fired))
-    # Canary: a keeper whose signals reach nobody leaves the daemon, which the judge must see.
+    # Canary: if the keeper's signals do nothing, the daemon is left, which the judge must notice.
     wrong, _ = live("kill:retval=0:when=1+")
     note("canary: signals that reach nobody", "" if wrong else "not seen")
     print("%d passed, %d failed" % (passed, failed))

@@ -1,4 +1,4 @@
-// The conclusions of `agentify doctor`, from logs and findings written by hand.
+// Tests the conclusions of `agentify doctor`, from logs and findings written by hand.
 #include "tools/agentify/doctor/findings.h"
 
 #include <catch2/catch.hpp>

@@ -18,7 +18,7 @@ sys.path.insert(0, str(TESTS / "releases"))
 from double import AGENTIFY, BUILD, marked, wait_until
 from world import case, has, main, same
 
-# A daemon that does what its kind says, and leaves word of every start.
+# A daemon that behaves as its kind says, and records every start.
 DAEMON = """#!/bin/sh
 echo "{version} $*" >>"$STARTS"
 case $1 in
@@ -27,11 +27,9 @@ esac
 test {kind} != dies || {{ exec tail -f /no/such/file; }}
 echo >&7
 exec tail -f /dev/null
-"""
-
-
-class Follower:
-    """An upgrader whose daemon follows the world's releases."""
+"""Tests a daemon that follows a directory of releases, with the real upgrader, agentify and
+agent-releases. A release that is added must run, or be given up for good; no upgrade may be
+requested twice. Ends with `N passed, N failed`."""
 
     def __init__(self, world, *options, program=None):
         self.world = world
@@ -75,7 +73,7 @@ class Follower:
         return os.path.basename(os.path.realpath(self.world.path("releases", "current")))
 
     def starts(self, version):
-        """With which arguments it was started: of checks `-t`."""
+        """Returns the arguments of each start; a check has `-t`."""
         lines = self.starts_path.read_text().splitlines()
         return [line.split(" ", 1)[1] for line in lines if line.startswith(version + " ")]
 
@@ -100,7 +98,7 @@ def add(world, version, kind="good", **keywords):
 
 
 def begin(world, *options, **keywords):
-    """1.0.0 runs, from a place that was adopted."""
+    """Starts the follower with 1.0.0, from an adopted program."""
     world.make_key()
     place = world.write("agent", daemon("1.0.0"), 0o755)
     world.succeeds("adopt", "--as=1.0.0", place)
@@ -134,7 +132,7 @@ def unfit(world):
     add(world, "1.2.0")
     follower.wait_for_version("1.2.0")
 
-    same(follower.starts("1.0.0"), ["-t", ""])  # and went on
+    same(follower.starts("1.0.0"), ["-t", ""])  # the daemon ran on
     same(follower.starts("1.1.0"), ["-t"])
     same(follower.asked("1.1.0"), 1)
     follower.stop()

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Kills agentify, its keeper, the daemon or the upgrader at every system call of an upgrade, under
-a small init, and looks at what follows: one daemon or none, never two, and in the end one again.
+"""Kills agentify, its keeper, the daemon or the upgrader at every system call of an upgrade,
+under a small init, and checks what follows: one daemon or none, never two, and in the end one
+again.
 
-usage: kill.py [POINTS]   as many points, evenly spread; a few without it. Ends with `N passed, N
-failed`, a point each. WORKERS=N; POINT=NAME:NUMBER:VICTIM for one of them."""
+usage: kill.py [POINTS]   this number of points, evenly spread; without it a few. Ends with `N
+passed, N failed`, one for each point. WORKERS=N; POINT=NAME:NUMBER:VICTIM for one point."""
 
 import multiprocessing
 import os
@@ -21,9 +22,9 @@ from double import AGENTIFY, BUILD, marked, runs
 from tracer import Family, become_subreaper, name_of
 
 PATIENCE = 60
-# For make check: every victim, a few times.
+# The number of points for `make check`: every victim, a few times.
 FEW = 21
-# Who is killed; of two the one that was started first, or last.
+# The processes that are killed; if there are two of a kind, the one that was started first or last.
 VICTIMS = ["agentify first", "agentify last", "agentify-keeper first", "agentify-keeper last",
            "witness first", "witness last", "upgrader first"]
 WITNESS = BUILD / "tests/together/agentify/witness"
@@ -36,7 +37,7 @@ def upgrader_command(directory):
 
 
 class Life:
-    """One life of a machine: an upgrader with its daemon, an upgrade, an end; maybe a strike."""
+    """One life of a machine: an upgrader with its daemon, an upgrade, an end; perhaps a kill."""
 
     def __init__(self, point=None):
         self.point = point
@@ -54,7 +55,7 @@ class Life:
         self.upgrader = None
         self.names = {}
 
-    # ---- the strike
+    # ---- the kill
 
     def step(self, pid, name):
         self.steps[name] += 1
@@ -76,7 +77,7 @@ class Life:
     def find(self, victim):
         name, which = victim.split()
         found = sorted(pid for pid in self.family.alive if name_of(pid) == name)
-        if name == "witness":  # a daemon's child is not the daemon
+        if name == "witness":  # the daemon's child does not count as the daemon
             found = [pid for pid in found if name_of(parent_of(pid)) != "witness"]
         if name == "agentify":
             found = [pid for pid in found if parent_of(pid) == self.upgrader]
@@ -98,7 +99,7 @@ class Life:
     def run_until(self, condition, what):
         end = time.monotonic() + PATIENCE
         looked = 0
-        while time.monotonic() < end:  # or until the condition holds
+        while time.monotonic() < end:  # ends earlier if the condition holds
             happened = self.family.look()
             looked += 1
             if self.upgrader in self.family.ended and self.starts < 3 and not self.ending:
@@ -113,7 +114,8 @@ class Life:
     ending = False
 
     def daemon_runs(self):
-        """One that has started last and lives, and whose upgrader says that all is well."""
+        """Returns true if the daemon that was started last lives, and its upgrader says that all is
+        well."""
         record = self.record()
         return bool(record) and runs(int(record[-1].split()[1])) and (
             self.upgrader not in self.family.ended)
@@ -131,7 +133,7 @@ class Life:
             os.kill(last, signal.SIGTERM)
         except ProcessLookupError:
             pass
-        # Whoever is struck now is not started again: only what is left counts.
+        # A process that is killed now is not started again: only the remaining processes matter.
         self.run_until(lambda: last in self.family.ended, "the upgrader's end")
         self.run_until(lambda: not marked(self.mark), "the end of all processes")
         for line in self.record():
@@ -141,7 +143,8 @@ class Life:
         if self.upgrader != upgrader or upgrader in self.family.ended:
             return True
         text = self.log_path.read_text(errors="replace")
-        # One that waits for its lock takes the signal as another start, not as an upgrade.
+        # An upgrader that waits for its lock takes the signal as a request about its start, not as
+        # an upgrade.
         words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
         return any(word in text for word in words)
 
@@ -168,7 +171,7 @@ def parent_of(pid):
 
 
 def live(point):
-    """What is wrong with that life, or nothing; and its steps."""
+    """Returns what is wrong with one life, or nothing; and its steps."""
     life = Life(point)
     try:
         life.play()
@@ -181,7 +184,7 @@ def live(point):
 
 
 def live_through(point):
-    """In a worker, which traces and reaps nobody else's."""
+    """Runs in a worker process, which traces and reaps only its own processes."""
     wrong, _, struck = live(point)
     return point, wrong, struck
 

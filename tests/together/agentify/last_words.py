@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""agentify --last-words: a daemon's last line stands in the reason of its failure, its last words
-in a file, and all that it writes reaches the log without ever keeping it up. Ends with
-`N passed, N failed`."""
+"""Tests agentify --last-words: a daemon's last line is in the reason of its failure, its last
+words are in a file, and its whole output reaches the log without ever delaying the daemon. Ends
+with `N passed, N failed`."""
 
 import os
 import signal
@@ -21,13 +21,14 @@ def words(stage):
 
 
 def passed_on(one):
-    """The daemon's lines in the log, where agentify's own stand between them."""
+    """Returns the daemon's lines in the log, without agentify's own between them."""
     lines = one.log().splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("agentify: "))
 
 
 def test_a_daemon_that_ends_on_trial_says_why(stage):
-    """its last line is in the reason, and all that it wrote is in the file and in the log"""
+    """the daemon's last line is in the reason, and its whole output is in the file and in the
+    log"""
     daemon = stage.script("daemon", "echo one; echo >&2 'bind: in use'; echo; exit 3")
     one = stage.agentify(words(stage), daemon=[daemon]).activate()
     reason = "the daemon exited with status 3; its last line: bind: in use"
@@ -40,7 +41,7 @@ def test_a_daemon_that_ends_on_trial_says_why(stage):
 
 
 def test_a_daemon_that_is_never_ready_says_why(stage):
-    """while it runs, and a line that has no end yet counts"""
+    """the last words can be read while the daemon runs, and a line without an end counts"""
     daemon = stage.script("daemon", "echo old; printf 'waiting for a disk'; " + WAITS)
     one = stage.agentify("--last-words", "--ready=fd:9", daemon=[daemon])
     one.expect("ready")
@@ -55,7 +56,7 @@ def test_a_daemon_that_is_never_ready_says_why(stage):
 
 
 def test_a_first_daemon_says_why(stage):
-    """by its status, and in the log"""
+    """the last line is in the status, and in the log"""
     daemon = stage.script("daemon", "echo no disk; exit 4")
     one = stage.agentify(words(stage), daemon=[daemon], role="first").activate()
     text = "the daemon exited with status 4; its last line: no disk"
@@ -65,7 +66,7 @@ def test_a_first_daemon_says_why(stage):
 
 
 def test_without_the_option_nothing_is_kept(stage):
-    """and the daemon writes to the log itself"""
+    """no last words are kept, and the daemon writes to the log itself"""
     daemon = stage.script("daemon", "readlink /proc/$$/fd/2 >$DIR/where; echo x; exit 3")
     for options in ([], ["--last-words=none"]):
         one = stage.agentify(*options, daemon=[daemon]).activate()
@@ -75,7 +76,7 @@ def test_without_the_option_nothing_is_kept(stage):
 
 
 def test_all_is_passed_on(stage):
-    """a megabyte, in order, while the daemon lives and when it ends"""
+    """a megabyte arrives in order, while the daemon lives and when it ends"""
     daemon = stage.script("daemon", "seq 150000; exit 3")
     one = stage.agentify(words(stage), daemon=[daemon]).activate()
     one.wait()
@@ -85,7 +86,8 @@ def test_all_is_passed_on(stage):
 
 
 def test_lines_are_passed_on_whole(stage):
-    """agentify's own stands before a line that the daemon had begun; the last line gets an end"""
+    """agentify's own line comes before a line that the daemon had begun; the last line gets an
+    end"""
     os.mkfifo(stage.directory / "go")
     daemon = stage.script("daemon", "printf 'half a '; echo >&9; read x <$DIR/go; echo line; "
                                     "printf 'no end'; exit 3")
@@ -100,7 +102,8 @@ def test_lines_are_passed_on_whole(stage):
 
 
 def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
-    """what it cannot take is lost, and it is told how much when it takes something again"""
+    """lines for which the log has no room are lost, and it gets their number when it has room
+    again"""
     reads, writes = os.pipe()
     daemon = stage.script("daemon", "seq 150000; echo done >$DIR/done; " + WAITS)
     one = stage.agentify(words(stage), daemon=[daemon], stderr=writes).activate()
@@ -125,7 +128,8 @@ def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
 
 
 def test_the_last_words_outlive_agentify(stage):
-    """whoever kills it, as the upgrader does with a first daemon that is late"""
+    """the last words are written whoever kills agentify, as the upgrader does with a first daemon
+    that is late"""
     daemon = stage.script("daemon", "echo recovering; " + WAITS)
     one = stage.agentify(words(stage), "--ready=fd:9", daemon=[daemon], role="first").activate()
     stage.read("pid")
@@ -136,7 +140,8 @@ def test_the_last_words_outlive_agentify(stage):
 
 
 def test_a_lost_keeper_is_told(stage):
-    """on trial by unfit, otherwise by the status, with the daemon's last line"""
+    """the failure is reported on trial by unfit, otherwise by the status, with the daemon's last
+    line"""
     for role, kind, member in (("candidate", "unfit", "reason"), ("first", "status", "text")):
         (stage.directory / "f").unlink(missing_ok=True)
         (stage.directory / "pid").unlink(missing_ok=True)
@@ -150,7 +155,7 @@ def test_a_lost_keeper_is_told(stage):
 
 
 def test_a_file_that_cannot_be_written_is_named(stage):
-    """and the reason is told as ever"""
+    """the reason is reported all the same"""
     daemon = stage.script("daemon", "echo why; exit 3")
     one = stage.agentify("--last-words=/no/such/place", daemon=[daemon]).activate()
     assert one.expect("unfit")["reason"].endswith("its last line: why")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""agentify's life beside a double of the upgrader: the check, the start, the stop, the end."""
+"""Tests agentify's life beside a double of the upgrader: the check, the start, the stop, the
+end."""
 
 import fcntl
 import os
@@ -13,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import (AGENTIFY, begins, descendants, name_of, run_command, run_tests, runs,
                     stat_fields, tests_of, wait_until)
 
-# A daemon that tells its pid and waits.
+# A daemon that writes its pid to a file and waits.
 WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
 
 
@@ -22,7 +23,7 @@ def waits(stage):
 
 
 def test_a_held_daemon_is_not_started(stage):
-    """held it does nothing, and at the end of its input it exits"""
+    """while held, agentify starts nothing, and at the end of its input it exits"""
     one = stage.agentify(daemon=waits(stage))
     one.expect("ready")
     assert not (stage.directory / "pid").exists()
@@ -33,7 +34,7 @@ def test_a_held_daemon_is_not_started(stage):
 
 
 def test_activated_it_starts_and_stopped_it_stops(stage):
-    """hello, ready, healthy, stopped, and status 0, with no process left"""
+    """agentify says hello, ready, healthy, stopped, exits with status 0, and leaves no process"""
     one = stage.agentify("--version=1.2", daemon=waits(stage)).activate()
     assert one.messages[0] == {"type": "hello", "protocol": 1, "version": "1.2"} or (
         one.messages[0]["version"] == "1.2"
@@ -57,7 +58,7 @@ def test_a_good_check_is_run_before_ready(stage):
 
 
 def test_a_failed_check_is_unfit_with_its_last_line(stage):
-    """what it printed last is the reason"""
+    """the last line that the check printed is the reason"""
     check = "echo first; echo >&2 'line 7: no such thing'; exit 3"
     one = stage.agentify(f"--check={check}", daemon=waits(stage))
     assert one.expect("unfit")["reason"] == "check: line 7: no such thing"
@@ -68,7 +69,7 @@ def test_a_failed_check_is_unfit_with_its_last_line(stage):
 
 
 def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
-    """what the check prints into a pipe that is full is lost, and the check goes on"""
+    """output of the check for which a pipe has no room is lost, and the check goes on"""
     reads, writes = os.pipe()
     one = stage.agentify("--check=yes | head -c 300000", daemon=waits(stage), stderr=writes)
     one.activate()
@@ -81,7 +82,7 @@ def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
 
 
 def test_a_log_file_at_its_limit_is_not_the_end(stage):
-    """what cannot be written to it is lost"""
+    """output that cannot be written to the file is lost"""
     limit = ["/usr/bin/prlimit", "--fsize=0"]
     one = stage.agentify(daemon=["/usr/bin/tail", "-f", "/dev/null"], prefix=limit).activate()
     one.expect("healthy")
@@ -92,7 +93,7 @@ def test_a_log_file_at_its_limit_is_not_the_end(stage):
 
 
 def test_a_check_that_does_not_end_is_killed(stage):
-    """it is unfit, and nothing of it is left"""
+    """agentify says unfit, and no process of the check is left"""
     one = stage.agentify("--check=echo slow; tail -f /dev/null", "--check-timeout=200ms",
                          daemon=waits(stage))
     assert one.expect("unfit")["reason"] == "check: it has not ended in time: slow"
@@ -101,7 +102,7 @@ def test_a_check_that_does_not_end_is_killed(stage):
 
 
 def test_a_check_goes_with_a_killed_agentify(stage):
-    """whoever kills the candidate leaves nothing of its check behind"""
+    """if the candidate is killed, no process of its check is left"""
     one = stage.agentify("--check=echo $$ >$DIR/check; tail -f /dev/null", daemon=waits(stage))
     pid = int(stage.read("check"))
     one.kill()
@@ -109,7 +110,7 @@ def test_a_check_goes_with_a_killed_agentify(stage):
 
 
 def test_its_exit_is_the_daemons(stage):
-    """status and signal are passed on"""
+    """agentify exits with the daemon's status, or dies of the same signal"""
     one = stage.agentify(daemon=["/bin/sh", "-c", "exit 7"]).activate()
     assert one.wait() == 7
     two = stage.agentify(daemon=["/bin/sh", "-c", "kill -SEGV $$"]).activate()
@@ -118,7 +119,7 @@ def test_its_exit_is_the_daemons(stage):
 
 
 def test_a_program_that_cannot_be_executed_is_unfit_on_trial(stage):
-    """the kernel's word is the reason"""
+    """the kernel's error is the reason"""
     path = stage.directory / "broken"
     path.write_bytes(b"\x7fELF" + bytes(100))
     path.chmod(0o755)
@@ -128,7 +129,7 @@ def test_a_program_that_cannot_be_executed_is_unfit_on_trial(stage):
 
 
 def test_the_stop_plan_goes_from_signal_to_signal(stage):
-    """each for its time, and SIGKILL at the end is an unclean stop"""
+    """each signal gets its time, and SIGKILL at the end makes the stop unclean"""
     text = "for s in INT QUIT TERM; do trap \"echo $s >>$DIR/got\" $s; done; " + WAITS
     daemon = [stage.script("daemon", text)]
     one = stage.agentify("--stop=QUIT:100ms,INT:100ms,TERM:100ms", daemon=daemon).activate()
@@ -141,7 +142,7 @@ def test_the_stop_plan_goes_from_signal_to_signal(stage):
 
 
 def test_sigkill_on_the_plan_is_a_clean_stop(stage):
-    """who lists KILL means it"""
+    """a plan with KILL in it is carried out, and the stop is clean"""
     daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
     one = stage.agentify("--stop=TERM:100ms,KILL", daemon=daemon).activate()
     stage.read("pid")
@@ -151,7 +152,7 @@ def test_sigkill_on_the_plan_is_a_clean_stop(stage):
 
 
 def test_the_deadline_of_the_stop_is_kept(stage):
-    """a plan that is longer than the deadline is cut"""
+    """a plan that is longer than the deadline is cut short"""
     daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
     one = stage.agentify("--stop=TERM:1h", daemon=daemon).activate()
     stage.read("pid")
@@ -161,7 +162,7 @@ def test_the_deadline_of_the_stop_is_kept(stage):
 
 
 def test_what_the_daemon_leaves_is_killed_at_the_stop(stage):
-    """children that ignore SIGTERM, and one in a session of its own"""
+    """children that ignore SIGTERM are killed, and so is one in a session of its own"""
     text = ("trap '' TERM; setsid tail -f /dev/null & (trap '' TERM; tail -f /dev/null) & "
             "trap 'exit 0' TERM; " + WAITS)
     one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
@@ -177,7 +178,7 @@ def test_what_the_daemon_leaves_is_killed_at_the_stop(stage):
 
 
 def test_what_a_crashed_daemon_leaves_is_killed(stage):
-    """before agentify ends as it ended"""
+    """the other processes are killed before agentify ends as the daemon ended"""
     text = "tail -f /dev/null & tail -f /dev/null & echo $$ >$DIR/pid; exit 3"
     one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
     assert one.wait() == 3
@@ -185,7 +186,7 @@ def test_what_a_crashed_daemon_leaves_is_killed(stage):
 
 
 def test_end_of_input_stops_it_in_order(stage):
-    """the upgrader has gone: the daemon is stopped by its plan"""
+    """when the upgrader has gone, the daemon is stopped by its plan"""
     daemon = [stage.script("daemon", "trap 'echo bye >$DIR/bye; exit 0' QUIT; " + WAITS)]
     one = stage.agentify("--stop=QUIT:60s", daemon=daemon).activate()
     stage.read("pid")
@@ -196,7 +197,7 @@ def test_end_of_input_stops_it_in_order(stage):
 
 
 def test_sigterm_stops_it_in_order(stage):
-    """whoever sent it"""
+    """SIGTERM stops the daemon, whoever sent it"""
     one = stage.agentify(daemon=waits(stage)).activate()
     stage.read("pid")
     one.kill(signal.SIGTERM)
@@ -205,7 +206,7 @@ def test_sigterm_stops_it_in_order(stage):
 
 
 def test_a_killed_agentify_leaves_no_daemon(stage):
-    """the keeper kills all of it, also what has left its session"""
+    """the keeper kills all processes of the daemon, also one that has left its session"""
     daemon = [stage.script("daemon", "trap '' TERM; setsid tail -f /dev/null & " + WAITS)]
     one = stage.agentify(daemon=daemon).activate()
     stage.read("pid")
@@ -215,7 +216,7 @@ def test_a_killed_agentify_leaves_no_daemon(stage):
 
 
 def test_a_killed_keeper_leaves_no_daemon(stage):
-    """agentify kills all of it, and ends"""
+    """agentify kills all processes of the daemon, and exits"""
     daemon = [stage.script("daemon", "trap '' TERM; setsid tail -f /dev/null & " + WAITS)]
     one = stage.agentify(daemon=daemon).activate()
     stage.read("pid")
@@ -226,8 +227,8 @@ def test_a_killed_keeper_leaves_no_daemon(stage):
 
 
 def test_a_killed_keeper_leaves_no_daemon_on_a_slow_machine(stage):
-    """also where looking for the daemon takes longer than the time between two looks: the timer is
-    then due when the loop begins its turn, and the end must not wait for anything else"""
+    """the daemon is killed even if looking for it takes longer than the time between two looks: the
+    timer is then due when the loop begins its turn, and the end must not wait for anything else"""
     trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null",
              "-e", "trace=getdents64,pidfd_send_signal",
              "-e", "inject=getdents64:error=EIO:when=1",
@@ -241,7 +242,7 @@ def test_a_killed_keeper_leaves_no_daemon_on_a_slow_machine(stage):
 
 
 def test_a_stopped_keeper_obeys_all_the_same(stage):
-    """an order makes it go on"""
+    """a stopped keeper is continued when it gets an order"""
     one = stage.agentify(daemon=waits(stage)).activate()
     stage.read("pid")
     os.kill(one.keeper(), signal.SIGSTOP)
@@ -252,7 +253,7 @@ def test_a_stopped_keeper_obeys_all_the_same(stage):
 
 
 def test_a_keeper_killed_while_held_is_unfit(stage):
-    """before there is any daemon"""
+    """a keeper that is killed before there is a daemon makes agentify unfit"""
     one = stage.agentify(daemon=waits(stage))
     one.expect("ready")
     os.kill(one.keeper(), signal.SIGKILL)
@@ -261,7 +262,8 @@ def test_a_keeper_killed_while_held_is_unfit(stage):
 
 
 def test_a_second_daemon_waits_until_the_first_has_gone(stage):
-    """by the lock of the daemon, though the first agentify has been killed"""
+    """the second daemon waits for the first one's lock, even if the first agentify has been
+    killed"""
     for lock in (True, False):
         daemon = waits(stage)
         one = stage.agentify(daemon=daemon, lock=lock).activate()
@@ -285,7 +287,8 @@ def test_a_second_daemon_waits_until_the_first_has_gone(stage):
 
 
 def test_a_daemon_that_outlives_both_keeps_a_second_one_away(stage):
-    """agentify and keeper are killed at one instant; the kernel's signal is ignored"""
+    """agentify and keeper are killed at the same instant, and the daemon ignores the kernel's
+    signal"""
     for lock in (True, False):
         daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
         one = stage.agentify(daemon=daemon, lock=lock).activate()
@@ -307,8 +310,9 @@ def test_a_daemon_that_outlives_both_keeps_a_second_one_away(stage):
 
 
 def test_no_other_user_can_take_the_lock(stage):
-    """without the upgrader's lock it is a file that only this user can open; a name in the kernel,
-    which anybody may take who knows the upgrader's process number and start time, is none"""
+    """without the upgrader's lock, the lock is a file that only this user can open; it is not an
+    abstract name, which any process could take that knows the upgrader's process number and start
+    time"""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
         stranger.bind("\0agentify/%d/%s" % (os.getpid(), stat_fields(os.getpid())[19]))
         one = stage.agentify(daemon=waits(stage)).activate()
@@ -320,7 +324,7 @@ def test_no_other_user_can_take_the_lock(stage):
 
 
 def test_a_directory_that_others_can_open_is_refused(stage):
-    """before anything is started, and the words name the directory"""
+    """agentify is unfit before anything is started, and the reason names the directory"""
     (stage.directory / "agentify").mkdir(0o755)
     one = stage.agentify(daemon=waits(stage))
     reason = one.expect("unfit")["reason"]
@@ -329,7 +333,7 @@ def test_a_directory_that_others_can_open_is_refused(stage):
 
 
 def test_locks_of_upgraders_that_have_gone_are_removed(stage):
-    """but for those that somebody holds"""
+    """old locks are removed, except those that a process holds"""
     place = stage.directory / "agentify"
     place.mkdir(0o700)
     names = ["1.1", "%d.1" % os.getpid(), "1.2", "another"]
@@ -343,7 +347,7 @@ def test_locks_of_upgraders_that_have_gone_are_removed(stage):
 
 
 def test_without_proc_nothing_is_started(stage):
-    """since nothing could be stopped: also where the upgrader has a lock"""
+    """agentify refuses to start, since it could stop nothing, even if the upgrader has a lock"""
     for lock in (True, False):
         trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null", "-P", "/proc/self/stat",
                  "-e", "trace=access,faccessat,faccessat2",
@@ -354,7 +358,7 @@ def test_without_proc_nothing_is_started(stage):
 
 
 def test_a_stop_while_it_waits_is_clean(stage):
-    """nothing has been started, so nothing has to be stopped"""
+    """nothing was started, so nothing has to be stopped"""
     daemon = waits(stage)
     one = stage.agentify(daemon=daemon).activate()
     stage.read("pid")
@@ -372,7 +376,7 @@ def test_a_stop_while_it_waits_is_clean(stage):
 
 
 def test_the_daemons_output_stays_off_the_protocol(stage):
-    """a flood of it on both outputs, and its input is empty"""
+    """a flood on both outputs is passed on, and the daemon's input is empty"""
     text = "cat; i=0; while [ $i -lt 2000 ]; do echo out$i; echo err$i >&2; i=$((i+1)); done; "
     one = stage.agentify(daemon=[stage.script("daemon", text + WAITS)]).activate()
     stage.read("pid")
@@ -382,15 +386,15 @@ def test_the_daemons_output_stays_off_the_protocol(stage):
     assert "out1999" in one.log() and "err1999" in one.log()
 
 
-# The shell's own descriptor of its script is 10 or more.
+# The shell's own descriptor for its script is 10 or higher.
 LOOKS = ("ls -l /proc/$$/fd >$DIR/NAME.ls; "
          "sed -n 's/.* \\([0-9]\\) -> /\\1=/p' $DIR/NAME.ls >$DIR/NAME.fds; "
          "env >$DIR/NAME.env; echo done >$DIR/NAME\n")
 
 
 def test_lock_and_sockets_reach_the_daemon(stage):
-    """the sockets reach the check, too, each with its own LISTEN_PID; other commands get nothing,
-    and none a variable of the protocol"""
+    """the sockets also reach the check, each with its own LISTEN_PID; other commands get none, and
+    no command gets a variable of the protocol"""
     passed = [socket.socket(), socket.socket()]
     for each in passed:
         each.bind(("127.0.0.1", 0))
@@ -423,7 +427,7 @@ def test_lock_and_sockets_reach_the_daemon(stage):
 
 
 def test_a_replaced_program_is_executed_by_its_descriptor(stage):
-    """what was checked is what runs"""
+    """the checked file is what runs, even if its path has changed"""
     path = stage.directory / "program"
     path.write_bytes(Path("/bin/sh").read_bytes())
     path.chmod(0o755)
@@ -437,11 +441,11 @@ def test_a_replaced_program_is_executed_by_its_descriptor(stage):
 
 
 def test_signals_are_passed_on(stage):
-    """HUP and USR1 reach the daemon"""
+    """HUP and USR1 are passed on to the daemon"""
     text = "for s in HUP USR1; do trap \"echo $s >>$DIR/got\" $s; done; " + WAITS
     one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
     stage.read("pid")
-    one.expect("healthy")  # it knows that the daemon runs
+    one.expect("healthy")  # agentify knows that the daemon runs
     one.kill(signal.SIGHUP)
     wait_until(lambda: stage.lines("got") == ["HUP"], "HUP")
     one.kill(signal.SIGUSR1)
@@ -449,14 +453,14 @@ def test_signals_are_passed_on(stage):
 
 
 def test_a_usage_error_is_unfit(stage):
-    """the upgrader is told which option is wrong"""
+    """the reason that the upgrader gets names the wrong option"""
     one = stage.agentify("--ready=never", daemon=waits(stage))
     assert "--ready=never" in one.expect("unfit")["reason"]
     assert one.wait() == 2
 
 
 def test_version_command(stage):
-    """its last line is the version"""
+    """the last line of the command's output is the version"""
     one = stage.agentify("--version-command=echo noise; echo 4.5", daemon=waits(stage))
     assert one.expect("hello")["version"] == "4.5"
     two = stage.agentify("--version-command=exit 1", daemon=waits(stage))
@@ -464,7 +468,7 @@ def test_version_command(stage):
 
 
 def test_help_and_version(stage):
-    """on standard output"""
+    """both are printed on standard output"""
     del stage
     assert run_command(str(AGENTIFY), "--help").stdout.startswith("Usage: agentify run ")
     assert run_command(str(AGENTIFY), "--version").stdout.startswith("agentify ")

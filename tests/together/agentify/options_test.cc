@@ -1,4 +1,4 @@
-// agentify's command line.
+// Tests the parser of agentify's command line.
 #include "tools/agentify/options.h"
 
 #include <catch2/catch.hpp>

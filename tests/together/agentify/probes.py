@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What --ready makes of a server's answers by http and https: certificates, redirections, answers
-without an end, and servers that never answer. Ends with `N passed, N failed`."""
+"""Tests how --ready judges a server's answers by http and https: certificates, redirections,
+answers without an end, and servers that never answer. Ends with `N passed, N failed`."""
 
 import os
 import shutil
@@ -16,13 +16,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import begins, run_tests, tests_of, wait_until
 
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
-# More than any connection holds.
+# More parts than any connection can buffer.
 PARTS = 1000000
 
 
 class Server:
-    """Takes connections at one address until it is closed. It keeps the requests, and sends the
-    answer, or calls it with the connection."""
+    """A server at one address. It keeps the requests, and sends the answer, or calls it with the
+    connection."""
 
     def __init__(self, answer=GOOD, address="127.0.0.1", port=0, certificate=None):
         self.answer = answer
@@ -36,7 +36,7 @@ class Server:
         threading.Thread(target=self.take_all, daemon=True).start()
 
     def take_all(self):
-        while True:  # until __exit__() closes the listener
+        while True:  # ends when __exit__() closes the listener
             try:
                 connection, _ = self.listener.accept()
             except OSError:
@@ -54,7 +54,7 @@ class Server:
                 else:
                     connection.sendall(self.answer)
         except OSError:
-            pass  # of ssl, too: the other side did not like the certificate
+            pass  # an error of ssl, too: the other side did not accept the certificate
 
     def __enter__(self):
         return self
@@ -65,7 +65,8 @@ class Server:
 
 
 def certificate_for(stage, host):
-    """The path of a file with a key and a certificate that the host has signed itself."""
+    """Makes a key and a self-signed certificate for the host, and returns the path of their
+    file."""
     path = stage.directory / (host + ".pem")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
@@ -102,7 +103,7 @@ def refuses(stage, words, *options):
 
 
 def test_a_certificate_is_verified(stage):
-    """by the file of --ca-file; what it does not have is refused, in words"""
+    """a certificate in the file of --ca-file is accepted; another is refused, with the reason"""
     with Server(certificate=certificate_for(stage, "localhost")) as server:
         url = f"https://localhost:{server.port}/well?x"
         is_ready(activated(stage, "--ready=" + url, f"--ca-file={stage.directory}/localhost.pem"))
@@ -115,7 +116,7 @@ def test_a_certificate_is_verified(stage):
 
 
 def test_a_certificate_is_for_one_host(stage):
-    """with none for --ca-file any certificate is accepted, of this machine alone"""
+    """with --ca-file=none any certificate is accepted, but only from this machine"""
     other = certificate_for(stage, "other.example")
     with Server(certificate=other) as server:
         url = f"https://localhost:{server.port}/"
@@ -128,7 +129,7 @@ def test_a_certificate_is_for_one_host(stage):
 
 
 def test_health_by_https(stage):
-    """a daemon whose certificate is not the trusted one falls sick on trial"""
+    """if the daemon's certificate is not the trusted one, the daemon counts as sick on trial"""
     trusted = certificate_for(stage, "localhost")
     stranger = certificate_for(stage, "stranger")
     for certificate, kind in ((trusted, "healthy"), (stranger, "unfit")):
@@ -147,7 +148,7 @@ def activated_on_trial(stage, *options):
 
 
 def test_plain_text_where_tls_is_asked_for(stage):
-    """is a bad answer, and so is TLS where plain text is asked for"""
+    """plain text is a bad answer to https, and TLS is one to http"""
     with Server() as server:
         is_not_ready(activated(stage, f"--ready=https://localhost:{server.port}/",
                                "--ca-file=none"), "SSL")
@@ -159,7 +160,7 @@ def test_plain_text_where_tls_is_asked_for(stage):
 
 
 def test_a_redirection_is_not_followed(stage):
-    """it is a good answer by itself"""
+    """a redirection is a good answer by itself"""
     with Server() as aim:
         moved = f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{aim.port}/\r\n\r\n"
         with Server(moved.encode()) as server:
@@ -168,7 +169,7 @@ def test_a_redirection_is_not_followed(stage):
 
 
 def without_end(first, more, ended):
-    """An answer that goes on and on, until the connection is closed."""
+    """Returns an answer that goes on until the connection is closed."""
     def answer(connection):
         try:
             connection.sendall(first)
@@ -180,7 +181,7 @@ def without_end(first, more, ended):
 
 
 def test_an_answer_without_an_end(stage):
-    """its head counts, and nothing behind that is taken; a head without an end is refused"""
+    """the head decides, and no body is read; a head without an end is refused"""
     ended = threading.Event()
     with Server(without_end(b"HTTP/1.1 200 Well\r\n\r\n", b"x" * 65536, ended)) as server:
         is_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"))
@@ -193,7 +194,7 @@ def test_an_answer_without_an_end(stage):
         wait_until(ended.is_set, "the connection is closed")
 
 
-# What a server sends, and the words for it.
+# Bad answers of a server, and the words for them.
 BAD_ANSWERS = [(b"HTTP/1.1 503 Not Yet\r\n\r\n", "http: 503"),
                (b"HTTP/1.0 404 x\r\n\r\n", "http: 404"),
                (b"SSH-2.0-OpenSSH\r\n", "the answer is not one in HTTP"),
@@ -201,14 +202,14 @@ BAD_ANSWERS = [(b"HTTP/1.1 503 Not Yet\r\n\r\n", "http: 503"),
 
 
 def test_bad_answers_are_told(stage):
-    """in words, whatever it was"""
+    """every bad answer is reported in words"""
     for answer, words in BAD_ANSWERS:
         with Server(answer) as server:
             is_not_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"), words)
 
 
 def test_a_server_that_never_answers(stage):
-    """is given up in time; on trial the reason says that nothing was answered"""
+    """the probe is given up in time; on trial the reason says that nothing was answered"""
     never = threading.Event()
     with Server(lambda connection: never.wait()) as server:
         is_not_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"),
@@ -226,7 +227,8 @@ HOSTS = "127.0.0.2 two\n127.0.0.1 two\n"
 
 
 def test_an_address_that_hangs_leaves_time_for_the_next(stage):
-    """by http and by https, whose certificate is for the name, and not for an address"""
+    """both addresses are asked by http and by https, whose certificate is for the name, not for an
+    address"""
     (stage.directory / "hosts").write_text(HOSTS)
     hosts = ["/usr/bin/unshare", "--mount", "--map-root-user", "/bin/sh", "-c",
              'mount --bind "$0" /etc/hosts && exec "$@"', str(stage.directory / "hosts")]
@@ -243,7 +245,7 @@ def test_an_address_that_hangs_leaves_time_for_the_next(stage):
 
 
 def test_no_proxy_is_asked(stage):
-    """whatever the environment says"""
+    """probes use no proxy, whatever the environment says"""
     with Server() as server:
         proxies = {"http_proxy": "http://127.0.0.1:1", "all_proxy": "http://127.0.0.1:1"}
         is_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/", env=proxies))

@@ -18,7 +18,7 @@ WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; d
 # A daemon that becomes ready when the test makes the file `go`.
 WHEN_TOLD = "echo $$ >$DIR/pid; until [ -e $DIR/go ]; do timeout 0.02 tail -f /dev/null; done; "
 
-# The daemons here end when agentify's keeper has gone, which is their parent.
+# A server for the tests. It exits when agentify's keeper, its parent, has exited.
 SERVER = """
 import os, select, socket, sys
 keeper = os.getppid()
@@ -81,7 +81,7 @@ def make(stage, name, text=""):
 
 
 def not_yet(stage, one):
-    """It runs, and has not been vouched for although it has been asked for a while."""
+    """Checks that the daemon runs, and that agentify does not say healthy for a while."""
     stage.read("pid")
     end = time.monotonic() + 0.3
     while time.monotonic() < end:
@@ -102,7 +102,7 @@ def becomes_ready(stage, ready, daemon, do=None):
 
 
 def test_tcp(stage):
-    """ready when it takes a connection"""
+    """the daemon is ready when it accepts a connection"""
     port = free_port()
     becomes_ready(stage, f"tcp:{port}", python(stage, SERVER, "tcp", str(port), ""))
 
@@ -114,12 +114,12 @@ def test_tcp_by_name(stage):
     becomes_ready(stage, f"tcp:localhost:{port}", daemon)
 
 
-# Where /etc/hosts gives a name two addresses, in this order; another name has only the first.
+# In this /etc/hosts one name has two addresses, in this order; the other name has only one.
 HOSTS = "::1 two\n127.0.0.1 two\n127.0.0.2 one\n"
 
 
 def test_every_address_of_a_name_is_asked(stage):
-    """one that answers is enough, and the words say what each answered"""
+    """one address that answers is enough, and the words say what each answered"""
     (stage.directory / "hosts").write_text(HOSTS)
     hosts = ["/usr/bin/unshare", "--mount", "--map-root-user", "/bin/sh", "-c",
              'mount --bind "$0" /etc/hosts && exec "$@"', str(stage.directory / "hosts")]
@@ -138,7 +138,7 @@ def test_every_address_of_a_name_is_asked(stage):
 
 
 def test_the_last_answer_is_told_while_it_waits(stage):
-    """in the status, whatever kind of probe it is"""
+    """the status has the reason, for every kind of probe"""
     daemon = [stage.script("daemon", WAITS)]
     port = free_port()
     for ready, words in (("exec:pg_isredy -q", f"exit status 127: {daemon[0]}: 1: pg_isredy"),
@@ -152,7 +152,8 @@ def test_the_last_answer_is_told_while_it_waits(stage):
 
 
 def test_on_trial_what_is_never_ready_is_unfit(stage):
-    """before the trial ends, whatever passes it, with the last answer of the probe"""
+    """agentify says unfit before the trial ends, whatever passes it, with the last answer of the
+    probe"""
     daemon = [stage.script("daemon", WAITS)]
     for commit in ("survive", "healthy"):
         one = stage.agentify("--ready=exec:echo not now; exit 1", daemon=daemon)
@@ -165,7 +166,7 @@ def test_on_trial_what_is_never_ready_is_unfit(stage):
 
 
 def test_on_trial_the_daemon_has_to_last(stage):
-    """healthy is said when it has been ready for the settle time, at most half the trial"""
+    """healthy is said when the daemon has been ready for the settle time, at most half the trial"""
     daemon = [stage.script("daemon", WHEN_TOLD + "exit 3")]
     one = stage.agentify("--settle=1h", daemon=daemon)
     one.activate(trial_ms=3600000, commit="healthy").expect("status")
@@ -179,13 +180,13 @@ def test_on_trial_the_daemon_has_to_last(stage):
 
 
 def test_unix(stage):
-    """ready when it takes a connection"""
+    """the daemon is ready when it accepts a connection"""
     path = str(stage.directory / "socket")
     becomes_ready(stage, f"unix:{path}", python(stage, SERVER, "unix", path, ""))
 
 
 def test_http(stage):
-    """ready when the answer is good; 503 is none"""
+    """the daemon is ready when the answer is good; 503 is not"""
     port = free_port()
     daemon = python(stage, SERVER, "tcp", str(port), "HTTP/1.1 503 Not Yet\r\n\r\n")
     make(stage, "go")
@@ -194,19 +195,20 @@ def test_http(stage):
 
 
 def test_exec(stage):
-    """ready when the command ends with status 0"""
+    """the daemon is ready when the command exits with status 0"""
     becomes_ready(stage, "exec:test -e $DIR/go", [stage.script("daemon", WAITS)])
 
 
 def test_file(stage):
-    """ready when it has made the file; one that was there before does not count"""
+    """the daemon is ready when it has made the file; an older file does not count"""
     make(stage, "ready", "old")
     daemon = [stage.script("daemon", WHEN_TOLD + "echo new >$DIR/ready; " + WAITS)]
     becomes_ready(stage, f"file:{stage.directory}/ready", daemon)
 
 
 def test_fd(stage):
-    """ready at a newline, also where the number is what something else would have had"""
+    """the daemon is ready at a newline, also if something else would have had the descriptor's
+    number"""
     for number in (3, 7):
         text = WHEN_TOLD + f"printf no >&{number}; echo yes >&{number}; exec {number}>&-; " + WAITS
         for file in ("go", "pid"):
@@ -215,7 +217,7 @@ def test_fd(stage):
 
 
 def test_a_word_that_comes_before_the_news_of_the_start(stage):
-    """is not lost: a quick daemon speaks before agentify knows of it"""
+    """the newline is not lost if a quick daemon writes it before agentify knows of its start"""
     daemon = [stage.script("daemon", "echo >&7; " + WAITS)]
     for _ in range(20):
         one = stage.agentify("--ready=fd:7", daemon=daemon).activate()
@@ -225,14 +227,14 @@ def test_a_word_that_comes_before_the_news_of_the_start(stage):
 
 
 def test_fd_closed_without_a_newline(stage):
-    """never ready, and nothing turns in circles"""
+    """the daemon never becomes ready, and agentify does not spin"""
     daemon = [stage.script("daemon", "exec 5>&-; " + WAITS)]
     one = stage.agentify("--ready=fd:5", daemon=daemon).activate()
     not_yet(stage, one)
 
 
 def test_fd_that_is_taken(stage):
-    """a number of init's socket is refused"""
+    """the number of one of init's sockets is refused"""
     with socket.socket() as passed:
         passed.bind(("127.0.0.1", 0))
         daemon = [stage.script("daemon", WAITS)]
@@ -241,7 +243,7 @@ def test_fd_that_is_taken(stage):
 
 
 def test_after(stage):
-    """ready when it has lived for so long"""
+    """the daemon is ready when it has lived for that time"""
     daemon = [stage.script("daemon", WAITS)]
     one = stage.agentify("--ready=after:100ms", daemon=daemon).activate()
     one.expect("healthy")
@@ -254,7 +256,7 @@ def test_after(stage):
 
 
 def test_vouch_no(stage):
-    """who does not vouch says nothing of it"""
+    """an agentify that does not vouch does not say healthy"""
     daemon = [stage.script("daemon", WAITS)]
     one = stage.agentify("--vouch=no", daemon=daemon).activate()
     one.expect("status", text=begins("the daemon is ready after "))
@@ -264,7 +266,7 @@ def test_vouch_no(stage):
 
 
 def test_readiness_of_a_first_agent(stage):
-    """where the upgrader waits for it, a first agent says when it works, and asks for more time"""
+    """if the upgrader has the feature, a first agent says when it works, and asks for more time"""
     settings = {"role": "first", "features": ["readiness"]}
     for options in ([], ["--vouch=no"]):
         one = notifier(stage, *options, **settings).activate()
@@ -285,7 +287,7 @@ def notifier(stage, *options, **settings):
 
 
 def test_notify(stage):
-    """READY=1 makes it ready, STATUS= is passed on"""
+    """READY=1 makes the daemon ready, and STATUS= is passed on"""
     one = notifier(stage).activate()
     make(stage, "say0", "STATUS=warming up")
     one.expect("status", text="warming up")
@@ -296,7 +298,7 @@ def test_notify(stage):
 
 
 def test_notify_of_a_stranger(stage):
-    """who is none of the daemon's is not believed"""
+    """messages of processes that do not descend from the daemon are ignored"""
     one = notifier(stage).activate()
     name = stage.read("notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
@@ -311,7 +313,7 @@ def test_notify_of_a_stranger(stage):
 
 
 def test_notify_of_a_child(stage):
-    """a child of the daemon may speak, and a barrier is waited for"""
+    """a child of the daemon may send messages, and a barrier is waited for"""
     text = """
 import array, os, socket, sys
 r, w = os.pipe()
@@ -331,7 +333,7 @@ os.read(r, 1)
 
 
 def test_notify_watchdog(stage):
-    """once it has said WATCHDOG=1, only that is a heartbeat"""
+    """after its first WATCHDOG=1, only the daemon's own count as heartbeats"""
     one = notifier(stage, watchdog_ms=300).activate()
     assert stage.read("watchdog") == "300000"
     one.expect("heartbeat")
@@ -346,7 +348,7 @@ def test_notify_watchdog(stage):
 
 
 def test_notify_main_process(stage):
-    """MAINPID moves the daemon's end to another process, of its own alone"""
+    """MAINPID makes another process the main one, if it descends from the daemon"""
     script = stage.script("second.sh", "echo $$ >$DIR/second; exec tail -f /dev/null")
     text = f"import subprocess\nsubprocess.Popen([{script!r}])\n" + NOTIFIES
     one = stage.agentify("--ready=notify", daemon=python(stage, text)).activate()
@@ -355,14 +357,15 @@ def test_notify_main_process(stage):
     one.expect("status", text="strange")
     make(stage, "say1", f"MAINPID={second}\nSTATUS=second\nREADY=1")
     one.expect("healthy")
-    one.kill(signal.SIGHUP)  # the second has no handler, and dies of it
+    one.kill(signal.SIGHUP)  # the second process has no handler, and dies of it
     one.wait()
     assert not runs(first) and not runs(second)
     assert not one.family()
 
 
 def test_a_daemon_that_forks(stage):
-    """twice, as old ones do: its end is the last one's, and so are the signals"""
+    """a daemon may fork twice, as old ones do: the last process gets the signals, and its end
+    counts"""
     text = """
 import os, select, signal, sys
 keeper = os.getppid()
@@ -386,25 +389,8 @@ signal.signal(signal.SIGTERM, end)
 open(directory + "/pid", "w").write("%d\\n" % os.getpid())
 while os.getppid() in (keeper, middle):
     select.select([], [], [], 0.1)
-"""
-    one = stage.agentify("--ready=after:500ms", daemon=python(stage, text)).activate()
-    pid = int(stage.read("pid"))
-    one.expect("healthy")
-    one.stop()
-    one.expect("stopped")
-    assert not runs(pid)
-    assert one.wait() == 0
-    two = stage.agentify(daemon=python(stage, text)).activate()
-    wait_until(lambda: stage.read("pid") != str(pid), "the second")
-    pid = int(stage.read("pid"))
-    wait_until(lambda: f"goes on as process {pid}" in two.log(), "it is the main process")
-    os.kill(pid, signal.SIGTERM)
-    assert two.wait() == 5
-    assert not two.family()
-
-
-def test_health_on_trial_and_after(stage):
-    """unfit on trial; then silence towards the watchdog, until it is well again"""
+"""Tests when agentify considers a daemon ready or sick: every kind of --ready and --health, and
+the messages of a daemon on its NOTIFY_SOCKET."""
     make(stage, "well")
     options = ["--vouch=no", "--health=exec:test -e $DIR/well", "--health-interval=50ms",
                "--health-failures=2"]
@@ -431,7 +417,7 @@ def test_health_on_trial_and_after(stage):
 
 
 def test_health_exit(stage):
-    """a sick daemon is stopped, and agentify ends with 1"""
+    """a sick daemon is stopped, and agentify exits with status 1"""
     make(stage, "well")
     daemon = [stage.script("daemon", "trap 'echo bye >$DIR/bye; exit 0' TERM; " + WAITS)]
     one = stage.agentify("--health=file:" + str(stage.directory / "well"),
@@ -445,7 +431,7 @@ def test_health_exit(stage):
 
 
 def test_a_host_that_nobody_knows_is_unfit(stage):
-    """before anything has been started"""
+    """agentify is unfit before anything has been started"""
     daemon = [stage.script("daemon", WAITS)]
     one = stage.agentify("--ready=tcp:no-such-host.invalid:80", daemon=daemon)
     assert "no address is known" in one.expect("unfit")["reason"]
@@ -453,7 +439,7 @@ def test_a_host_that_nobody_knows_is_unfit(stage):
 
 
 def test_a_hanging_probe_is_given_up_with_the_stop(stage):
-    """nothing of the command is left"""
+    """no process of the command is left"""
     daemon = [stage.script("daemon", WAITS)]
     one = stage.agentify("--ready=exec:echo $$ >$DIR/probe; tail -f /dev/null", daemon=daemon)
     one.activate()

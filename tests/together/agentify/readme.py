@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Types the commands of docs/daemons.md that make a release, as they stand there, on a machine of
-its own: a network, /srv and /run that nobody else sees. What they have set up then refuses a
-configuration that `-t` does not like, and goes back from a daemon that dies. Ends with
-`N passed, N failed`."""
+"""Types the commands of docs/daemons.md that make a release, exactly as on the page, in a
+network, a /srv and a /run of their own. Then checks that the result refuses a configuration that
+`-t` refuses, and goes back to the old version when a daemon dies. Ends with `N passed, N
+failed`."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from services import http_get
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/daemons.md"
 
-# A release, what is wrong with it, and what the upgrader says of that.
+# For each bad release: its name, the command that breaks it, and the upgrader's words.
 BAD = [("refused", "echo no_such_directive >>nginx.conf", "stays active"),
        ("dying", """printf '#!/bin/sh\\ntest "$1" = -t || exit 3\\n' >run""", "is active again")]
 
@@ -41,7 +41,8 @@ def answers():
 
 
 def play_run():
-    """The one command, upgraded and stopped by the name that it has by itself."""
+    """Types the one command of the page, and upgrades and stops its upgrader by the name that it
+    gets by default."""
     line = next(line for line in PAGE.read_text().splitlines() if "$ agentify run " in line)
     environment = dict(os.environ, PATH=f"{BUILD}:/usr/sbin:/usr/bin:/sbin:/bin")
     with subprocess.Popen(["/bin/sh", "-c", "exec " + line[6:]], env=environment) as upgrader:

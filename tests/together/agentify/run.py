@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""agentify run: one command from a daemon to upgrades that fall back, as its user and as root; and
-what it refuses. Ends with `N passed, N failed`."""
+"""Tests agentify run, as a user and as root: one command makes upgrades with fall-backs out of a
+daemon. Also tests what it refuses. Ends with `N passed, N failed`."""
 
 import os
 import shlex
@@ -18,9 +18,9 @@ from double import (AGENTIFY, BUILD, PATIENCE, for_sanitizers, marked, run_comma
 
 # A daemon that is ready when it has made the file of its version.
 READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
-# As a user that is not root, whoever runs the tests.
+# Runs a command as a user that is not root, whichever user runs the tests.
 AS_USER = ["unshare", "--user", "--map-user=1000"] if os.geteuid() == 0 else []
-# As root, with a /run that is nobody else's.
+# Runs a command as root, with a /run of its own.
 AS_ROOT = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "--pid",
            "--fork", "--kill-child", "--mount-proc",
            "sh", "-c", 'mount -t tmpfs none /run && "$@"', "sh"]
@@ -97,7 +97,7 @@ def test_one_command_runs_a_daemon_and_upgrades_it(stage):
 
 
 def test_a_bad_version_falls_back(stage):
-    """whatever is never ready on trial, by --commit=healthy"""
+    """--commit=healthy makes any version that is never ready on trial fail"""
     daemon = Path(stage.script("daemon", READY))
     link = stage.directory / "link"
     link.symlink_to(daemon)
@@ -115,7 +115,7 @@ def test_a_bad_version_falls_back(stage):
 
 
 def test_a_second_one_waits_for_the_lock(stage):
-    """so that no daemon runs twice under one name"""
+    """a second `agentify run` is refused, so that no daemon runs twice under one name"""
     daemon = stage.script("daemon", READY)
     one = Run(stage, "--", daemon)
     one.wait_for("the daemon is ready")
@@ -126,10 +126,10 @@ def test_a_second_one_waits_for_the_lock(stage):
 
 
 def test_root_has_its_directory_in_run(stage):
-    """and the name of the daemon may be given"""
+    """the daemon's name may be given"""
     words = ["--name=web", "--ready=started", "--settle=0", "--upgrader=--trial=1s", "--",
              stage.script("daemon", READY)]
-    # Ends with the upgrader, whatever that does.
+    # The script ends when the upgrader ends, however that is.
     script = ('"$0" run "$@" & until "$CTL" web status >/dev/null 2>&1; do kill -0 $! || exit 1; '
               'done; stat -c "%a %n" /run/upgrader /run/upgrader/web; "$CTL" web shutdown; wait $!')
     environment = {"PATH": os.environ["PATH"], "DIR": str(stage.directory),
@@ -140,7 +140,7 @@ def test_root_has_its_directory_in_run(stage):
 
 
 def test_the_command_line_is_shown(stage):
-    """and nothing is made"""
+    """the command line is printed, and nothing is made"""
     environment = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(stage.directory),
                    **for_sanitizers()}
     done = run_command(*AS_USER, str(AGENTIFY), "run", "--print", "--check=x -t", "--", "daemon",
@@ -155,7 +155,7 @@ def test_the_command_line_is_shown(stage):
 
 
 def test_releases_are_run_and_followed(stage):
-    """by the name that their directory knows; what follows are arguments"""
+    """the name is the one that the directory of releases keeps; the words after it are arguments"""
     releases = stage.directory / "releases"
     releases.mkdir()
     (releases / ".name").write_text("thing\n")
@@ -172,7 +172,7 @@ def test_releases_are_run_and_followed(stage):
     assert words[-3:] == ["--", f"{releases}/current", "-v"], words
 
 
-# The words behind `agentify run`, and what is said.
+# Wrong words after `agentify run`, and the message for each.
 WRONG = [([], "DAEMON is missing"),
          (["--ready=tcp", "--", "d"], "--ready=tcp: "),
          (["--no-such", "--", "d"], "--no-such: no such option"),
@@ -189,7 +189,7 @@ WRONG = [([], "DAEMON is missing"),
 
 
 def test_what_is_typed_wrongly_is_named(stage):
-    """before anything is made"""
+    """wrong words are refused before anything is made"""
     for words, text in WRONG:
         done = refused(*words, environment={"XDG_RUNTIME_DIR": str(stage.directory)})
         assert done.returncode == 2 and text in done.stderr, (words, done)
@@ -197,7 +197,7 @@ def test_what_is_typed_wrongly_is_named(stage):
 
 
 def test_a_directory_that_others_can_write_is_refused(stage):
-    """as is a machine without a directory for its user"""
+    """a machine without a directory for its user is refused, too"""
     done = refused("--", "d")
     assert done.returncode == 1 and "XDG_RUNTIME_DIR is not set" in done.stderr, done
     base = stage.directory / "upgrader"

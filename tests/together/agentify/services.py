@@ -1,5 +1,6 @@
-"""Real daemons as releases: for each a script `run` in a directory of its own, with its
-configuration beside it, in a good and several bad versions; and who asks them without pause."""
+"""Real daemons as releases: each has a script `run` in a directory of its own, with its
+configuration beside it, in a good and several bad versions. Also a client that sends requests
+without pause."""
 
 import os
 import socket
@@ -17,8 +18,8 @@ def postgres_directory():
     return str(found[-1]) if found else ""
 
 
-# A daemon that starts bears witness whether another one is there: by a lock that lasts as long as
-# any process of it, and where a daemon closes what it inherits, by the process that it names.
+# Makes a starting daemon record whether another one runs: by a lock that lasts as long as any
+# process of it, or, if a daemon closes inherited descriptors, by the process that its file names.
 WITNESS = """if [ "$1" != -t ]; then
   word=alone
   exec 9>>$DIR/witness
@@ -32,8 +33,8 @@ fi 2>>$DIR/witness
 
 
 class Service:
-    """What the stories need to know of a daemon. `port` is its own, `directory` what all releases
-    share, `here` in scripts the release's own."""
+    """The facts about a daemon that the stories need. `port` is its own, `directory` is shared by
+    all releases, and `here`, in scripts, is the release's own."""
 
     name = ""
     packages = ()
@@ -47,22 +48,22 @@ class Service:
         self.port = port
 
     def prepare(self):
-        """What is to be there before the first start."""
+        """Makes what must exist before the first start."""
 
     def files(self, version):
-        """The release's files, by name, but for `run`."""
+        """Returns the release's files by name, without `run`."""
         del version
         return {}
 
     def script(self, version):
-        """What `run` does, in /bin/sh."""
+        """Returns the commands of `run`, for /bin/sh."""
         raise NotImplementedError
 
     def ask(self):
-        """One request; raises OSError where it is lost."""
+        """Makes one request; raises OSError if it is lost."""
         raise NotImplementedError
 
-    # ---- what is wrong with a release: a version's name says it
+    # ---- faults of a release, which its version's name stands for
 
     def write(self, version):
         release = self.directory / version
@@ -83,7 +84,7 @@ def http_get(port):
     with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
         one.sendall(b"GET / HTTP/1.0\r\n\r\n")
         answer = b""
-        for _ in range(10_000):  # pieces at the most
+        for _ in range(10_000):  # the most pieces
             data = one.recv(4096)
             if not data:
                 break
@@ -127,7 +128,7 @@ http {{
 """}
 
     def script(self, version):
-        # nginx takes the sockets that it is given by its own variable.
+        # nginx takes passed sockets by a variable of its own.
         return ('test -z "$LISTEN_FDS" || export NGINX="3;"\n'
                 'exec nginx -p "$here" -c "$here/nginx.conf" -e stderr -g "daemon off;" "$@"\n')
 
@@ -136,8 +137,8 @@ http {{
 
 
 class NginxReuseport(Nginx):
-    """Each worker has a socket of its own on the one port. A broken version is found out only when
-    `-t` has tried to take that port: it names an address, too, that no machine has."""
+    """Each worker has a socket of its own on the same port. A broken version is found out only when
+    `-t` has tried to use that port: its configuration also names an address that no machine has."""
 
     name = "nginx, reuseport"
     mistake = ""
@@ -161,7 +162,7 @@ class Redis(Service):
                               f"dir {self.directory}/data\nsave 900 1\n{broken}"}
 
     def script(self, version):
-        # It has no check of its own: it is started where it can do no harm.
+        # redis has no check of its own: it is started in a way that does no harm.
         return ('if [ "$1" = -t ]; then\n'
                 '  timeout 0.5 redis-server "$here/redis.conf" --port 0 --supervised no \\\n'
                 '    --save "" --unixsocket $DIR/check.sock\n'
@@ -206,13 +207,14 @@ class Postgres(Service):
         body = struct.pack("!I", 196608) + b"user\0postgres\0database\0postgres\0\0"
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as one:
             one.sendall(struct.pack("!I", len(body) + 4) + body)
-            if one.recv(1) != b"R":  # authentication: it serves
+            # The answer is a request for authentication, so the server works.
+            if one.recv(1) != b"R":
                 raise ConnectionError("no service")
             one.sendall(b"X\0\0\0\4")
 
 
 class Living(Service):
-    """One that nobody can ask: it is there, by its own word, or not."""
+    """A daemon that cannot be asked anything: by its own record it runs, or does not."""
 
     def ask(self):
         path = self.directory / "pid"
@@ -223,7 +225,7 @@ class Living(Service):
                     raise ConnectionError("it has ended")
         except (ValueError, FileNotFoundError) as error:
             raise ConnectionError(str(error)) from error
-        threading.Event().wait(0.0005)  # the processor is for the daemon, too
+        threading.Event().wait(0.0005)  # leave processor time for the daemon
 
 
 class Chronyd(Living):
@@ -247,8 +249,9 @@ class Chronyd(Living):
                 'exec chronyd -x -f "$here/chrony.conf"\n')
 
 
-# It waits for its SIGTERM in a thread. A handler would run in the main thread, also while that
-# holds a lock of Python's threads, and could then start none: such a server hangs once in a while.
+# The server waits for SIGTERM in a thread. A handler would run in the main thread, even while that
+# holds a lock of Python's threads, and could then start no thread: such a server hangs from time to
+# time.
 SERVER = """
 import http.server, os, signal, socket, sys, threading
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
@@ -327,7 +330,7 @@ class Closer(Living):
 
 class Flooder(Living):
     name = "floods its output"
-    floods = True  # into a file: in a pipe that is full, lines of the log are lost with it
+    floods = True  # logs to a file: lines of the log are lost when a pipe is full
 
     def script(self, version):
         broken = "exit 1" if version.startswith("broken") else "exit 0"
@@ -344,8 +347,8 @@ SERVICES = [Nginx, Redis, Postgres, Chronyd, PythonServer, Stubborn, Closer, Flo
 
 
 class Client:
-    """Asks without pause, in a thread; knows what it has lost and how long the longest time between
-    two answers was."""
+    """Sends requests without pause, in a thread; counts the lost ones, and measures the longest
+    time between two answers."""
 
     def __init__(self, ask):
         self.ask = ask

@@ -1,4 +1,4 @@
-// An adapter and a clock of its own, for tests of what it decides.
+// An adapter with a clock of its own, for tests of its decisions.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Story {
     actions = adapter.step(event, now);
     return *this;
   }
-  // Lets time pass up to `time` from now, deadline by deadline; the actions of all of them.
+  // Lets time pass up to `time` from now, deadline by deadline. Keeps the actions of all deadlines.
   Story& wait(Duration time) {
     const Time end = now + time;
     Actions all;
@@ -40,11 +40,11 @@ class Story {
     actions = std::move(all);
     return *this;
   }
-  // To a daemon that runs on trial, as a candidate.
+  // Goes on until the daemon of a candidate runs on trial.
   Story& activate(Activated activated) {
     return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
   }
-  // To a daemon that runs, as a candidate whose trial has no known end.
+  // Goes on until the daemon of a candidate runs, with a trial whose length is not known.
   Story& start(Welcomed welcome = {.candidate = true}) {
     return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
   }

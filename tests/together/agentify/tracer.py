@@ -1,4 +1,4 @@
-"""Watches a family of processes at each of their system calls (ptrace), and strikes at one."""
+"""Stops a family of processes at each of their system calls (ptrace), and can kill one there."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ LIBC.ptrace.restype = ctypes.c_long
 TRACEME, CONT, SETOPTIONS, SYSCALL = 0, 7, 0x4200, 24
 TRACE_SYSGOOD, TRACE_FORK, TRACE_VFORK, TRACE_CLONE, TRACE_EXEC = 1, 2, 4, 8, 16
 OPTIONS = TRACE_SYSGOOD | TRACE_FORK | TRACE_VFORK | TRACE_CLONE | TRACE_EXEC
-ALL = 0x40000000  # __WALL
+ALL = 0x40000000  # the value of __WALL
 SUBREAPER = 36
 
 
@@ -32,13 +32,14 @@ def name_of(pid):
 
 
 class Family:
-    """All that descends from what is started here. `step` is called at each system call with the
-    name of who makes it; when it answers true, only signals are looked at from then on."""
+    """Traces all descendants of the processes that are started here. Calls `step` at each system
+    call with the name of the calling process; when it returns true, only signals are traced from
+    then on."""
 
     def __init__(self, step):
         self.step = step
-        self.free = False  # system calls are not looked at any more
-        self.inside = {}  # who is in a system call
+        self.free = False  # system calls are no longer traced
+        self.inside = {}  # the processes that are in a system call
         self.alive = set()
         self.ended = {}
 
@@ -66,7 +67,7 @@ class Family:
         ptrace(CONT if self.free else SYSCALL, pid, number)
 
     def look(self):
-        """Takes in one thing that has happened; false if nothing has."""
+        """Handles one event; returns false if there is none."""
         try:
             pid, status = os.waitpid(-1, ALL | os.WNOHANG)
         except ChildProcessError:
@@ -85,10 +86,10 @@ class Family:
                 self.free = True
             self.go_on(pid)
         elif status >> 16 or number == signal.SIGTRAP:
-            self.inside[pid] = status >> 16 == 4  # an exec is seen inside its call
+            self.inside[pid] = status >> 16 == 4  # an exec is reported inside its system call
             self.go_on(pid)
         elif number == signal.SIGSTOP and pid not in self.inside:
-            self.inside[pid] = False  # it has just been born
+            self.inside[pid] = False  # a new process
             ptrace(SETOPTIONS, pid, OPTIONS)
             self.go_on(pid)
         else:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Daemons on trial under the real upgrader, by the options that its users type: whatever is not
-ready, or does not last, is rolled back, and whatever is typed wrongly is named once, with what to
-type. Ends with `N passed, N failed`."""
+"""Tests daemons on trial under the real upgrader, with the options that users type. A daemon
+that is not ready, or does not last, is rolled back; a wrong word is named once, with what to
+type instead. Ends with `N passed, N failed`."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /de
 
 
 class Machine:
-    """An upgrader with agentify and a link to a daemon, of which there may be other versions."""
+    """An upgrader with agentify, and a link to a daemon, which may have several versions."""
 
     def __init__(self, stage, *options, adapter=("--ready=file:$DIR/ready",), daemon=READY):
         self.stage = stage
@@ -71,7 +71,7 @@ class Machine:
 
 
 def test_a_daemon_that_is_never_ready_is_rolled_back(stage):
-    """with the upgrader's own commit rule, which a daemon that only lives would pass"""
+    """the upgrader's own commit rule is used, which a daemon would pass by only staying alive"""
     one = Machine(stage, "--trial=1s")
     one.wait_for("the daemon is ready")
     one.upgrade("v2", "exec tail -f /dev/null")
@@ -83,7 +83,7 @@ def test_a_daemon_that_is_never_ready_is_rolled_back(stage):
 
 
 def test_a_daemon_that_is_ready_and_dies_is_rolled_back(stage):
-    """although healthy would commit it: it has to last before that is said"""
+    """healthy would commit the upgrade, but is said only when the daemon has lasted"""
     one = Machine(stage, "--trial=1h", "--commit=healthy", adapter=("--settle=30m",))
     one.wait_for("the daemon is ready")
     one.upgrade("v2", "until [ -e $DIR/go ]; do timeout 0.02 tail -f /dev/null; done; exit 3")
@@ -95,7 +95,8 @@ def test_a_daemon_that_is_ready_and_dies_is_rolled_back(stage):
 
 
 def test_a_daemon_that_lasts_is_committed(stage):
-    """and called by its release, which has a file that is called as in every other one"""
+    """the daemon is named after its release, since all releases use the same name for their
+    program"""
     one = Machine(stage, "--trial=1s", "--commit=healthy")
     one.wait_for("the daemon is ready")
     one.upgrade("v2", READY)
@@ -105,7 +106,7 @@ def test_a_daemon_that_lasts_is_committed(stage):
     one.stop()
 
 
-# What is typed, and what the log then says once.
+# Wrong command lines, and the one message in the log for each.
 TYPED = [(["--adapter=" + str(AGENTIFY), "--ready=tcp:80", "/bin/true"],
           "no such option; one of the adapter's is given as --adapter=--ready=tcp:80"),
          (["--adapter=agentify --ready=tcp:80", "/bin/true"],
@@ -119,7 +120,7 @@ TYPED = [(["--adapter=" + str(AGENTIFY), "--ready=tcp:80", "/bin/true"],
 
 
 def test_what_is_typed_wrongly_is_named_once(stage):
-    """with what to type instead"""
+    """the message says what to type instead"""
     del stage
     for words, text in TYPED:
         done = run_command(str(BUILD / "upgrader"), *words, stdin=subprocess.DEVNULL)
@@ -129,7 +130,7 @@ def test_what_is_typed_wrongly_is_named_once(stage):
 
 
 def test_a_daemon_that_is_not_there_has_the_statuses_of_a_shell(stage):
-    """without an upgrader, too"""
+    """the statuses are the same without an upgrader"""
     (stage.directory / "file").write_text("text")
     for name, status in (("no-such-program", 127), ("/no/such", 127),
                          (str(stage.directory / "file"), 126)):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""agentify unit: what it prints for each init system is well formed, keeps every word of a command
-line as it was typed, and agrees with the service files of the sample agent, which make check-init
-boots. Ends with `N passed, N failed`."""
+"""Tests agentify unit: its output for each init system is well formed, keeps every word of a
+command line as it was typed, and agrees with the service files of the sample agent, which make
+check-init boots. Ends with `N passed, N failed`."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from double import AGENTIFY, run_command, run_tests, tests_of
 
 INITS = ("systemd", "openrc", "runit", "s6", "busybox", "sysvinit", "finit", "procd", "dinit")
 SAMPLES = Path("sample-agent/init")
-# Words that each quoting could spoil.
+# Words that are easily spoilt by wrong quoting.
 WORDS = ["--check=\"$AGENT_PROTOCOL_PROGRAM\" -t 'x' `y` \\z %n", "--stop=QUIT:60s,TERM:10s"]
 ARGS = ["-g", "daemon off;", "it's", "50%", "$HOME", "a\\b", "", ";", "\"", "#", "*"]
 
@@ -34,7 +34,7 @@ def shell(script, *words):
 
 
 def systemd_words(line):
-    """As systemd.service(5) has quotes, specifiers and variables."""
+    """Splits a line by the rules of systemd.service(5) for quotes, specifiers and variables."""
     words = []
     for whole, quoted in re.findall(r'((?:"((?:[^"\\]|\\.)*)")|[^\s]+)', line):
         word = whole if not whole.startswith('"') else re.sub(r"\\(.)", r"\1", quoted)
@@ -45,7 +45,7 @@ def systemd_words(line):
 
 
 def command_of(init, text, stage):
-    """The words of the command, as the init system would execute it."""
+    """Returns the words of the command that the init system would execute."""
     joined = text.replace("\\\n", " ")
     show = stage.script("show", 'for word; do printf "%s\\n" "$word"; done')
     if init == "systemd":
@@ -64,7 +64,7 @@ def command_of(init, text, stage):
 
 
 def test_every_word_is_kept(stage):
-    """whatever quotes a file needs; control characters are refused"""
+    """words are kept whatever quotes a file needs; control characters are refused"""
     for init in INITS:
         text = printed(init, "--name=thing", *WORDS, args=ARGS)
         words = command_of(init, text, stage)
@@ -77,7 +77,7 @@ def test_every_word_is_kept(stage):
 
 
 def test_scripts_are_scripts(stage):
-    """for a shell, and for shellcheck where there is one"""
+    """scripts are valid for a shell, and for shellcheck if that is installed"""
     for init in INITS:
         text = printed(init, "--user=nobody", "--prepare=mkdir -p /run/x")
         if not text.startswith("#!"):
@@ -86,13 +86,15 @@ def test_scripts_are_scripts(stage):
         path.write_text(text)
         assert run_command("/bin/sh", "-n", str(path)).returncode == 0, init
         if shutil.which("shellcheck"):
-            # Variables that OpenRC and procd read, and functions that they call.
+            # Excludes warnings about variables that OpenRC and procd read, and functions that they
+            # call.
             done = run_command("shellcheck", "--shell=dash", "--exclude=SC2034,SC2154", str(path))
             assert done.returncode == 0, (init, done.stdout)
 
 
 def test_systemd_takes_it(stage):
-    """as systemd-analyze says, where there is one; and it ends the distribution's own service"""
+    """the unit is valid for systemd-analyze, if that is installed, and ends the distribution's own
+    service"""
     text = printed("systemd", "--replaces=other", "--health=tcp:80", daemon="/bin/cat", args=ARGS)
     assert "\nConflicts=other.service\n" in text and "\nWatchdogSec=30\n" in text, text
     assert "WatchdogSec" not in printed("systemd", "--health=tcp:80", "--health-action=exit")
@@ -104,7 +106,7 @@ def test_systemd_takes_it(stage):
 
 
 def test_the_commands_of_the_comments_work(stage):
-    """they make the files by which a package manager asks for the upgrade"""
+    """the commands make the files by which a package manager requests the upgrade"""
     for init in ("systemd", "openrc"):
         lines = printed(init).splitlines()
         at = next(i for i, line in enumerate(lines) if "package manager has replaced" in line)
@@ -130,7 +132,7 @@ def test_the_commands_of_the_comments_work(stage):
 
 
 def test_a_package_manager_asks_once_for_each_replacement(stage):
-    """by the hook's own words, with everything in the directory of the test"""
+    """the printed hook is run, with all its files in the directory of the test"""
     hook = re.search(r'Post-Invoke \{ "(.*?)"; \};', printed("runit"))[1]
     ctl = stage.script("upgraderctl", "echo asked >>$DIR/asked")
     hook = re.sub(r"\S*/upgraderctl", ctl, hook)
@@ -141,13 +143,13 @@ def test_a_package_manager_asks_once_for_each_replacement(stage):
     assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
     daemon.write_text("")
     lock.write_text("")
-    os.utime(lock, (2**31, 2**31))  # started after the daemon was installed
+    os.utime(lock, (2**31, 2**31))  # the upgrader was started after the daemon was installed
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:
             os.utime(lock, (mtime, mtime))  # the daemon has been changed since
         assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
         if mtime is not None:
-            os.utime(lock, (2**31, 2**31))  # later than any change of a test that takes no time
+            os.utime(lock, (2**31, 2**31))  # later than any change in a quick test
         assert stage.lines("asked") == ["asked"] * expected, (hook, expected)
 
 
@@ -156,9 +158,9 @@ def settings(text, pattern):
 
 
 def test_it_agrees_with_the_sample_agents_files(stage):
-    """in all that decides when init starts, stops and kills"""
+    """both files agree in everything that decides when init starts, stops and kills"""
     del stage
-    # The lines of the printed file that have to stand in the sample agent's, too.
+    # The lines of the printed file that the sample agent's file must have, too.
     load = {
         "systemd": r"^(?:Type|ExecReload|Restart|RestartSec|KillMode|TimeoutStopSec|TimeoutStartSec"
                    r"|OOMPolicy|RuntimeDirectoryPreserve|StartLimitIntervalSec|WantedBy)=.*$",
@@ -166,7 +168,7 @@ def test_it_agrees_with_the_sample_agents_files(stage):
                   r"|^  supervise-daemon .*$",
         "runit": r"^exec 2>&1$",
         "s6": r"^exec 2>&1$",
-        # The pause between two looks at a lock that is held: the last command of the loop's body.
+        # The pause between two looks at a held lock, which is the last command in the loop's body.
         "busybox": r"(?:;|^) *([^;\n]+?)(?:;|\n) *done\b",
         "sysvinit": r"^\[ -z .* sleep 14$|^touch .*$",
         "finit": r"kill:60 restart:255 log",
@@ -182,7 +184,7 @@ def test_it_agrees_with_the_sample_agents_files(stage):
 
 
 def test_what_was_not_run_says_so(stage):
-    """in its first line of words"""
+    """the first line of text says that the file was not tried"""
     del stage
     for init in INITS:
         first = [line for line in printed(init).splitlines() if not line.startswith("#!")][0]
@@ -190,7 +192,7 @@ def test_what_was_not_run_says_so(stage):
 
 
 def test_releases_need_no_watching(stage):
-    """the file says which promises they keep, or that it makes without them"""
+    """the file says which promises the releases keep, or that it works without them"""
     del stage
     for init in INITS:
         done = run_command(str(AGENTIFY), "unit", f"--init={init}", "--releases=/srv/thing", "--",
@@ -202,7 +204,7 @@ def test_releases_need_no_watching(stage):
 
 
 def test_times_follow_the_upgraders(stage):
-    """which decides when a daemon has had enough time"""
+    """the upgrader decides when a daemon has had enough time"""
     del stage
     text = printed("systemd", "--upgrader=--stop-timeout=2m", "--upgrader=--start-timeout=0")
     assert "TimeoutStopSec=150\n" in text and "TimeoutStartSec=infinity\n" in text, text
@@ -223,7 +225,7 @@ WRONG = [(["--", "/x"], "--init=INIT is missing"),
 
 
 def test_what_is_typed_wrongly_is_named(stage):
-    """with nothing printed"""
+    """wrong words are refused, and nothing is printed"""
     del stage
     for words, text in WRONG:
         done = run_command(str(AGENTIFY), "unit", *words)

@@ -1,5 +1,5 @@
-// The pure values of agentify: durations, signals, stop plans, URLs, what a daemon notifies, who
-// descends from whom.
+// Tests the pure values of agentify: durations, signals, stop plans, URLs, notifications of a
+// daemon, and descent of processes.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -249,7 +249,7 @@ TEST_CASE(
   char base[] = "/tmp/agentify.lock.XXXXXX";
   REQUIRE(::mkdtemp(base) != nullptr);
   const std::string prefix = std::string(base) + "/agentify-" + std::to_string(::geteuid()) + ".";
-  ::mkdir((prefix + "000").c_str(), 0755);  // others can open it
+  ::mkdir((prefix + "000").c_str(), 0755);  // other users can open it
   REQUIRE(::symlink("/", (prefix + "001").c_str()) == 0);
 
   const auto found = find_in_shared(base);

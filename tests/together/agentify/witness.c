@@ -1,5 +1,5 @@
-/* A daemon that bears witness: it says when it starts, and whether another one still runs then. Its
- * child, which a stop leaves behind, runs as long as somebody lets it, and counts as the daemon. */
+/* A daemon that records when it starts, and whether another one still runs then. Its child, which a
+ * stop leaves behind, runs until it is killed, and counts as the daemon, too. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
