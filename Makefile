@@ -502,5 +502,5 @@ clean:
 	rm -rf $(BUILD)
 
 # Does not search in whole systems and unpacked packages, which have files with such names, too.
-foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init mutation)
+foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init mutation static/tools/src)
 -include $(shell find $(BUILD) $(foreign) -type f -name '*.d' -print 2>/dev/null)
