@@ -24,14 +24,6 @@ bench-fleet:
 bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	@ulimit -n "$$(ulimit -H -n)"; $(fleet_bench) $(BUILD) $(or $(NODES),10 100 1000)
 	@BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10)
-$(fleet_bench): $(addprefix $(BUILD)/objects/tests/together/fleet/, \
-    bench.o sim_node.o etcd_cluster.o tcp_proxy.o) \
-    $(addprefix $(BUILD)/,libfleet-agent.a libfleet-common.a libfleet-store.a \
-    libfleet-model.a libagent-control.a libbase.a \
-    libagent-protocol.a)
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lssl -lcrypto \
-	  -lprotobuf-lite -luv -lpcre2-8 -lpthread
 
 # Drivers and fleet-agents killed behind transactions, by chance: KILLS=N, SEED=N. fleet-hour does
 # so for an hour, on three members of etcd that are killed, too: SECONDS=N, SEED=N.

@@ -35,13 +35,6 @@ $(fleet_agent_variants): $(BUILD)/tests/together/fleet/agents/%: $(call \
 	$(link_fleet_agent)
 .SECONDARY: $(patsubst %,$(BUILD)/objects/tests/together/fleet/agents/%.o,$(fleet_agent_versions))
 
-fleet_agent_tests := $(addprefix $(BUILD)/tests/together/fleet/,agent_parts_test agent_loop_test \
-  certificate_time_test wish_machine_test)
-tool_tests += $(fleet_agent_tests)
-$(fleet_agent_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(fleet_doubles) $(fleet_agent_libraries)
-	$(link_fleet_agent)
-
 # The tests tests/together/fleet/node and clocks, with real upgraders.
 fleet_wall_clock := $(BUILD)/tests/together/fleet/wall_clock.so
 $(fleet_wall_clock): $(BUILD)/objects/tests/together/fleet/wall_clock.o

@@ -27,12 +27,3 @@ fleet_http := $(BUILD)/libfleet-http.a
 $(fleet_http): $(call unit,fleet/http,$(wildcard fleet/http/*.cc)) $(BUILD)/objects/generated/page.o
 	$(make_archive)
 fleet_http_libraries := -lmicrohttpd -lgnutls
-
-# ---- the tests of fleet/http
-
-fleet_http_tests := $(addprefix $(BUILD)/tests/together/fleet/,http_test server_test config_test \
-  config_rollout_test)
-tool_tests += $(fleet_http_tests)
-$(fleet_http_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(fleet_doubles) $(fleet_http) $(fleet_agent_libraries)
-	$(link_fleet_agent) $(fleet_http_libraries)

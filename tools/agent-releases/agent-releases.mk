@@ -48,18 +48,21 @@ tool_headers += $(releases_headers)
 
 # ---- tests
 
-releases_unit_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/releases/*_test.cc))
-$(BUILD)/objects/tests/together/releases/%.o: CXXFLAGS += -O0
+releases_files := $(wildcard tests/together/releases/*_test.cc)
+releases_walk := tests/together/releases/choice_test.cc
+releases_unit_tests := $(releases_files:%.cc=$(BUILD)/%)
+$(BUILD)/objects/units/tests/together/releases/%.o $(BUILD)/objects/tests/together/releases/%.o: \
+  CXXFLAGS += -O0
 # This test walks through all choices, which takes half a minute of processor time without
 # optimisation.
-$(BUILD)/objects/tests/together/releases/choice_test.o: CXXFLAGS += -O1
-$(releases_unit_tests): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/objects/tests/catch_main.o \
-    $(releases_library)
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed $(releases_libraries)
-# Replays the fuzzer's inputs without the fuzzer.
-$(BUILD)/tests/together/releases/replay_test: $(BUILD)/objects/tests/together/releases/target.o \
-    $(call objects,tests/support/inputs.cc tests/support/source_directory.cc)
+$(call objects,$(releases_walk)): CXXFLAGS += -O1
+# replay_test replays the fuzzer's inputs without the fuzzer.
+$(call wing,together/releases/wing,$(releases_files))
+$(BUILD)/tests/together/releases/wing: $(call objects,$(releases_walk)) \
+    $(call unit,tests/together/releases/wing,$(filter-out $(releases_walk),$(releases_files)) \
+    tests/together/releases/target.cc tests/support/inputs.cc) \
+    $(call objects,tests/support/source_directory.cc) $(catch_main) $(releases_library)
+	$(link_wing) -Wl,--as-needed $(releases_libraries)
 releases_judge := $(BUILD)/tests/together/releases/judge_signature
 $(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
 	@mkdir -p $(@D)

@@ -17,15 +17,18 @@ agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(upgrader
 $(BUILD)/agentify: $(BUILD)/objects/tools/agentify/main.o $(agentify_libraries)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv -lsodium -lcurl $(LDLIBS)
 
-agentify_units := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/agentify/*_test.cc))
-$(BUILD)/objects/tests/together/agentify/%.o: CXXFLAGS += -O0
+agentify_files := $(wildcard tests/together/agentify/*_test.cc)
+agentify_walk := tests/together/agentify/explore_test.cc
+agentify_units := $(agentify_files:%.cc=$(BUILD)/%)
+$(BUILD)/objects/units/tests/together/agentify/%.o $(BUILD)/objects/tests/together/agentify/%.o: \
+  CXXFLAGS += -O0
 # This test walks through every state, which is slow without optimisation.
-$(BUILD)/objects/tests/together/agentify/explore_test.o: CXXFLAGS += -O1
-$(agentify_units): $(BUILD)/tests/together/agentify/%: \
-  $(BUILD)/objects/tests/together/agentify/%.o \
-    $(BUILD)/objects/tests/catch_main.o $(agentify_libraries)
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -luv -lsodium -lcurl
+$(call objects,$(agentify_walk)): CXXFLAGS += -O2
+$(call wing,together/agentify/wing,$(agentify_files))
+$(BUILD)/tests/together/agentify/wing: $(call objects,$(agentify_walk)) \
+    $(call unit,tests/together/agentify/wing,$(filter-out $(agentify_walk),$(agentify_files))) \
+    $(catch_main) $(agentify_libraries)
+	$(link_wing) -luv -lsodium -lcurl
 
 # Tests with a double of the upgrader, and with the real upgrader; they take agentify from $(BUILD).
 agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \

@@ -32,10 +32,15 @@ $(BUILD)/tests/adversity/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a
 
 # The same targets, built by the usual compiler.
 layer_tests += $(BUILD)/tests/adversity/fuzz/replay_test
-$(BUILD)/objects/tests/adversity/fuzz/%.o: CXXFLAGS += -O1
-$(BUILD)/tests/adversity/fuzz/replay_test: $(call objects,$(filter \
-  tests/adversity/fuzz/%,$(fuzz_sources)) \
-    $(filter sample-agent/%,$(fuzz_sources)) tests/adversity/fuzz/replay_test.cc) \
+$(BUILD)/objects/tests/adversity/fuzz/%.o $(BUILD)/objects/units/tests/adversity/fuzz/%.o: \
+  CXXFLAGS += -O1
+fuzz_decisions := $(patsubst %,tests/adversity/fuzz/%.cc,core_target core_story control_target) \
+  $(filter sample-agent/%,$(fuzz_sources))
+$(BUILD)/tests/adversity/fuzz/replay_test: \
+    $(call objects,tests/adversity/fuzz/replay_test.cc) \
+    $(call unit,tests/adversity/fuzz/decisions,$(fuzz_decisions)) \
+    $(call unit,tests/adversity/fuzz/bytes, \
+    $(filter-out $(fuzz_decisions),$(filter tests/adversity/fuzz/%,$(fuzz_sources)))) \
     $(support_library) $(upgrader_library) $(protocol_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^

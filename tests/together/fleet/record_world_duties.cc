@@ -42,6 +42,7 @@ constexpr auto readers = std::to_array<Reader>({
     &refusal_of<Rollout>,
     &refusal_of<RolloutBatch>,
     &refusal_of<RolloutNode>,
+    &refusal_of<RolloutJudge>,
     &refusal_of<Plan>,
     &refusal_of<PlanPlace>,
     &refusal_of<Once>,

@@ -5,16 +5,20 @@ simulation_calls := read write close ioctl clock_gettime epoll_wait signalfd sen
 simulation_wraps := $(foreach call,$(simulation_calls),-Wl,--wrap=$(call))
 
 # The loop's objects, with the judge between the loop and its supervisor.
-seated := $(patsubst %,$(BUILD)/objects/seated/upgrader/shell/%.o,loop loop_actions loop_start)
+ifdef SINGLE
+seated := $(upgrader_loop:%.cc=$(BUILD)/objects/seated/%.o)
+else
+seated := $(call unit,tests/together/simulation/seated,$(upgrader_loop))
+$(seated): CPPFLAGS += -include tests/together/simulation/seat.h
+endif
 $(BUILD)/objects/seated/%.o: %.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -include tests/together/simulation/seat.h -c -o $@ $<
 
-simulation_objects := $(call objects,$(filter-out %_test.cc %/simulate.cc, \
-  $(wildcard $(simulation_directory)/*.cc)) \
-  $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story \
-    vouching) \
-  $(patsubst %,tests/support/%.cc,actions every_event print watcher))
+simulation_objects := $(call objects,$(simulation_directory)/seated_loop.cc) \
+  $(call unit,tests/together/simulation/simulation, \
+    $(filter-out %_test.cc %/simulate.cc %/seated_loop.cc, \
+    $(wildcard $(simulation_directory)/*.cc))) $(walk_support)
 $(BUILD)/objects/tests/together/simulation/seated_loop.o: CXXFLAGS += -include \
   tests/together/simulation/seat.h
 

@@ -1,0 +1,134 @@
+# The fleet's own tests: tests/together/fleet/NAME_test.cc. Those on real members of etcd are run by
+# `make fleet-check`, all others by `make check`.
+
+fleet_tests := $(addprefix $(BUILD)/tests/together/fleet/,store_fake_test) \
+  $(patsubst %.cc,$(BUILD)/%,$(filter-out %/store_faults_test.cc, \
+    $(wildcard tests/together/fleet/*_test.cc)))
+tool_tests += $(fleet_tests)
+
+fleet_test_files = $(patsubst %,tests/together/fleet/%.cc,$(1))
+fleet_test_unit = $(call unit,tests/together/fleet/$(1),$(call fleet_test_files,$(2)))
+$(BUILD)/objects/tests/together/fleet/%.o $(BUILD)/objects/units/tests/together/fleet/%.o: \
+  CXXFLAGS += -O0
+# An etcd as memory, and a clock that only tests move; and worlds that tests walk through, compiled
+# once for many steps.
+fleet_double_unit := $(call fleet_test_unit,doubles,fake_cell fake_store virtual_time)
+fleet_world_unit := $(call fleet_test_unit,worlds,test_store rollout_world rollout_judge \
+  node_world plan_world judge_world)
+$(fleet_double_unit) $(fleet_world_unit): CXXFLAGS += -O2
+$(fleet_doubles): $(fleet_double_unit); $(make_archive)
+fleet_worlds := $(BUILD)/tests/libfleet-worlds.a
+$(fleet_worlds): $(fleet_world_unit); $(make_archive)
+
+# ---- tests that walk through all orders of events, or through many by chance: optimized
+
+fleet_walk_tests := rollout_explore_test node_explore_test plan_explore_test \
+  rollout_simulate_test plan_simulate_test rollout_driver_test driver_test desired_test judge_test \
+  judge_watch_test
+fleet_walk_unit := $(call fleet_test_unit,walks,$(fleet_walk_tests))
+$(fleet_walk_unit): CXXFLAGS += -O2
+$(call wing,together/fleet/walks,$(call fleet_test_files,$(fleet_walk_tests)))
+$(BUILD)/tests/together/fleet/walks: $(fleet_walk_unit) $(catch_main) $(fleet_worlds) \
+    $(fleet_model) $(base_library)
+	$(link_wing) $(fleet_model_libraries)
+
+# ---- the day, and records by chance: targets of their own make more of them
+
+fleet_day := $(BUILD)/tests/together/fleet/day_test
+fleet_day_unit := $(call fleet_test_unit,day,day_machine day_test)
+fleet_fuzz := $(BUILD)/tests/together/fleet/fuzz_records_test
+fleet_fuzz_unit := $(call fleet_test_unit,records,record_maker record_world record_world_duties \
+  record_shows record_agent fuzz_records_test)
+$(fleet_day_unit) $(fleet_fuzz_unit): CXXFLAGS += -O1
+# Every sanitized test is linked with the upgrader's library: see sanitize.mk.
+ifdef SANITIZE
+$(fleet_fuzz): | $(upgrader_library)
+endif
+$(fleet_day): $(fleet_day_unit) $(catch_main) $(fleet_doubles) $(fleet_controller_library) \
+    $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
+	$(link_fleet_agent) $(fleet_http_libraries)
+$(fleet_fuzz): $(fleet_fuzz_unit) $(catch_main) $(fleet_worlds) \
+    $(fleet_doubles) $(fleetctl_library) $(fleet_controller_library) $(BUILD)/libfleet-http.a \
+    $(fleet_agent_libraries)
+	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
+
+# ---- what every store must do, on a bed each; and what makes and breaks members of etcd
+
+store_contract = $(call fleet_test_unit,store_$(1),store_contract store_bed $(1)_bed)
+etcd_members := $(call fleet_test_unit,etcd,etcd_cluster tcp_proxy)
+etcd_tests := $(addprefix $(BUILD)/tests/together/fleet/store_,etcd_test faults_test)
+register_play := $(call objects,tests/together/fleet/register_play.cc)
+$(BUILD)/tests/together/fleet/store_fake_test: $(call store_contract,fake)
+$(BUILD)/tests/together/fleet/store_etcd_test: $(call store_contract,etcd) $(etcd_members)
+$(BUILD)/tests/together/fleet/store_faults_test: $(register_play) $(etcd_members) \
+  $(call objects,tests/together/fleet/store_faults_test.cc)
+$(BUILD)/tests/together/fleet/store_fake_test $(etcd_tests): $(catch_main) \
+    $(fleet_doubles) $(fleet_store) $(fleet_model) $(base_library) $(protocol_library)
+	$(link_wing) $(fleet_store_libraries) -lpthread
+fleet-check-here: $(etcd_tests)
+
+# ---- what `make bench-fleet` measures
+
+$(fleet_bench): $(call objects,$(call fleet_test_files,bench sim_node)) $(etcd_members) \
+    $(addprefix $(BUILD)/,libfleet-agent.a libfleet-common.a libfleet-store.a libfleet-model.a) \
+    $(control_library) $(base_library) $(protocol_library)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lssl -lcrypto \
+	  -lprotobuf-lite -luv -lpcre2-8 -lpthread
+
+# ---- all others, in one program
+
+fleet_other_tests := $(filter-out $(fleet_walk_tests) day_test fuzz_records_test store_fake_test, \
+  $(notdir $(fleet_tests)))
+fleet_early_tests := $(filter $(notdir $(basename $(wildcard tests/together/fleet/[a-i]*.cc))), \
+  $(fleet_other_tests))
+fleet_late_tests := $(filter-out $(fleet_early_tests),$(fleet_other_tests))
+$(call wing,together/fleet/wing,$(call fleet_test_files,$(fleet_other_tests)))
+$(BUILD)/tests/together/fleet/wing: $(call fleet_test_unit,early,$(fleet_early_tests)) \
+    $(call fleet_test_unit,late,$(fleet_late_tests)) $(register_play) \
+    $(catch_main) $(fleet_worlds) $(fleet_doubles) $(fleetctl_library) $(fleet_controller_library) \
+    $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
+	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
+
+# ---- targets of their own
+
+# Measures how often the judge stops a good version, and how far a bad one comes, in RUNS=N
+# simulated rollouts.
+.PHONY: judge judge-here
+judge:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) $(jobs) --no-print-directory $@-here
+judge-here: $(BUILD)/tests/together/fleet/judge_test
+	@RUNS=$(or $(RUNS),10000) $<
+
+# Tests that walk through all states, and the targets that run them and show what was walked.
+fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \
+  plan_explore_test)
+# Runs many more random rollouts and plans: RUNS=N; with LONG=1 a million.
+.PHONY: explore-fleet simulate-fleet simulate-fleet-here simulate-fleet-day fuzz-records \
+  fuzz-records-here
+explore-fleet:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(fleet_walks)
+	@for walk in $(fleet_walks); do "$$walk" || exit 1; done
+simulate-fleet:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) $(jobs) --no-print-directory $@-here
+simulate-fleet-here: export RUNS := $(or $(RUNS),$(if $(LONG),1000000,100000))
+simulate-fleet-here: $(addprefix $(BUILD)/tests/together/fleet/,rollout_simulate_test \
+  plan_simulate_test)
+	@pids=; for program in $^; do "$$program" & pids="$$pids $$!"; done; \
+	  failed=0; for pid in $$pids; do wait "$$pid" || failed=1; done; exit $$failed
+# day_test simulates part of a day of rollouts; make simulate-fleet-day simulates all of it:
+# HOURS=24, SEED=1.
+simulate-fleet-day:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) $(jobs) --no-print-directory $(fleet_day)
+	@HOURS=$(or $(HOURS),24) SEED=$(or $(SEED),1) $(fleet_day)
+# Reads random records with all code that reads records, with sanitizers, for as long as it is told:
+# SECONDS=N, SEED=N.
+fuzz-records:
+	@tests/need-packages $(check_packages)
+	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/sanitize-all SANITIZE=1 fuzz-records-here
+fuzz-records-here: $(fleet_fuzz)
+	@SECONDS=$(SECONDS) SEED=$(or $(SEED),1) $(fleet_fuzz)
