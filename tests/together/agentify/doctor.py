@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""agentify doctor on small daemons: what it says of each, and an upgrade with the options that it
-printed. Ends with `N passed, N failed`. With real daemons: doctor_daemons.py."""
+"""Runs agentify doctor on small daemons: checks its text for each, and makes an upgrade with the
+options that it printed. Ends with `N passed, N failed`. doctor_daemons.py does the same with
+real daemons."""
 
 import shlex
 import shutil
@@ -48,9 +49,22 @@ NODE = """const parent = process.ppid;
 setInterval(() => { if (process.ppid !== parent) process.exit(); }, 100);
 require("http").createServer((_, answer) => answer.end("x"))
   .listen(Number(process.argv[2]), "127.0.0.1");
-"""Runs agentify doctor on small daemons: checks its text for each, and makes an upgrade with the
-options that it printed. Ends with `N passed, N failed`. doctor_daemons.py does the same with
-real daemons."""
+"""
+
+
+def examined(stage, *daemon):
+    environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                   "TMPDIR": str(stage.directory), "DIR": str(stage.directory),
+                   "XDG_RUNTIME_DIR": str(stage.directory)}
+    done = run_command(*AS_USER, str(AGENTIFY), "doctor", "--", *daemon, env=environment,
+                       timeout=120)
+    assert not list(stage.directory.glob("agentify-doctor.*")), "its directory is left"
+    return done
+
+
+def good(stage, *daemon):
+    """Returns the doctor's text and the options that it printed, after an upgrade with these
+    options."""
     done = examined(stage, *daemon)
     assert done.returncode == 0 and done.stderr == "", done
     assert done.stdout.startswith("This runs "), done

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""agentify doctor on real daemons from Debian, each with a port and a directory of its own: its
-answer, and an upgrade with the options that it printed. Needs root, for daemons that change their
-user. Ends with `N passed, N failed`."""
+"""Runs agentify doctor on real daemons from Debian, each with a port and a directory of its own:
+checks its text for each, and makes an upgrade with the options that it printed. Needs root, for
+daemons that change their user. Ends with `N passed, N failed`."""
 
 import os
 import shutil
@@ -85,9 +85,12 @@ def test_haproxy(stage):
 frontend one
   bind 127.0.0.1:{port}
   http-request return status 200
-"""Runs agentify doctor on real daemons from Debian, each with a port and a directory of its own:
-checks its text for each, and makes an upgrade with the options that it printed. Needs root, for
-daemons that change their user. Ends with `N passed, N failed`."""
+""")
+    tried(stage, ["haproxy", "-db", "-f", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", "-c")
+
+
+def test_memcached(stage):
+    """memcached: changes its user"""
     port = free_port()
     tried(stage, ["memcached", "-u", "nobody", "-l", "127.0.0.1", "-p", str(port)],
           f"tcp 127.0.0.1:{port}", "TERM:10s")

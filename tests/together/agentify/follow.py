@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A daemon that follows a directory of releases: the real upgrader, agentify and agent-releases.
-What is added there comes to run, or is given up for good; nothing of it is ever asked twice.
-Ends with `N passed, N failed`."""
+"""Tests a daemon that follows a directory of releases, with the real upgrader, agentify and
+agent-releases. A release that is added must run, or be given up for good; no upgrade may be
+requested twice. Ends with `N passed, N failed`."""
 
 import os
 import re
@@ -27,9 +27,11 @@ esac
 test {kind} != dies || {{ exec tail -f /no/such/file; }}
 echo >&7
 exec tail -f /dev/null
-"""Tests a daemon that follows a directory of releases, with the real upgrader, agentify and
-agent-releases. A release that is added must run, or be given up for good; no upgrade may be
-requested twice. Ends with `N passed, N failed`."""
+"""
+
+
+class Follower:
+    """An upgrader whose daemon follows the releases of the test."""
 
     def __init__(self, world, *options, program=None):
         self.world = world

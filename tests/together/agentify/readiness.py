@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""When agentify takes a daemon for ready and for sick: every kind of --ready and --health, and what
-a daemon says on its NOTIFY_SOCKET."""
+"""Tests when agentify considers a daemon ready or sick: every kind of --ready and --health, and
+the messages of a daemon on its NOTIFY_SOCKET."""
 
 import os
 import select
@@ -389,8 +389,25 @@ signal.signal(signal.SIGTERM, end)
 open(directory + "/pid", "w").write("%d\\n" % os.getpid())
 while os.getppid() in (keeper, middle):
     select.select([], [], [], 0.1)
-"""Tests when agentify considers a daemon ready or sick: every kind of --ready and --health, and
-the messages of a daemon on its NOTIFY_SOCKET."""
+"""
+    one = stage.agentify("--ready=after:500ms", daemon=python(stage, text)).activate()
+    pid = int(stage.read("pid"))
+    one.expect("healthy")
+    one.stop()
+    one.expect("stopped")
+    assert not runs(pid)
+    assert one.wait() == 0
+    two = stage.agentify(daemon=python(stage, text)).activate()
+    wait_until(lambda: stage.read("pid") != str(pid), "the second")
+    pid = int(stage.read("pid"))
+    wait_until(lambda: f"goes on as process {pid}" in two.log(), "it is the main process")
+    os.kill(pid, signal.SIGTERM)
+    assert two.wait() == 5
+    assert not two.family()
+
+
+def test_health_on_trial_and_after(stage):
+    """on trial, agentify says unfit; later it sends no heartbeats until the daemon is well again"""
     make(stage, "well")
     options = ["--vouch=no", "--health=exec:test -e $DIR/well", "--health-interval=50ms",
                "--health-failures=2"]
