@@ -1,5 +1,5 @@
-// An agent that does all as agent-protocol(7) wants it, but for the one thing that its first
-// argument names. No code of what judges it, nor of the library. usage: double MODE
+// An agent that behaves as agent-protocol(7) demands, except in the one way that its first argument
+// names. It shares no code with the kit that judges it, nor with the library. usage: double MODE
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ using Message = rapidjson::Document;
 
 std::string mode;
 
-// Whether the agent is the one that is wrong in this way.
+// Returns whether the agent is to be wrong in this way.
 bool is(const char* name) {
   return mode == name;
 }
@@ -108,13 +108,13 @@ void Agent::leave(int status) {
   ::_exit(status);
 }
 
-// ---- words
+// ---- messages to the upgrader
 
 void Agent::write_all(const std::string& bytes) {
   std::string_view rest = bytes;
   while (!rest.empty()) {
     const ssize_t count = ::write(output_, rest.data(), rest.size());
-    if (count <= 0) return;  // where it does not block, this word is lost
+    if (count <= 0) return;  // if the pipe is full and does not block, the rest is lost
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
 }
@@ -139,9 +139,9 @@ void Agent::take_pipes() {
   if (is("loses-words")) ::fcntl(output_, F_SETFL, O_NONBLOCK);
 }
 
-// ---- reading
+// ---- messages from the upgrader
 
-// False at the end.
+// Returns false at the end of the input.
 bool Agent::read_input() {
   if (is("reads-lines")) ::poll(nullptr, 0, 30);
   std::array<char, 200'000> bytes{};
@@ -211,7 +211,7 @@ void Agent::take(const Message& message) {
   if (type == "novelty" && is("unknown-type-exits")) leave(9);
 }
 
-// ---- held
+// ---- while the agent is held
 
 void Agent::welcome(const Message& message) {
   role_ = text(message, "role");
@@ -235,7 +235,7 @@ void Agent::become_ready() {
   if (is("unfit")) return say("\"unfit\",\"reason\":\"no configuration\"");
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
-  // No pipe holds this: said later, it could be in the way of what is to be read.
+  // No pipe holds so long a line. Later it could keep the agent from reading its input.
   if (is("prints-long")) say("\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"");
   say("\"ready\"");
   said_ready_ = true;
@@ -254,7 +254,7 @@ void Agent::listen_on_port(bool is_held) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string name = "conformance-double-" + std::to_string(::getpid());
-  std::copy(name.begin(), name.end(), address.sun_path + 1);  // abstract
+  std::copy(name.begin(), name.end(), address.sun_path + 1);  // an abstract name
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (is_held && is("held-binds")) {
     sockaddr_in internet{};
@@ -270,7 +270,7 @@ void Agent::listen_on_port(bool is_held) {
   ::listen(listener_, 1);
 }
 
-// ---- active
+// ---- while the agent is active
 
 void Agent::refuse_state(const Message& message) {
   if (role_ != "candidate") return;
@@ -320,7 +320,8 @@ void Agent::talk_while_active() {
   if (is("confirms")) say("\"confirm\",\"id\":\"u1\"");
 }
 
-// It holds neither pipe, has none of the variables, and ends with the agent.
+// Starts a child. By default it holds neither pipe, has none of the upgrader's variables, and ends
+// with the agent.
 void Agent::start_child(bool keeps_output, bool keeps_variables) {
   child_ = ::fork();
   if (child_ != 0) return;
@@ -344,7 +345,7 @@ void Agent::beat() {
   say("\"heartbeat\"");
 }
 
-// ---- the end
+// ---- the end of the agent
 
 void Agent::stop(const Message& message) {
   const std::string reason = text(message, "reason");

@@ -1,4 +1,5 @@
-// An agent that writes without a pause does not keep the kit from its time limits.
+// Tests that an agent which writes without a pause does not keep agent-conformance from its time
+// limits.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What a check makes of what was seen: no process, no clock.
+// Tests the verdicts of checks on given events, without a process or a clock.
 #include "tools/agent-conformance/play.h"
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A check that is played by hand; `now` goes on only when it is told to.
+// A check that is played by hand; `now` only changes by order.
 class Bench {
  public:
   explicit Bench(std::string_view name) : play_(*find_check(name), terms_) {
@@ -37,7 +37,7 @@ class Bench {
     now_ += time;
     see(TimeUp{});
   }
-  // Until the next deadline.
+  // Waits until the next deadline.
   void waits() { waits(*play_.deadline() - now_); }
 
   [[nodiscard]] bool was_told(const std::string& part) const {
@@ -85,7 +85,7 @@ TEST_CASE("a deadline that an agent has extended is not over before that") {
   Bench bench("stop");
   bench.becomes_ready();
   bench.reads();
-  bench.waits();  // it is watched
+  bench.waits();  // the time in which the agent is watched
   REQUIRE(bench.was_told(R"("type":"stop")"));
 
   bench.waits(20s);

@@ -1,4 +1,4 @@
-// One line of an agent, judged by itself.
+// Tests the judgement of one line of an agent.
 #include "tools/agent-conformance/said.h"
 
 #include <catch2/catch.hpp>

@@ -242,7 +242,7 @@ for play in (play_upgrades, play_held, play_heartbeats, play_odd_words, play_alo
     with tempfile.TemporaryDirectory() as scratch:
         try:
             play(scratch)
-        except Exception as error:  # whatever it is, it is this play's failure
+        except Exception as error:  # any error is a failure of this play
             check(play.__name__, False, repr(error))
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)

@@ -48,15 +48,15 @@ class Family(Recorder):
     def __init__(self, disk, careless=False):
         super().__init__(disk)
         self.careless = careless
-        self.ends = {}  # behind what was written last, by path
-        self.at_once = set()  # paths whose writes are synced with them
+        self.ends = {}  # by path, the offset behind the last write
+        self.at_once = set()  # paths whose every write is synced at once
 
     def take(self, log, notes=()):
         begun = {}
         with open(log, encoding="latin-1") as lines:
             for line in lines:
                 if not line.endswith("\n"):
-                    break  # strace was killed with the agent, while it wrote that one down
+                    break  # strace was killed with the agent while it wrote this line
                 pid, text = line.rstrip("\n").split(None, 1)
                 resumed = re.match(r"<\.\.\. \w+ resumed>(.*)$", text)
                 if resumed:

@@ -1,4 +1,4 @@
-// The ledger's memory and the choice of the next release. Every combination of present, desired,
+// Tests the ledger, and the choice of the next release. Every combination of present, desired,
 // running and failed releases is judged by rules that are written again here.
 #include <catch2/catch.hpp>
 
@@ -141,7 +141,7 @@ namespace {
 
 const std::vector<std::string> all_versions{"1.0.0", "2.0.0", "3.0.0-rc.1", "3.0.0"};
 
-// How the ledger speaks of one release: nothing, or one entry.
+// Returns the ledger's histories of one release: no entry, or one.
 std::vector<std::vector<Entry>> histories(const std::string& text) {
   return {{},
           {entry(text, Ending::failed, "trial", "", "w1")},
@@ -150,7 +150,7 @@ std::vector<std::vector<Entry>> histories(const std::string& text) {
           {entry(text, Ending::committed, "", "", "w1")}};
 }
 
-// By the rules of agent-releases(1), in another order than the code has them.
+// Returns the expected choice, by the rules of agent-releases(1) in another order than in the code.
 std::optional<std::string> expected(const std::vector<std::string>& there,
                                     const std::optional<Wish>& wish, const std::string& running,
                                     const std::vector<Entry>& ledger) {
@@ -170,7 +170,7 @@ std::optional<std::string> expected(const std::vector<std::string>& there,
     if (!out) wanted.push_back(text);
   }
   if (wanted.empty()) return std::nullopt;
-  return wanted.back();  // `there` is in order
+  return wanted.back();  // `there` is sorted
 }
 
 }  // namespace

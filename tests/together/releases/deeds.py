@@ -1,6 +1,6 @@
-# The deeds of agent-releases that change a directory, each with a directory to begin with; and the
-# facts by which a directory is judged that such a deed has left half done: they are those before it
-# or those after it, and the same deed again ends as if nothing had happened.
+# The deeds of agent-releases that change a directory, each with a directory to begin with, and the
+# facts by which a half-done deed is judged: they must be those before the deed or those after it,
+# and the same deed must then succeed as if nothing had happened.
 import io
 import json
 import os
@@ -35,7 +35,7 @@ def entry(version, ending="failed"):
                        "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
 
 
-# Ledgers to begin with: one whose last line a crash has torn, and one that has to become shorter.
+# Ledgers to begin with: a crash has torn the last line of one, and the other must become shorter.
 ENTRIES = {"forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
            "forget_many": "".join(entry("%d.0.0" % (number % 7 + 1)) for number in range(1000))}
 
@@ -102,7 +102,7 @@ class Stage(World):
 DEEDS = ["add_first", "add_file", "add_tar", "remove", "prune", "desire", "newest", "forget",
          "forget_torn", "forget_many", "adopt"]
 DEEDS_WITH_NETWORK = [*DEEDS, "add_http"]
-# Calls whose number is the affair of the network or of other processes, and another in every run.
+# Calls whose number depends on the network or on other processes, and differs in every run.
 UNSTEADY = {"poll", "recvfrom", "sendto", "futex", "readlinkat"}
 
 
@@ -127,7 +127,7 @@ def facts(stage, root):
     versions = [release["version"] for release in json.loads(out)["releases"]]
     for version in versions:
         if version == "1.5.0":
-            continue  # adopted: nobody has signed it
+            continue  # an adopted release, which nobody has signed
         status, out, error = ask(stage, root, "verify", version)
         if status != 0:
             raise Wrong("verify: " + out + error)
@@ -164,8 +164,8 @@ def leavings(root):
     return sorted(os.listdir(staging)) if os.path.isdir(staging) else []
 
 
-# For each deed, which facts a deed that is cut short may have changed already: adopting makes the
-# release first, and the link of its place last; pruning takes one release after the other.
+# Returns whether a deed that is cut short may have left these facts: adopting makes the release
+# first and the link of its place last, and pruning removes one release after the other.
 def may_be(deed, found, before, after):
     if found in (before, after):
         return True
@@ -187,7 +187,7 @@ class Judge:
             raise Wrong("neither as before nor as after: %s" % found)
         done = subprocess.run(self.stage.order(root), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False)
-        # What is done cannot be done again.
+        # A deed that was done may be refused the second time.
         again_is_refused = {"remove": 2, "adopt": 3}.get(self.deed)
         if done.returncode != 0 and not (
                 found == self.after and done.returncode == again_is_refused):

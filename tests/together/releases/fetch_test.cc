@@ -1,5 +1,5 @@
-// How long a fetch may take, and who ends it: from a server that sends a byte now and then, for
-// ever, and from files that are none.
+// Tests how long a fetch may take, and that it ends: from a server that sends a byte now and then
+// for ever, and from paths that are not files.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Sends the beginning of a long answer, and then one byte after the other until whoever fetches
-// hangs up; after a while it hangs up itself, so that a test of what has no end has one.
+// A server that sends the beginning of a long answer, and then one byte after the other until the
+// client hangs up. After a while it hangs up itself, so that the test always ends.
 class SlowServer {
  public:
   SlowServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -49,7 +49,7 @@ class SlowServer {
 
   [[nodiscard]] const std::string& url() const { return url_; }
 
-  // To be asked after a fetch: it was not we who have ended it.
+  // Returns whether the client has hung up first. Call it after the fetch.
   [[nodiscard]] bool was_patient() const { return !has_given_up_; }
 
  private:

@@ -1,5 +1,5 @@
-// When a follower asks, for which release, and what it remembers: on real directories, with an
-// agent that only writes down what it was asked.
+// Tests when a follower requests an upgrade, to which release, and what it remembers. The
+// directories are real; the agent only notes the requests.
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 constexpr auto patience = 20s;
 
 struct Bench {
-  // A release without a manifest, as somebody has put it there.
+  // Makes a release without a manifest, as a person would.
   void release(const std::string& version, const std::string& commands) {
     const std::string path = directory.write(".new", "#!/bin/sh\n" + commands + "\n");
     ::chmod(path.c_str(), 0755);
@@ -49,7 +49,7 @@ struct Bench {
                               asked.push_back(release.version.text());
                               last_id = id;
                               executable = release.executable;
-                              // It is durable before it is asked for.
+                              // The attempt must be noted durably before the request.
                               const auto entries = ledger();
                               noted_before = !entries.empty() && entries.back().id == id &&
                                              entries.back().ending == Ending::trying;
@@ -61,7 +61,7 @@ struct Bench {
     follower->begin();
   }
 
-  // Lets the follower work until something holds.
+  // Lets the follower work until the condition is true.
   template <class Condition>
   bool until(Condition condition, std::chrono::milliseconds limit = patience) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
@@ -76,7 +76,7 @@ struct Bench {
   bool asks(std::size_t count) {
     return until([&] { return asked.size() >= count; });
   }
-  // Nothing is asked for while a look at all that is there comes and goes.
+  // Returns whether no more requests come during a further look at all releases.
   bool asks_no_more(std::size_t count) {
     return !until([&] { return asked.size() > count; }, 100ms);
   }
@@ -180,7 +180,7 @@ TEST_CASE("what was tried before a crash and has no ending is not tried again") 
   bench.start();
   REQUIRE(bench.asks(1));
 
-  bench.start();  // the machine went down, and this is the next start
+  bench.start();  // the next start after the machine went down
 
   CHECK(bench.asks_no_more(1));
 }
@@ -298,9 +298,9 @@ TEST_CASE("a ledger that another process locks stops no agent, and is written on
   bench.good("1.2.0");
 
   LockHolder holder(bench.directory / "ledger.jsonl");
-  bench.start("1.1.0");  // its upgrade has ended well, which cannot be noted now
+  bench.start("1.1.0");  // its upgrade has ended well, which the full disk keeps from being noted
   bench.fail("trial");
-  CHECK(bench.asks_no_more(1));  // that 1.2.0 is tried cannot be noted either
+  CHECK(bench.asks_no_more(1));  // the attempt of 1.2.0 cannot be noted either
   CHECK(holder.has_held());
   CHECK(bench.ledger().size() == 1);
   CHECK(bench.reports.find("another process holds it") != std::string::npos);

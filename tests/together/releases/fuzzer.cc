@@ -1,6 +1,6 @@
-// libFuzzer on what takes bytes from elsewhere: see target.h. FUZZ_TARGET, a number, is the kind of
-// input that a run is about: others are passed over, and no input becomes one of them.
-// PLANTED_FAULT, a number, plants an error that it must find.
+// Runs libFuzzer on all code that reads bytes from outside: see target.h. FUZZ_TARGET, a number,
+// selects the kind of input for a run: other kinds are ignored, and no input becomes one of them.
+// PLANTED_FAULT, a number, plants an error that the fuzzer must find.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +32,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std::size_t, std::
 
 namespace {
 
-// Changes what stands between two quotes, blanks or ends of lines, and leaves all around it as it
-// is: of a manifest whose bytes are changed anywhere hardly one is JSON still.
+// Changes the text between two quotes, blanks or ends of lines, and leaves the rest: a manifest
+// with random changes is hardly ever still JSON.
 std::size_t mutate_word(std::uint8_t* text, std::size_t size, std::size_t size_max, unsigned luck) {
   const std::string_view whole(reinterpret_cast<const char*>(text), size);
   std::vector<std::size_t> begins{0};
@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// One in four is changed at random bytes; the others stay what they are, an archive or words.
+// Changes one in four inputs at random bytes. The others stay archives or texts.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t size_max, unsigned luck) {
   if (size == 0) data[size++] = 0;

@@ -1,4 +1,4 @@
-// Says by its exit status what agent-releases thinks of a signature: MESSAGE SIGNATURE KEY.
+// Exits with 0 if agent-releases accepts a signature: MESSAGE SIGNATURE KEY.
 #include <fstream>
 #include <iostream>
 #include <iterator>

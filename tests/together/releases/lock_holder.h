@@ -1,5 +1,5 @@
-// Holds the lock of a file as another process does. So that a test of what waits without an end
-// ends, too, it lets go after a while, and says so.
+// Holds the lock of a file as another process would. So that a test of an endless wait ends, it
+// releases the lock after a while, and reports that.
 #pragma once
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ class LockHolder {
     changed_.notify_all();
   }
 
-  // False where somebody has waited until the end of our patience.
+  // Returns false if a waiter has waited until the lock was released.
   [[nodiscard]] bool has_held() {
     const std::lock_guard lock(mutex_);
     return has_held_;

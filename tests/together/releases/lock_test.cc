@@ -1,4 +1,4 @@
-// Locks on files of a directory: who is kept away, for how long, and from which file.
+// Tests locks on files of a directory: which process has to wait, how long, and for which file.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>

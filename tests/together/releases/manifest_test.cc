@@ -1,5 +1,5 @@
-// Manifests: what is taken, and what is refused with which reason; and whether one may be added
-// here and now.
+// Tests manifests: which are accepted, which are refused with which reason, and whether a release
+// may be added on this machine at this time.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -15,7 +15,8 @@ namespace {
 
 const std::string digits(64, 'a');
 
-// A good manifest, with the JSON of some members replaced, or removed where it is empty.
+// Returns a good manifest, with other JSON for some members. A member is removed if its text is
+// empty.
 std::string with(const std::vector<std::pair<std::string, std::string>>& changes = {}) {
   std::vector<std::pair<std::string, std::string>> members{
       {"name", R"("agent")"}, {"version", R"("1.2.3")"},

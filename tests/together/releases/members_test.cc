@@ -67,12 +67,13 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
   CHECK(unpacked_bytes_max(release_bytes_max) > 0);
 }
 
-// Five releases in another order than that of their versions; each of them needed or not, and young
-// or not, with every bound: what goes is judged one release after the other, by the page's rules.
-// Rows: H-105
+// Judges what is pruned of five releases, which are not in the order of their versions, for every
+// combination: each release needed or not, young or not, with every bound. Each release is judged
+// by the page's rules. Rows: H-105
 TEST_CASE("what is pruned is right for every combination") {
   const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};
-  const std::vector<std::size_t> newer_ones{1, 3, 0, 4, 2};  // of each: how many are newer
+  // For each: how many releases are newer.
+  const std::vector<std::size_t> newer_ones{1, 3, 0, 4, 2};
   constexpr Moment young = 100;
   constexpr Moment old = 10;
   int combinations = 0;
@@ -119,7 +120,7 @@ TEST_CASE("what is pruned is named in order of version, and without releases not
   CHECK(choose_to_prune({}, {1, std::nullopt}).empty());
 }
 
-// Every directory that has some of the files of two releases.
+// Tries every directory that has some of the files of two releases.
 TEST_CASE("what stands beside no release is an orphan, whatever else is there") {
   const std::vector<std::string> files{"a-v1.0.0",       "a-v1.0.0.json", "a-v1.0.0.json.minisig",
                                        "a-v1.0.0.files", "a-v2.0.0",      "a-v2.0.0.json",
@@ -139,7 +140,7 @@ TEST_CASE("what stands beside no release is an orphan, whatever else is there") 
   }
 }
 
-// Every .staging that has some of what a crash may leave there.
+// Tries every .staging that has some of the files which a crash may leave there.
 TEST_CASE("of .staging only what was fetched in part may stay, if it is wanted") {
   const std::vector<std::string> files{"aa.part",       "bb.part", "a-v1.0.0", "a-v1.0.0.json",
                                        "a-v1.0.0.part", "name",    "desired",  ".part"};

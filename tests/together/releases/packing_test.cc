@@ -1,5 +1,5 @@
-// Packing: which trees and programs are taken, which are refused with which reason, and keys and
-// signatures as minisign has them.
+// Tests packing: which trees and programs are accepted, which are refused with which reason; and
+// that keys and signatures have minisign's format.
 #include "tools/agent-releases/core/packing.h"
 
 #include <catch2/catch.hpp>
@@ -22,7 +22,7 @@ Found script(const std::string& path) {
   return {.path = path, .kind = file, .mode = 0755, .bytes = 20, .beginning = "#!/bin/sh\n"};
 }
 
-// Of 64 bits and little-endian; 62 is x86_64, 183 aarch64.
+// Returns an ELF file, 64-bit and little-endian by default. Machine 62 is x86_64, 183 is aarch64.
 Found elf(const std::string& path, char machine, char type = 3, char order = 1) {
   std::string header(elf_header_bytes, '\0');
   header.replace(0, 7, "\177ELF\2\1\1");
@@ -46,7 +46,7 @@ std::string refusal_of(const Wanted& words, std::vector<Found> tree) {
 using namespace packing_test;
 
 TEST_CASE("a program of another byte order has its type where its processor reads it") {
-  // The processor is s390x, which is big-endian.
+  // The file is for s390x, which is big-endian.
   const auto packing = plan_file(wanted(), elf("agent", 22, 2, 2));
 
   REQUIRE(packing);
@@ -179,7 +179,7 @@ TEST_CASE("a key whose password would take all memory is refused before it is tr
   bytes[2] = 'S';
   bytes[3] = 'c';
   CHECK(parse_secret_key(text()).value().has_password);
-  bytes[46 + 7] = 1;  // the highest byte of the memory's size
+  bytes[46 + 7] = 1;  // the highest byte of the memory size
   const auto refused = parse_secret_key(text());
 
   REQUIRE_FALSE(refused);

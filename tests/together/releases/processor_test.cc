@@ -1,5 +1,5 @@
-// Which processor an ELF file is for, and which releases are for this one: the table of
-// agent-releases(1), written again.
+// Tests which processor an ELF file is for, and which releases fit this machine, against the table
+// of agent-releases(1), which is written again here.
 #include <elf.h>
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,8 @@ using namespace agent_releases;
 
 namespace {
 
-// The beginning of a file of that kind, by the system's own elf.h; a big-endian one byte by byte.
+// Returns the beginning of an ELF file, by the system's own elf.h; a big-endian one is written byte
+// by byte.
 template <class Header>
 std::string elf(unsigned char bits, unsigned char order, unsigned machine, unsigned flags = 0) {
   const auto number = [&](unsigned value, auto& member) {

@@ -1,4 +1,4 @@
-// Replays the corpus of hostile and good bytes, without a fuzzer.
+// Replays the corpus of hostile and good bytes without a fuzzer, and runs canaries.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ std::vector<std::string> corpus() {
   return inputs;
 }
 
-// Whether a process of its own aborts somewhere in the corpus.
+// Returns whether a child with this planted error aborts at some input of the corpus.
 bool finds(Planted fault, const std::vector<std::string>& inputs) {
   const pid_t pid = fork();
   if (pid == 0) {

@@ -1,4 +1,4 @@
-// A release's self-test passes or fails by what the program does.
+// Tests whether a release's self-test passes or fails, by what the program does.
 #include <poll.h>
 
 #include <catch2/catch.hpp>
@@ -39,7 +39,7 @@ struct Bench {
   SelfTest::Verdict last = SelfTest::Verdict::passed;
 };
 
-// Whether the process dies: a signal takes effect a moment after it was sent.
+// Waits until the process has died: a signal takes effect a moment after it was sent.
 bool is_gone_soon(const std::string& pid) {
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (std::chrono::steady_clock::now() < deadline) {

@@ -1,5 +1,5 @@
-# An HTTP server for tests that serves a directory well, and one file badly: it cuts off, lies about
-# lengths, redirects, is slow, serves something else at the second read, knows no ranges.
+# An HTTP server for tests. It serves a directory well, and one file badly: it cuts off, lies about
+# lengths, redirects, is slow, sends something else at the second read, knows no ranges.
 import http.server
 import os
 import ssl
@@ -66,9 +66,9 @@ class Double:
     def __init__(self, directory, identity=None):
         """With `identity`, the paths of a certificate and its key, by https."""
         self.directory = directory
-        self.requests = []   # (path, range)
-        self.changed = threading.Condition()   # there is one more
-        self.faults = {}     # of a path: what is done at its next requests, one after the other
+        self.requests = []   # pairs of path and range
+        self.changed = threading.Condition()   # notified at each further request
+        self.faults = {}     # for a path: its next answers' faults, in their order
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.scheme = "https" if identity else "http"
         if identity:
@@ -77,7 +77,7 @@ class Double:
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.server.daemon_threads = True
         self.server.double = self
-        self.server.handle_error = lambda *_: None  # whom we cut off hangs up, too
+        self.server.handle_error = lambda *_: None  # a client that was cut off hangs up, too
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     def url(self, name=""):

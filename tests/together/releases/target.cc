@@ -34,8 +34,8 @@ void must(bool truth) {
   if (!truth) std::abort();
 }
 
-// A manifest that is accepted can safely become part of a path, and is the same when it is written
-// and read again.
+// Checks an accepted manifest: its members can safely become parts of a path, and it is the same
+// when it is written and read again.
 void take_manifest(std::string_view text) {
   const auto manifest = parse_manifest(text);
   if (!manifest) return;
@@ -59,7 +59,7 @@ void take_ledger(std::string_view text) {
     must(parse_ledger(to_line(entry)).size() == 1);
 }
 
-// In memory, where there is such a place: what is unpacked is synced.
+// Makes a directory in memory, if possible, since unpacked files are synced.
 std::string make_place() {
   std::string place = "/dev/shm/fuzz-releases-XXXXXX";
   if (::mkdtemp(place.data()) == nullptr) {
@@ -69,7 +69,8 @@ std::string make_place() {
   return place;
 }
 
-// Nothing is made beside the directory, and what is in it is what the list says.
+// Checks an unpacked archive: nothing is made beside the directory, and its content is that of the
+// list.
 void take_archive(std::string_view bytes) {
   const std::string place = make_place();
   const auto outside = Directory::open(place);

@@ -1,5 +1,5 @@
-// Directories and keys are used only if they belong to root or the caller and nobody else may write
-// to them. A refusal says how to mend that.
+// Tests that directories and keys are used only if they belong to root or the caller, and no other
+// user may write to them. A refusal must say how to mend that.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ using namespace agent_releases;
 
 namespace {
 
-// Of a directory that belongs to `user`.
+// Returns the status of a directory that belongs to `user`.
 struct stat directory_of(uid_t user, mode_t mode = 0755) {
   struct stat status {};
   status.st_uid = user;
@@ -21,7 +21,7 @@ struct stat directory_of(uid_t user, mode_t mode = 0755) {
   return status;
 }
 
-// Somebody who has a name on every machine, and is not the one who runs this.
+// Returns a user who has a name on this machine, and is neither root nor the caller.
 const passwd& stranger() {
   for (const passwd* user = ::getpwent(); user != nullptr; user = ::getpwent()) {
     if (user->pw_uid != 0 && user->pw_uid != ::geteuid()) return *user;

@@ -1,4 +1,4 @@
-// Semantic versions: which texts are one, their order, and what becomes of builds.
+// Tests semantic versions: which texts are versions, their order, and how builds are treated.
 #include <catch2/catch.hpp>
 
 #include "agent-releases/version.h"

@@ -1,5 +1,4 @@
-# What the tests of agent-releases share: a place with keys, a publisher, the
-# program itself.
+# The world of agent-releases' tests: a directory with keys, a publisher, and the program itself.
 import hashlib
 import json
 import os
@@ -16,7 +15,7 @@ BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 PROGRAM = os.path.join(BUILD, "agent-releases")
 MACHINE = os.uname().machine
 DEADLINE_S = 120
-# Of a manifest: what a publisher may say by an option.
+# The members of a manifest that a publisher sets by an option.
 TRUE_MEMBERS = {"version", "arch", "expires"}
 
 
@@ -36,7 +35,7 @@ def print_result(layer, command, figures, bar, met):
 
 def strace(log, *arguments):
     """The beginning of a command that has the calls of the rest of it written to `log`."""
-    # For a build with sanitizers: leaks cannot be looked for in what is traced.
+    # In a build with sanitizers: a traced process cannot be searched for leaks.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return ["strace", "-qq", "-o", log, "-E", "ASAN_OPTIONS=" + sanitizer, *arguments]
 
@@ -172,7 +171,7 @@ class World:
     def versions(self):
         return [release["version"] for release in self.listing()["releases"]]
 
-    # ---- what is there
+    # ---- the directory's content
 
     def picture(self):
         """Every file of the directory, with mode and content; without the directory's own files."""

@@ -1,4 +1,4 @@
-// What becomes of a request, told as stories: what is seen, what is sent, and how it ends.
+// Tests requests as stories: what upgraderctl sees and sends, and how the request ends.
 #include "tools/upgraderctl/core/conversation.h"
 
 #include <catch2/catch.hpp>

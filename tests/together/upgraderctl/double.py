@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-# A double of an upgrader, as far as its control directory shows it: keeps status.json,
-# previous.json and the FIFO as the protocol says, has no agents, and does what it is told on
-# standard input. Shares no code with upgraderctl or the upgrader.
+# A double of an upgrader, as its control directory shows it: it keeps status.json, previous.json
+# and the FIFO as the protocol says, has no agents, and obeys orders on standard input. Shares no
+# code with upgraderctl or the upgrader.
 #
-# usage: double.py DIR [NOW]    NOW: a time in seconds; its clock stands still there but for `pass`
+# usage: double.py DIR [NOW]    NOW: a time in seconds, at which the clock stands until `pass`
 #
-# Each order is one line; it is obeyed, status.json is written, and `done` is printed. An order that
+# Each order is one line: it is obeyed, status.json is written, and `done` is printed. An order that
 # begins with `when` waits until a request of that type has been read. See the class Double.
 
 import fcntl
@@ -17,7 +17,7 @@ import time
 
 LINE_MAX = 4096
 KEPT = 16
-IDLE_MAX = 300  # seconds; a play that has died must not leave its double behind
+IDLE_MAX = 300  # seconds; if a play has died, its double must end, too
 
 
 def spelled(seconds):
@@ -33,17 +33,17 @@ class Double:
         self.directory = directory
         self.now = now
         self.offset = 0.0
-        self.mute = False      # writes no status, as on a full disk
-        self.refusal = None    # why the next request is refused
-        self.hold = 0          # so many requests are read and not answered
+        self.mute = False      # writes no status.json, as on a full disk
+        self.refusal = None    # the reason with which the next request is refused
+        self.hold = 0          # how many requests are read and not answered
         self.taken = []        # types of requests that were obeyed or refused
-        self.sent = 0          # lines that were read, repeated ones included
+        self.sent = 0          # lines that were read, including repeated ones
         self.accepted_ends = {}
         self.state = None
         self.lock = None
         self.fifo = None
         self.line = b""
-        self.lost = False      # the directory has vanished, and nothing more is read
+        self.lost = False      # the directory has vanished, so nothing more is read
         self.begin()
 
     def clock(self):
@@ -52,7 +52,7 @@ class Double:
     def path(self, name):
         return os.path.join(self.directory, name)
 
-    # ---- a life
+    # ---- the double's life
 
     def begin(self, version="1.0", generation=1):
         os.makedirs(self.directory, mode=0o700, exist_ok=True)

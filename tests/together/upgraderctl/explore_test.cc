@@ -1,8 +1,7 @@
-// Walks through every order in which a conversation, an upgrader and what both see of each other
-// can go on: lines that are read late or never, a status that is written late or never, ends with
-// and without a last word, another life, time that is up, an operator who leaves, and another one
-// who opens the gate. At every end what upgraderctl says is compared with what is true in this
-// world.
+// Walks through every order of events between a conversation and an upgrader: lines that are read
+// late or never, a status that is written late or never, ends with and without a last word, another
+// life of the upgrader, deadlines that pass, an operator who leaves, and another operator who opens
+// the gate. At every end, the words of upgraderctl are compared with the facts of this world.
 #include <catch2/catch.hpp>
 #include <deque>
 #include <map>
@@ -23,11 +22,11 @@ namespace {
 const std::string upgrade_line = "upgrade\n";
 const std::string cancel_line = "cancel\n";
 
-// What is true of the life that is asked.
+// The facts about the upgrader's life to which the request was sent.
 struct Truth {
   bool alive = true;
-  bool last_word = false;  // it ended, and wrote so
-  bool confirmed = false;  // somebody opened the gate
+  bool last_word = false;  // the upgrader ended, and wrote that into status.json
+  bool confirmed = false;  // some operator opened the gate
   std::string phase = "running";
   std::vector<Answer> answers;
   std::optional<std::string> outcome;
@@ -70,7 +69,7 @@ Status of_another_life() {
   return status;
 }
 
-// All that the future of a world depends on.
+// Returns everything that the future of a world depends on, as text.
 std::string key_of(const World& world) {
   const Conversation::State& state = world.conversation.state();
   std::string key;
@@ -112,7 +111,7 @@ std::string key_of(const World& world) {
   return key;
 }
 
-// ---- what the conversation orders
+// ---- the conversation's orders
 
 void take(World& world, const Orders& orders);
 
@@ -145,13 +144,13 @@ void take(World& world, const Orders& orders) {
   }
 }
 
-// ---- what the upgrader does
+// ---- the upgrader's acts
 
 void answer(Truth& truth, const std::string& request, bool ok) {
   truth.answers.insert(truth.answers.begin(), Answer{request, "", ok, ""});
 }
 
-// Reads one line. A name that it knows is not obeyed again.
+// Reads one line from the FIFO. A request with a known name is not obeyed again.
 void read_line(World& world, bool refuses) {
   Truth& truth = world.truth;
   const std::string line = world.fifo.front();
@@ -186,7 +185,7 @@ void end_upgrade(Truth& truth, const std::string& outcome, const std::string& st
   truth.phase = "running";
 }
 
-// ---- what may happen next
+// ---- the events that may come next
 
 struct Named {
   const char* name;
@@ -283,7 +282,7 @@ const std::vector<Named> moves{
      }},
 };
 
-// ---- what must be true at the end
+// ---- the rules for the end
 
 const Answer* own_answer(const World& world) {
   for (const Answer& answer : world.truth.answers) {
@@ -315,11 +314,12 @@ bool was_refused(const World& world) {
   return own_answer(world) != nullptr && own_answer(world)->ok == false;
 }
 
-// What is wrong with the end of this world; empty if nothing is.
+// Returns what is wrong with the end of this world, or "".
 std::string complaint_of(const World& world) {
   const Truth& truth = world.truth;
   if (truth.begun > 1) return "it was begun twice";
-  // Whoever leaves a rehearsal that was taken has had it cancelled, or was told that he cannot.
+  // An operator who leaves an accepted rehearsal must have had it cancelled, or must have been told
+  // that it could not be.
   if (world.errand.goal == Goal::rehearsal && under_way(world) && !world.cancel_sent &&
       !world.vanished) {
     return "a rehearsal goes on behind our back";
@@ -356,7 +356,7 @@ void judge_end(const World& world) {
   FAIL(complaint);
 }
 
-// Time alone ends every conversation that has a limit.
+// Checks that time alone ends every conversation that has a limit.
 void judge_time(World world) {
   constexpr int deadlines_max = 40;
   for (int i = 0; i < deadlines_max && !world.finish; ++i) {
@@ -367,7 +367,8 @@ void judge_time(World world) {
   REQUIRE(world.finish);
 }
 
-// An upgrader that lives and does all that is asked is believed: the end is that of the upgrade.
+// Checks that a living upgrader which obeys everything is believed: the conversation's end is that
+// of the upgrade.
 void judge_usefulness(World world) {
   if (!world.truth.alive || world.vanished || world.interrupted) return;
   const bool in_time = world.now < *world.errand.timeout;
@@ -392,7 +393,7 @@ void judge_usefulness(World world) {
 
 struct Figures {
   std::size_t worlds = 0;
-  std::size_t lies_caught = 0;  // ends of which another status was said, and found wrong
+  std::size_t lies_caught = 0;  // ends for which a wrong status was claimed, and found to be wrong
   std::map<int, std::size_t> ends;
   std::set<std::string> moves;
 };

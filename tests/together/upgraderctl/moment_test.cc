@@ -1,4 +1,4 @@
-// Times and durations, as status.json spells them and as people read them.
+// Tests times and durations, as status.json writes them and as people read them.
 #include "base/moment.h"
 
 #include <catch2/catch.hpp>

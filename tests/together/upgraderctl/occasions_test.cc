@@ -1,4 +1,4 @@
-// When the command of `upgraderctl on` runs, and what it is told.
+// Tests when `upgraderctl on` runs its command, and which variables the command gets.
 #include "tools/upgraderctl/core/occasions.h"
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ Ending ended(const std::string& id, const std::string& outcome) {
   return ending;
 }
 
-// Newest first, as the file has them.
+// Returns a status with these endings, newest first, as in status.json.
 Status with(std::vector<Ending> endings) {
   Status status = at_rest();
   status.endings = std::move(endings);

@@ -1,5 +1,5 @@
-// What a conversation makes of an id that another request has taken, to another executable; and of
-// endings of which less is known than usual.
+// Tests a conversation whose id another request has taken for another executable, and endings of
+// which less is known than usual.
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/status_text.h"

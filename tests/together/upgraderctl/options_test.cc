@@ -1,4 +1,4 @@
-// The command line, the place that it means, and the errand that it becomes.
+// Tests the command line, the control directory that it names, and the errand that it becomes.
 #include "tools/upgraderctl/core/options.h"
 
 #include <catch2/catch.hpp>
@@ -213,14 +213,14 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
            none->text.find("belongs to an upgrade to ") != std::string::npos;
   };
   options.resolved = "/opt/agent/1.2";
-  CHECK_FALSE(refused());  // nobody knows u7
+  CHECK_FALSE(refused());  // no upgrade is called u7
 
   SECTION("that has ended, to 1.1") {
     status.endings = {ending_of("u7", "kept", "start", "exited")};
     CHECK(refused());
-    options.resolved = "/opt/agent/1.1";  // the link leads there
+    options.resolved = "/opt/agent/1.1";  // the target of the link
     CHECK_FALSE(refused());
-    options.resolved.reset();  // it is gone, or is somewhere else for the upgrader
+    options.resolved.reset();  // the link is gone, or leads elsewhere for the upgrader
     CHECK_FALSE(refused());
     options.resolved = "/opt/agent/1.2";
     status.endings[0].to.executable = "/opt/agent/current";
@@ -237,7 +237,7 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
   }
   SECTION("that is under way") {
     status.upgrade = upgrade_called("u7");
-    CHECK_FALSE(refused());  // a sequential one: its candidate is yet to be started
+    CHECK_FALSE(refused());  // in a sequential upgrade the candidate has not been started yet
     status.candidate = status.active;
     status.candidate->executable = "/opt/agent/1.1";
     status.candidate->role = "fallback";

@@ -1,4 +1,4 @@
-// How a wait for a phase ends.
+// Tests how a wait for a phase ends.
 #include "tools/upgraderctl/core/phase_wait.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Requests as they are written to the FIFO.
+// Tests the lines that are written to the FIFO for requests.
 #include "agent-protocol/cpp/control/request_line.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-# What the tests of upgraderctl stand on: upgraders, or doubles of them, below a directory, and
-# upgraderctl beside them, in pipes and at a terminal. For the script run.
+# The scene of upgraderctl's tests: upgraders, or doubles of them, below a directory, and
+# upgraderctl beside them, in pipes and at a terminal.
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-// Texts of others at a terminal.
+// Tests how texts from other programs are made safe for a terminal.
 #include "base/shown.h"
 
 #include <catch2/catch.hpp>

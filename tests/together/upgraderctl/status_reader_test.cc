@@ -1,4 +1,4 @@
-// status.json becomes a status, whatever is in it.
+// Tests how status.json becomes a status, whatever the file holds.
 #include "agent-protocol/cpp/control/status_reader.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Texts of status.json for the tests: an upgrader at rest, and what is changed in it.
+// Makes texts of status.json for tests: an upgrader at rest, with changes.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace upgraderctl {
 
-// The time at which all of it happens.
+// Returns a time `seconds` after the time at which the tests take place.
 inline Moment at(int seconds) {
   return *parse_moment("2026-11-22T08:00:00Z") + std::chrono::seconds{seconds};
 }

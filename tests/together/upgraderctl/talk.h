@@ -1,5 +1,5 @@
-// A conversation and what it is told, for tests: stories in which a request is sent and looked
-// after.
+// A conversation of upgraderctl and the world that it sees, for tests in which a request is sent
+// and watched.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline Errand errand_for(Errand::Goal goal) {
   return errand;
 }
 
-// A conversation, and the world as it is told of it.
+// A conversation, and the world as the conversation sees it.
 class Talk {
  public:
   explicit Talk(Errand errand, WriteOutcome outcome = WriteOutcome::written)
@@ -47,7 +47,7 @@ class Talk {
   void look(const Look& look) { feed(Looked{look, at(20)}); }
   void feed(const Happening& happening) { take(conversation_.step(happening, now)); }
 
-  // Lets the time of the next deadline come.
+  // Moves the time to the next deadline.
   void wait() {
     REQUIRE(conversation_.next_deadline());
     now = std::max(now, *conversation_.next_deadline());
@@ -58,7 +58,7 @@ class Talk {
     status.requests.insert(status.requests.begin(), Answer{request, "upgrade", ok, reason});
   }
 
-  // The upgrader begins another life, and says nothing of how the one before ended.
+  // Lets the upgrader begin another life, without a word on how the last one ended.
   void begin_another_life() {
     previous = status;
     status = at_rest();
@@ -73,7 +73,7 @@ class Talk {
     });
   }
 
-  WriteOutcome writes;  // what comes of every write to the FIFO
+  WriteOutcome writes;  // the outcome of every write to the FIFO
   Duration now{0};
   Status status = at_rest();
   std::optional<Status> previous;

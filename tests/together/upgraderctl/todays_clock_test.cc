@@ -1,4 +1,4 @@
-// Times of an upgrader that was started before somebody set the clock.
+// Tests the times of an upgrader that was started before somebody set the clock.
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/status_text.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto jump = 400 * 24h;
 
-// Started at 0, at rest since 1, on trial since 30 until 60.
+// Returns a status: started at 0, at rest since 1, on trial from 30 to 60.
 Status on_trial() {
   Status status = at_rest();
   status.upgrader.since = at(0);

@@ -1,4 +1,5 @@
-// What people read: sentences, the page of `status`, the tables, and the steps of an upgrade.
+// Tests the words for people: sentences, the page of `status`, the tables, and the steps of an
+// upgrade.
 #include <catch2/catch.hpp>
 
 #include "base/table.h"
@@ -259,10 +260,10 @@ TEST_CASE("whether an upgrader listens is told by its FIFO, its process and its 
     return hearing_of({fifo_error, there, stopped, full});
   };
   CHECK(of(0, true) == Hearing::listens);
-  CHECK(of(0, false) == Hearing::listens);  // in another PID namespace
+  CHECK(of(0, false) == Hearing::listens);  // the upgrader is in another PID namespace
   CHECK(of(0, true, true) == Hearing::stopped);
   CHECK(of(0, true, false, true) == Hearing::full);
-  CHECK(of(ENXIO, true) == Hearing::gone);  // the process is another one by now
+  CHECK(of(ENXIO, true) == Hearing::gone);  // another process has its pid by now
   CHECK(of(ENOENT, true) == Hearing::deaf);
   CHECK(of(EINVAL, true) == Hearing::deaf);
   CHECK(of(ENOENT, false) == Hearing::gone);
