@@ -37,7 +37,7 @@ constexpr Welcomed first = {.readiness = true};
 
 }  // namespace
 
-TEST_CASE("without a check it is ready at once, and with one when that was good") {
+TEST_CASE("without a check agentify is ready at once, and with one when the check has passed") {
   CHECK(Story().has<SayReady>());
 
   Terms terms = plain_terms();
@@ -47,7 +47,7 @@ TEST_CASE("without a check it is ready at once, and with one when that was good"
   CHECK(story.tell(CheckEnded{true, ""}).actions == Actions{SayReady{}});
 }
 
-TEST_CASE("a failed check is unfit, and the end") {
+TEST_CASE("after a failed check agentify says unfit and ends") {
   Terms terms = plain_terms();
   terms.check = true;
 
@@ -58,14 +58,14 @@ TEST_CASE("a failed check is unfit, and the end") {
   CHECK(story.all<Leave>() == std::vector{Leave{1}});
 }
 
-TEST_CASE("a daemon that is ready when it starts is vouched for then") {
+TEST_CASE("with --ready=started a daemon is vouched for when it has started") {
   Story story;
   CHECK(story.tell(Welcomed{.candidate = true}).tell(Activated{}).has<StartDaemon>());
   CHECK(story.tell(DaemonStarted{42}).has<SayHealthy>());
   CHECK(story.adapter.stage() == Stage::serving);
 }
 
-TEST_CASE("a daemon is ready by its word, by time, or by an answer") {
+TEST_CASE("a daemon becomes ready by its own word, after a time, or by a probe's answer") {
   Story word(with(ReadyBy::word));
   CHECK_FALSE(word.start().has<SayHealthy>());
   CHECK(Story(word).tell(ReadySaid{}).has<SayHealthy>());
@@ -83,14 +83,14 @@ TEST_CASE("a daemon is ready by its word, by time, or by an answer") {
   CHECK(probe.tell(ProbeAnswered{Probe::readiness, true, ""}).has<SayHealthy>());
 }
 
-TEST_CASE("an answer of time does not make a daemon ready that is stopping") {
+TEST_CASE("a good answer does not make a stopping daemon ready") {
   Story story(with(ReadyBy::probe));
   story.start().tell(StopAsked{90s});
   CHECK_FALSE(story.tell(ProbeAnswered{Probe::readiness, true, ""}).has<SayHealthy>());
   CHECK_FALSE(story.wait(10s).has<AskDaemon>());
 }
 
-TEST_CASE("who does not vouch says healthy only where it means no more than ready") {
+TEST_CASE("with --vouch=no healthy is said only if it means no more than ready") {
   Terms terms = plain_terms();
   terms.vouch = false;
   CHECK_FALSE(Story(terms).start({.candidate = true, .readiness = true}).has<SayHealthy>());
@@ -98,7 +98,7 @@ TEST_CASE("who does not vouch says healthy only where it means no more than read
   CHECK_FALSE(Story(terms).start({}).has<SayHealthy>());
 }
 
-TEST_CASE("a daemon that ends is the end, and in the same way") {
+TEST_CASE("agentify ends as its daemon ends, and in the same way") {
   Story story;
   story.start().tell(exited(3));
   CHECK(story.has<KillFamily>());
@@ -109,7 +109,7 @@ TEST_CASE("a daemon that ends is the end, and in the same way") {
   CHECK_FALSE(story.has<SayStopped>());
 }
 
-TEST_CASE("a daemon that forks and ends well goes on as its heir, again and again") {
+TEST_CASE("a daemon that forks and exits with 0 goes on as its heir, again and again") {
   Story story;
   story.start();
   CHECK(story.tell(exited(0, 43)).all<AdoptMain>() == std::vector{AdoptMain{43}});
@@ -134,7 +134,7 @@ TEST_CASE("a stop sends the plan's signals, and SIGKILL at last") {
   CHECK(story.has<LeaveLike>());
 }
 
-TEST_CASE("who ends by itself or by a signal of the plan has stopped cleanly") {
+TEST_CASE("a daemon that exits by itself or by a signal of the plan has stopped cleanly") {
   const auto stopped_after = [](const DaemonEnded& end) {
     Terms terms = plain_terms();
     terms.stop = {{{SIGQUIT, 60s}, {SIGKILL, 10s}}};
@@ -165,7 +165,7 @@ TEST_CASE("a stop before the daemon has been started cancels the start, or follo
   CHECK(story.wait(59s).all<SignalDaemon>() == std::vector{SignalDaemon{SIGKILL}});
 }
 
-TEST_CASE("a daemon that cannot be started is unfit on trial, and a shell's status") {
+TEST_CASE("a daemon that cannot be started is unfit on trial, and the exit status is a shell's") {
   Story story;
   story.tell(Welcomed{.candidate = true}).tell(Activated{}).tell(DaemonRefused{ENOENT, "no"});
   CHECK(story.has<SayUnfit>());
@@ -177,7 +177,7 @@ TEST_CASE("a daemon that cannot be started is unfit on trial, and a shell's stat
   CHECK(first_agent.all<Leave>() == std::vector{Leave{126}});
 }
 
-TEST_CASE("a lost keeper is unfit while held; later all is killed, and it was no clean stop") {
+TEST_CASE("a lost keeper is unfit while held; later the daemon is killed, an unclean stop") {
   CHECK(Story().tell(KeeperLost{}).has<SayUnfit>());
 
   Story story;
@@ -224,7 +224,7 @@ TEST_CASE("a daemon on trial is vouched for when it has been ready for the settl
   CHECK_FALSE(died.tell(exited(1)).wait(5s).has<SayHealthy>());
 }
 
-TEST_CASE("the settle time is at most half the trial, and none where nobody is on trial") {
+TEST_CASE("the settle time is at most half the trial, and zero without a trial") {
   Terms terms = with(ReadyBy::word);
   terms.settle = 3s;
   Story brief(terms);
@@ -285,7 +285,7 @@ TEST_CASE("a daemon whose lock another one holds is unfit before its trial ends"
                              "held by process 7 (d)"}});
 }
 
-TEST_CASE("a daemon that was ready too late to settle is unfit where healthy would pass it") {
+TEST_CASE("a daemon that is ready too late to settle is unfit if healthy would pass it") {
   for (const bool healthy : {true, false}) {
     Terms terms = with(ReadyBy::word);
     terms.settle = 3s;
@@ -312,7 +312,7 @@ TEST_CASE("a daemon that asks for more time to start is judged later") {
   CHECK(story.wait(1s).has<SayUnfit>());
 }
 
-TEST_CASE("what is committed while it settles need not settle any more") {
+TEST_CASE("a daemon that is committed while it settles need not settle any more") {
   Terms terms = with(ReadyBy::word);
   terms.settle = 3s;
   Story candidate(terms);
@@ -358,7 +358,7 @@ TEST_CASE("on trial a sick daemon is unfit") {
   CHECK(story.all<SayUnfit>() == std::vector{SayUnfit{"the daemon is sick: no"}});
 }
 
-TEST_CASE("who would hear of a sick daemon is said where nobody would") {
+TEST_CASE("the log says so if nobody would notice a sick daemon") {
   const auto warned = [](const Terms& terms, std::optional<Duration> watchdog) {
     Story story(terms);
     story.tell(Welcomed{.watchdog = watchdog}).tell(Activated{});
@@ -370,7 +370,7 @@ TEST_CASE("who would hear of a sick daemon is said where nobody would") {
   CHECK_FALSE(warned(plain_terms(), std::nullopt));
 }
 
-TEST_CASE("one good answer makes failures begin anew") {
+TEST_CASE("one good answer resets the count of failures") {
   Story story(with_health());
   story.start();
   for (const bool good : {false, true, false})
@@ -378,7 +378,7 @@ TEST_CASE("one good answer makes failures begin anew") {
   CHECK_FALSE(story.has<SayUnfit>());
 }
 
-TEST_CASE("a sick daemon that is committed is silent until it is well") {
+TEST_CASE("a sick daemon that is committed gets no heartbeats until it is well") {
   Story story(with_health());
   story.start({.candidate = true, .watchdog = 3s}).tell(Committed{});
   CHECK(story.wait(9s).all<SayHeartbeat>().size() == 9);
@@ -413,7 +413,7 @@ TEST_CASE("the first heartbeat comes with the start, and none before") {
   CHECK(story.tell(Activated{}).has<SayHeartbeat>());
 }
 
-TEST_CASE("who has said WATCHDOG=1 once has to say it again") {
+TEST_CASE("a daemon that has said WATCHDOG=1 once must say it again") {
   Story story(with(ReadyBy::word));
   story.start({.candidate = true, .watchdog = 3s});
   CHECK(story.tell(NotifyReceived{{.alive = true}}).has<SayHeartbeat>());
@@ -423,7 +423,7 @@ TEST_CASE("who has said WATCHDOG=1 once has to say it again") {
   CHECK_FALSE(story.tell(NotifyReceived{{.alive = true}}).has<SayHeartbeat>());
 }
 
-TEST_CASE("what the daemon notifies is passed on") {
+TEST_CASE("notifications of the daemon are passed on") {
   Story story(with(ReadyBy::word));
   story.start(first);
   CHECK(story.tell(NotifyReceived{{.status = "up"}}).all<SayStatus>() ==
@@ -448,7 +448,7 @@ TEST_CASE("a daemon that asks for time while it stops gets it, and the upgrader 
   CHECK_FALSE(story.tell(NotifyReceived{{.extend = 60s}}).has<SayExtend>());
 }
 
-TEST_CASE("signals and messages mean nothing where there is no daemon") {
+TEST_CASE("signals and messages have no effect without a daemon") {
   Story story;
   CHECK(story.tell(SignalTaken{SIGHUP}).actions.empty());
   CHECK(story.tell(NotifyReceived{{.ready = true, .status = "x"}}).actions.empty());

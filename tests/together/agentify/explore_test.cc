@@ -390,7 +390,7 @@ std::vector<Terms> all_terms() {
 
 }  // namespace
 
-TEST_CASE("whatever happens in whatever order, no daemon is left and nothing untrue is said") {
+TEST_CASE("in every order of events no daemon is left, and every message is true") {
   std::size_t states = 0;
   std::size_t steps = 0;
   for (const Terms& terms : all_terms()) {
@@ -404,7 +404,7 @@ TEST_CASE("whatever happens in whatever order, no daemon is left and nothing unt
   CHECK(states > 1000);
 }
 
-TEST_CASE("the walk finds what is planted") {
+TEST_CASE("the walk finds planted faults") {
   World world{.activated = true, .stop_asked = true};
   world.kept = Kept::sweeping;
   CHECK(judge({SayStopped{}}, world) == "stopped while processes of the daemon may be there");

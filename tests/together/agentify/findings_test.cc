@@ -11,7 +11,7 @@ namespace findings_test {
 using namespace agentify;
 using namespace std::chrono_literals;
 
-TEST_CASE("the doctor knows by the log whether a daemon has notified") {
+TEST_CASE("the doctor finds in the log whether a daemon has notified") {
   CHECK(has_notified("upgrader: generation 1: the daemon is ready after 12 ms\n"));
   CHECK_FALSE(has_notified("agentify: the daemon is process 12\n"));
   CHECK_FALSE(has_notified(""));
@@ -41,7 +41,7 @@ TEST_CASE("the doctor watches a silent daemon longer on a machine that starts sl
   CHECK(silent_time(2s) == 40s);
 }
 
-TEST_CASE("the doctor proposes a probe of the first port, and ten times the time of the end") {
+TEST_CASE("the doctor proposes a probe of the first port, and ten times the measured stop time") {
   Findings seen;
   seen.listeners = {{.kind = Listener::Kind::udp, .address = "0.0.0.0", .port = 53},
                     {.kind = Listener::Kind::unix_stream, .address = "/run/x"},
@@ -56,7 +56,7 @@ TEST_CASE("the doctor proposes a probe of the first port, and ten times the time
         std::vector<std::string>{"--ready=notify", "--stop=TERM:10s"});
 }
 
-TEST_CASE("the doctor takes a daemon that shows nothing for ready after a time") {
+TEST_CASE("the doctor proposes that a daemon that shows nothing is ready after a time") {
   Findings seen;
   seen.end = {.ignored = {SIGTERM, SIGINT, SIGQUIT}, .signal = SIGKILL};
   CHECK(options_for(seen, nullptr) ==

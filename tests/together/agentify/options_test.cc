@@ -32,7 +32,7 @@ std::string complaint(std::vector<const char*> words) {
 
 }  // namespace
 
-TEST_CASE("without options all is as the page says") {
+TEST_CASE("without options the settings are the defaults of the page") {
   const Options options = options_of({"--", "daemon", "--check=x", "b"});
   CHECK(options.name == "daemon");
   CHECK(options.args == std::vector<std::string>{"--check=x", "b"});
@@ -94,7 +94,7 @@ TEST_CASE("help and agentify's own version are asked for by themselves") {
   CHECK(version_text().starts_with("agentify "));
 }
 
-TEST_CASE("what is wrong is named") {
+TEST_CASE("a wrong argument is named") {
   CHECK(complaint({}) == "DAEMON is missing: agentify [options] -- DAEMON [ARG ...]");
   CHECK(complaint({"--"}) == "DAEMON is missing: agentify [options] -- DAEMON [ARG ...]");
   CHECK(complaint({"--nonsense", "d"}) == "--nonsense: no such option; --help names them all");

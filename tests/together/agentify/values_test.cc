@@ -95,7 +95,7 @@ TEST_CASE("a stop plan ends with SIGKILL, at its end or when the deadline is nea
   CHECK(stop_margin(90s) == 1s);
 }
 
-TEST_CASE("a URL of HTTP is taken apart") {
+TEST_CASE("a URL of HTTP is parsed") {
   const auto url = [](const char* text, const char* host, std::uint16_t port, bool tls) {
     return HttpUrl{.text = text, .host = host, .port = port, .tls = tls};
   };
@@ -119,7 +119,7 @@ TEST_CASE("an address of TCP has a port, and may have a host") {
     CHECK_FALSE(parse_tcp_address(wrong));
 }
 
-TEST_CASE("every kind of readiness and health is read, and what is none is said") {
+TEST_CASE("every kind of readiness and health is parsed, and any other is refused") {
   const auto ready = [](std::string_view text) {
     auto parsed = parse_ready_kind(text);
     REQUIRE(std::holds_alternative<ReadyKind>(parsed));
@@ -165,7 +165,7 @@ TEST_CASE("a release is known by its path") {
   CHECK(fit_for_version(std::string(127, 'a') + "\u00e9") == std::string(127, 'a'));
 }
 
-TEST_CASE("what a daemon notifies is read line by line") {
+TEST_CASE("a notification is parsed line by line") {
   CHECK(parse_notify_message("READY=1\nSTATUS=up\nMAINPID=42\n") ==
         NotifyMessage{.ready = true, .status = "up", .main_process = 42});
   CHECK(parse_notify_message("WATCHDOG=1").alive);
@@ -193,7 +193,7 @@ TEST_CASE("a status is UTF-8 of at most 256 bytes") {
   CHECK(fit_for_reason(std::string(2000, 'a')).size() == 1024);
 }
 
-TEST_CASE("a process is read from its line, whatever its name is") {
+TEST_CASE("a process is parsed from its line in /proc, whatever its name is") {
   const std::string rest = " 7 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
   CHECK(parse_process("42 (sleep) S" + rest) == Process{42, 7, 4711, false});
   CHECK(parse_process("42 (a) Z 9 (b) Z" + rest) == Process{42, 7, 4711, true});
@@ -229,7 +229,7 @@ TEST_CASE("the last line that is not empty is kept") {
   CHECK(line.text().size() == last_line_bytes_max);
 }
 
-TEST_CASE("which release runs is said by where the program lies, else by its version") {
+TEST_CASE("the running release is found by the program's path, otherwise by its version") {
   using agent_releases::Version;
   const Version one = *Version::parse("1.0.0");
   const Version two = *Version::parse("2.0.0");
