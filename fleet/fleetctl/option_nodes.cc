@@ -24,8 +24,12 @@ void add_node_orders(CLI::App& app, Options& options) {
       ->check(form(&fleet::is_version_name, "a version"));
   command.add_option("--component", options.component, "otherwise `agent`")
       ->type_name("NAME")
-      ->default_val("agent")
       ->check(form(&fleet::is_component, "the name of a component"));
+  // The component of other commands, which share the variable, has no default.
+  command.callback([&options] {
+    options.command = Command::node_command;
+    if (options.component.empty()) options.component = "agent";
+  });
   add_duration(command, "--not-after", options.not_after_s, std::chrono::seconds{1},
                "it is not begun any later than that");
   command.add_flag("--downgrade", options.downgrade, "also to an older version");
