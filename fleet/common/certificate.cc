@@ -1,53 +1,22 @@
 #include "fleet/common/certificate.h"
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/rand.h>
-#include <openssl/x509.h>
-#include <openssl/x509v3.h>
 
 #include <ctime>
-#include <memory>
 
+#include "fleet/common/authority.h"
 #include "fleet/common/key_strength.h"
+#include "fleet/common/openssl_owners.h"
 
 namespace fleet {
 namespace {
 
 constexpr long day_s = 24L * 60 * 60;
 
-template <auto Free>
-struct Freed {
-  template <class Thing>
-  void operator()(Thing* thing) const {
-    Free(thing);
-  }
-};
-using Bio = std::unique_ptr<BIO, Freed<&BIO_free_all>>;
-using Certificate = std::unique_ptr<X509, Freed<&X509_free>>;
-using Request = std::unique_ptr<X509_REQ, Freed<&X509_REQ_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freed<&EVP_PKEY_free>>;
-using Number = std::unique_ptr<BIGNUM, Freed<&BN_free>>;
-using List = std::unique_ptr<X509_CRL, Freed<&X509_CRL_free>>;
-using Time = std::unique_ptr<ASN1_TIME, Freed<&ASN1_TIME_free>>;
-
-Bio reading(const std::string& text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
 Signed not_signed(const std::string& why) {
   ERR_clear_error();
   return {.error = why};
-}
-
-Certificate certificate_in(const std::string& text) {
-  return Certificate(PEM_read_bio_X509(reading(text).get(), nullptr, nullptr, nullptr));
-}
-
-Key key_in(const std::string& text) {
-  return Key(PEM_read_bio_PrivateKey(reading(text).get(), nullptr, nullptr, nullptr));
 }
 
 std::string common_name(X509_NAME* subject) {
@@ -70,14 +39,11 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Returns the text that one of OpenSSL's functions writes to a stream.
-template <class Write>
-std::string written(const Write& write) {
-  const Bio bio(BIO_new(BIO_s_mem()));
-  char* bytes = nullptr;
-  if (bio == nullptr || write(bio.get()) != 1) return "";
-  const long size = BIO_get_mem_data(bio.get(), &bytes);
-  return {bytes, static_cast<std::size_t>(size)};
+// Certificates of this file begin a day before they are signed.
+IssuedCertificate issued(X509* certificate) {
+  return {.serial = hexadecimal(certificate),
+          .issued = seconds(X509_get0_notBefore(certificate)) + day_s,
+          .expires = seconds(X509_get0_notAfter(certificate))};
 }
 
 bool add_serial(X509* certificate) {
@@ -89,10 +55,24 @@ bool add_serial(X509* certificate) {
          BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr;
 }
 
-bool add_extension(X509* certificate, int kind, const char* value) {
+bool add_extension(X509* certificate, int kind, const std::string& value) {
   const std::unique_ptr<X509_EXTENSION, Freed<&X509_EXTENSION_free>> extension(
-      X509V3_EXT_conf_nid(nullptr, nullptr, kind, value));
+      X509V3_EXT_conf_nid(nullptr, nullptr, kind, value.c_str()));
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
+}
+
+// A member of the store is a client of the other members, too.
+bool add_usage(X509* certificate, const Signing& signing) {
+  if (signing.is_authority) {
+    return add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") &&
+           add_extension(certificate, NID_key_usage, "critical,keyCertSign,cRLSign");
+  }
+  const std::string addresses = subject_addresses(signing.addresses);
+  return add_extension(certificate, NID_basic_constraints, "critical,CA:FALSE") &&
+         add_extension(certificate, NID_key_usage, "critical,digitalSignature") &&
+         add_extension(certificate, NID_ext_key_usage,
+                       addresses.empty() ? "clientAuth" : "serverAuth,clientAuth") &&
+         (addresses.empty() || add_extension(certificate, NID_subject_alt_name, addresses));
 }
 
 bool fill(X509* certificate, X509* signer, EVP_PKEY* key, const Signing& signing) {
@@ -100,13 +80,11 @@ bool fill(X509* certificate, X509* signer, EVP_PKEY* key, const Signing& signing
   const auto* name = reinterpret_cast<const unsigned char*>(signing.name.c_str());
   return X509_set_version(certificate, X509_VERSION_3) == 1 && add_serial(certificate) &&
          X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, name, -1, -1, 0) == 1 &&
-         X509_set_issuer_name(certificate, X509_get_subject_name(signer)) == 1 &&
+         X509_set_issuer_name(
+             certificate, X509_get_subject_name(signer == nullptr ? certificate : signer)) == 1 &&
          X509_gmtime_adj(X509_getm_notBefore(certificate), -day_s) != nullptr &&
          X509_gmtime_adj(X509_getm_notAfter(certificate), signing.days * day_s) != nullptr &&
-         X509_set_pubkey(certificate, key) == 1 &&
-         add_extension(certificate, NID_basic_constraints, "critical,CA:FALSE") &&
-         add_extension(certificate, NID_key_usage, "critical,digitalSignature") &&
-         add_extension(certificate, NID_ext_key_usage, "clientAuth");
+         X509_set_pubkey(certificate, key) == 1 && add_usage(certificate, signing);
 }
 
 std::string why_no_signer(X509* certificate, EVP_PKEY* key) {
@@ -150,17 +128,19 @@ Signed sign(const Signing& signing) {
     return not_signed("the request is not for " + signing.name);
   const Certificate signer = certificate_in(signing.signer.certificate);
   const Key signer_key = key_in(signing.signer.key);
-  if (const std::string why = why_no_signer(signer.get(), signer_key.get()); !why.empty())
+  if (signing.is_authority) {
+    if (EVP_PKEY_eq(key, signer_key.get()) != 1)
+      return not_signed("an authority signs its certificate with its own key");
+  } else if (const std::string why = why_no_signer(signer.get(), signer_key.get()); !why.empty()) {
     return not_signed(why);
+  }
   const Certificate certificate(X509_new());
   if (certificate == nullptr || !fill(certificate.get(), signer.get(), key, signing) ||
       X509_sign(certificate.get(), signer_key.get(), EVP_sha256()) == 0)
     return not_signed("the certificate cannot be made");
   return {
       .certificate = written([&](BIO* out) { return PEM_write_bio_X509(out, certificate.get()); }),
-      .issued = {.serial = hexadecimal(certificate.get()),
-                 .issued = seconds(X509_get0_notBefore(certificate.get())) + day_s,
-                 .expires = seconds(X509_get0_notAfter(certificate.get()))}};
+      .issued = issued(certificate.get())};
 }
 
 KeyProof proof_of_key(const std::string& request_text, const std::string& text,
@@ -215,6 +195,13 @@ std::optional<Validity> validity_of(const std::string& text) {
   if (certificate == nullptr) return std::nullopt;
   return Validity{seconds(X509_get0_notBefore(certificate.get())),
                   seconds(X509_get0_notAfter(certificate.get()))};
+}
+
+std::optional<IssuedCertificate> issued_of(const std::string& text) {
+  const Certificate certificate = certificate_in(text);
+  ERR_clear_error();
+  if (certificate == nullptr) return std::nullopt;
+  return issued(certificate.get());
 }
 
 bool is_signed_by(const std::string& text, const std::string& authority) {

@@ -25,6 +25,10 @@ struct Signing {
   std::string name = {};     // KIND:WHO
   bool only_renews = false;  // refuses a request for another name
   int days = 0;
+  // IP addresses and host names at which the owner serves; empty: the owner is only a client.
+  std::vector<std::string> addresses = {};
+  // The certificate is an authority's, which signs it by itself: `signer` has its key alone.
+  bool is_authority = false;
 };
 
 struct Signed {
@@ -57,6 +61,10 @@ struct KeyProof {
 // Returns whether the first of these authorities has signed the certificate, whether or not the
 // certificate is still valid.
 [[nodiscard]] bool is_signed_by(const std::string& certificate, const std::string& authority);
+
+// Returns the serial number and the validity of the certificate, or no value if the text is not a
+// certificate.
+[[nodiscard]] std::optional<IssuedCertificate> issued_of(const std::string& certificate);
 
 // Returns why the certificate cannot be used with this key and under this name, or an empty text if
 // it can.

@@ -1,0 +1,104 @@
+#include "fleet/common/authority.h"
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fleet/common/identity.h"
+#include "fleet/common/openssl_owners.h"
+
+namespace fleet {
+namespace {
+
+// A host name has at most 253 bytes (RFC 1035).
+constexpr std::size_t address_bytes_max = 253;
+
+bool has_address(X509* certificate, const std::string& address) {
+  return is_ip_address(address)
+             ? X509_check_ip_asc(certificate, address.c_str(), 0) == 1
+             : X509_check_host(certificate, address.data(), address.size(), 0, nullptr) == 1;
+}
+
+// The role, in words, that the certificate does not have; empty: it has all that are needed.
+std::string missing_role(X509* certificate, const CertificateNeed& need) {
+  const bool is_authority = X509_check_ca(certificate) == 1;
+  if (need.is_authority) return is_authority ? "" : "is not an authority's";
+  if (is_authority) return "is an authority's";
+  if (X509_check_purpose(certificate, X509_PURPOSE_SSL_CLIENT, 0) != 1) return "is not a client's";
+  const bool serves = X509_check_purpose(certificate, X509_PURPOSE_SSL_SERVER, 0) == 1;
+  return need.addresses.empty() || serves ? "" : "is not a server's";
+}
+
+std::string why_wrong_time(const std::string& certificate, UnixSeconds now) {
+  const auto validity = validity_of(certificate);
+  if (!validity) return "is not a certificate in PEM";
+  const std::string clock = "; this machine's clock shows " + time_text_of(now);
+  if (now < validity->from) return "begins at " + time_text_of(validity->from) + clock;
+  if (now >= validity->until) return "ended at " + time_text_of(validity->until) + clock;
+  return "";
+}
+
+}  // namespace
+
+std::string new_private_key() {
+  const Key key(EVP_EC_gen("P-256"));
+  ERR_clear_error();
+  if (key == nullptr) return "";
+  return written([&](BIO* out) {
+    return PEM_write_bio_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+  });
+}
+
+Signed sign_for_key(Signing signing, const std::string& key) {
+  signing.request = request_for(signing.name, key);
+  if (signing.is_authority) signing.signer.key = key;
+  return sign(signing);
+}
+
+std::string why_unfit(const std::string& text, const std::string& key, const CertificateNeed& need,
+                      UnixSeconds now) {
+  const Certificate certificate = certificate_in(text);
+  ERR_clear_error();
+  if (certificate == nullptr) return "is not a certificate in PEM";
+  const std::string name = name_in(text).value_or("");
+  if (name != need.name) return "is made out to `" + name + "`, not to `" + need.name + "`";
+  if (!key.empty() && !why_not_usable(text, need.name, key).empty())
+    return "is not for the key beside it";
+  if (std::string role = missing_role(certificate.get(), need); !role.empty()) return role;
+  if (!is_signed_by(text, need.is_authority ? text : need.authority))
+    return "is signed by another authority";
+  for (const std::string& address : need.addresses) {
+    if (!has_address(certificate.get(), address)) return "does not have the address " + address;
+  }
+  return why_wrong_time(text, now);
+}
+
+bool is_ip_address(const std::string& text) {
+  std::array<unsigned char, sizeof(in6_addr)> address{};
+  return inet_pton(AF_INET, text.c_str(), address.data()) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), address.data()) == 1;
+}
+
+bool is_address(const std::string& text) {
+  if (is_ip_address(text)) return true;
+  const auto is_good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-';
+  };
+  const auto begins = [](char c) { return c != '.' && c != '-'; };
+  return !text.empty() && text.size() <= address_bytes_max && begins(text.front()) &&
+         std::all_of(text.begin(), text.end(), is_good);
+}
+
+std::string subject_addresses(const std::vector<std::string>& addresses) {
+  std::string names;
+  for (const std::string& address : addresses) {
+    names += (names.empty() ? "" : ",") + std::string(is_ip_address(address) ? "IP:" : "DNS:");
+    names += address;
+  }
+  return names;
+}
+
+}  // namespace fleet
