@@ -120,6 +120,12 @@ std::optional<fleet::Trouble> Asker::grant(const fleet::Permissions& permissions
       answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.grant(permissions, then); }));
 }
 
+std::optional<fleet::Trouble> Asker::enable_users() {
+  fleet::EtcdAdmin admin(etcd_->line());
+  return explained(
+      answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.enable_users(then); }));
+}
+
 std::optional<fleet::Trouble> Asker::revoke(const std::string& user) {
   fleet::EtcdAdmin admin(etcd_->line());
   return explained(

@@ -32,6 +32,7 @@ class Asker {
   [[nodiscard]] fleet::Reply<fleet::MemberStatus> status(const std::string& endpoint);
   [[nodiscard]] std::optional<fleet::Trouble> grant(const fleet::Permissions& permissions);
   [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
+  [[nodiscard]] std::optional<fleet::Trouble> enable_users();
   [[nodiscard]] fleet::Reply<fleet::Lease> lease(std::chrono::seconds ttl);
   // Ends the lease now if the store answers; otherwise it ends when its time is over.
   void end_lease(fleet::LeaseId lease);

@@ -85,6 +85,7 @@ bool is_name(std::string_view text) {
 }  // namespace
 
 int perform(const Options& options) {
+  if (options.command == Command::dev) return run_dev(options);
   Asker asker(options);
   return perform(options, asker);
 }

@@ -15,6 +15,9 @@ namespace fleetctl {
 [[nodiscard]] int perform(const Options& options);
 [[nodiscard]] int perform(const Options& options, Asker& asker);
 
+// ---- a trial, without a store of anybody's
+[[nodiscard]] int run_dev(const Options& options);
+
 // ---- questions
 [[nodiscard]] int show_status(const Options& options, Asker& asker);
 [[nodiscard]] int show_nodes(const Options& options, Asker& asker);

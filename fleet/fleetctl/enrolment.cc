@@ -6,8 +6,7 @@
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
-#include "fleet/fleetctl/one_record.h"
-#include "fleet/fleetctl/ordering.h"
+#include "fleet/fleetctl/letting_in.h"
 #include "fleet/fleetctl/roles.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
@@ -15,22 +14,8 @@
 namespace fleetctl {
 namespace {
 
-using fleet::KeyKind;
-
 fleet::Signer signer_of(const Options& options) {
   return {fleet::content_of_file(options.signer), fleet::content_of_file(options.signer_key)};
-}
-
-// Records whose certificate it is, so that it can be revoked.
-int write_identity(const Options& options, Asker& asker, const fleet::IssuedCertificate& issued) {
-  const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
-  OneRecord<fleet::Identity> before;
-  if (const int status = read_one(asker, key, before); status != exit_done) return status;
-  fleet::Identity identity = before.record.value_or(fleet::Identity{});
-  if (identity.since.empty()) identity.since = fleet::time_text();
-  identity = with_certificate(std::move(identity), issued, std::time(nullptr));
-  return write(asker, key, fleet::write_record(identity), before.revision,
-               note_of(options, "identity/" + options.role + "/" + options.node, "is enrolled"));
 }
 
 }  // namespace
@@ -47,9 +32,8 @@ int enrol(const Options& options, Asker& asker) {
     complain(made.error);
     return exit_refused;
   }
-  if (const int status = write_identity(options, asker, made.issued); status != exit_done)
-    return status;
-  if (const auto trouble = asker.grant(permissions)) return unreachable(*trouble);
+  const int status = let_in(options, asker, {options.role, options.node}, made.issued);
+  if (status != exit_done) return status;
   if (const auto why = fleet::replace_file(options.output, made.certificate); !why.empty()) {
     complain(why);
     return exit_failed;

@@ -22,6 +22,7 @@ void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
 void add_component(CLI::App& app, Options& options, bool required);
 
 // ---- the groups that have files of their own
+void add_cells(CLI::App& app, Options& options);
 void add_enrolment(CLI::App& app, Options& options);
 void add_plans(CLI::App& app, Options& options);
 void add_windows(CLI::App& app, Options& options);

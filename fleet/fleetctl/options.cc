@@ -178,6 +178,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   app.set_version_flag("--version", version);
   app.require_subcommand(1);
   add_store(app, options);
+  add_cells(app, options);
   add_questions(app, options);
   add_orders(app, options);
   add_releases(app, options);
@@ -191,7 +192,8 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_settings(app, options);
   try {
     app.parse(argc, argv);
-    if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");
+    if (asks_store(options.command) && options.store.endpoints.empty())
+      throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");
   } catch (const CLI::CallForVersion&) {
     return Text{version, exit_done};
   } catch (const CLI::Success&) {

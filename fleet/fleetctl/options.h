@@ -48,7 +48,13 @@ enum class Command {
   settings_list,
   settings_set,
   settings_unset,
+  dev,
 };
+
+// Whether the command asks a store that somebody has set up.
+[[nodiscard]] constexpr bool asks_store(Command command) {
+  return command != Command::dev;
+}
 
 struct Options {
   Command command = Command::status;
@@ -97,6 +103,9 @@ struct Options {
   std::string group;           // a group of nodes
   fleet::Window window;        // for window set
   bool ignore_window = false;  // for desire, plan run
+
+  int nodes = 3;          // for dev
+  std::string directory;  // for dev; without one it makes one, and removes it at the end
 };
 
 // A text to show before the program exits.

@@ -77,6 +77,11 @@ void EtcdAdmin::revoke(const std::string& user,
             std::move(then)}));
 }
 
+void EtcdAdmin::enable_users(std::function<void(const std::optional<Trouble>&)> then) {
+  const Step enable{auth + "AuthEnable", "", is_there};
+  go_on(std::make_shared<Steps>(Steps{{enable}, 0, std::move(then)}));
+}
+
 void EtcdAdmin::go_on(const std::shared_ptr<Steps>& all) {
   if (all->at == all->steps.size()) return all->then(std::nullopt);
   const Step& step = all->steps[all->at++];

@@ -37,6 +37,9 @@ class EtcdAdmin {
              std::function<void(const std::optional<Trouble>&)> then);
   // Removes the user and the role of this name. It is no trouble if they do not exist.
   void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
+  // From then on the store knows each client by the name in its certificate, and refuses all
+  // others. It needs a user `root` who may do everything. Once done it may be asked again.
+  void enable_users(std::function<void(const std::optional<Trouble>&)> then);
 
  private:
   struct Step {

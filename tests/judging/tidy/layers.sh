@@ -2,7 +2,7 @@
 
 layer_checks='layers crossings cereal uv decisions releases sample_agent_includes
   conformance_includes notify_watchdog_includes upgraderctl_includes fleet_model fleet_store
-  fleet_orders fleet_http'
+  fleet_orders fleet_cell fleet_http'
 
 # The files of base/ that do input or output: all others are pure.
 base_shell='check|curl_loop|descriptors|directory|environment|executable|lock|lock_holders'
@@ -383,6 +383,28 @@ canary_fleet_orders() {
   echo '#include "fleet/http/message.h"' >>fleet/orders/orders.cc
   echo 'includes <fleet/http/message.h>'
   echo 'auto planted = std::time(nullptr);' >>fleet/orders/set_record.cc
+  echo 'planted = '
+}
+
+# What a cell consists of, and what its trial does next, is decided without files and processes.
+check_fleet_cell() {
+  echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
+  product_files | grep '^fleet/cell/' >"$scratch/pure"
+  includes <"$scratch/pure" | while IFS=: read -r file line name; do
+    case $name in
+      fleet/cell/* | fleet/model/* | base/ending.h | base/result.h | base/time.h) continue ;;
+    esac
+    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
+  done
+  impure_calls
+}
+
+canary_fleet_cell() {
+  echo '#include "fleet/common/text_file.h"' >>fleet/cell/cell_terms.h
+  echo 'includes <fleet/common/text_file.h>'
+  echo '#include <unistd.h>' >>fleet/cell/dev_life.h
+  echo 'includes <unistd.h>'
+  echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/cell/dev_life.cc
   echo 'planted = '
 }
 

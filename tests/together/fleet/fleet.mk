@@ -48,8 +48,8 @@ $(fleet_day): $(fleet_day_unit) $(catch_main) $(fleet_doubles) $(fleet_controlle
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries)
 $(fleet_fuzz): $(fleet_fuzz_unit) $(catch_main) $(fleet_worlds) \
-    $(fleet_doubles) $(fleetctl_library) $(fleet_controller_library) $(BUILD)/libfleet-http.a \
-    $(fleet_agent_libraries)
+    $(fleet_doubles) $(fleetctl_library) $(fleet_cell) $(fleet_controller_library) \
+    $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 
 # ---- what every store must do, on a bed each; and what makes and breaks members of etcd
@@ -86,8 +86,8 @@ fleet_late_tests := $(filter-out $(fleet_early_tests),$(fleet_other_tests))
 $(call wing,together/fleet/wing,$(call fleet_test_files,$(fleet_other_tests)))
 $(BUILD)/tests/together/fleet/wing: $(call fleet_test_unit,early,$(fleet_early_tests)) \
     $(call fleet_test_unit,late,$(fleet_late_tests)) $(register_play) \
-    $(catch_main) $(fleet_worlds) $(fleet_doubles) $(fleetctl_library) $(fleet_controller_library) \
-    $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
+    $(catch_main) $(fleet_worlds) $(fleet_doubles) $(fleetctl_library) $(fleet_cell) \
+    $(fleet_controller_library) $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 
 # ---- targets of their own

@@ -1,0 +1,174 @@
+#include "fleet/cell/cell_terms.h"
+
+#include <algorithm>
+
+#include "fleet/model/ids.h"
+
+namespace fleet {
+namespace {
+
+constexpr int authority_days = 3'650;
+constexpr int machine_days = 730;
+
+// As it stands in a URL.
+std::string host(const std::string& address) {
+  return address.find(':') == std::string::npos ? address : "[" + address + "]";
+}
+
+std::string url(const CellMachine& machine, int port) {
+  return "https://" + host(machine.address) + ":" + std::to_string(port);
+}
+
+std::vector<std::string> with_loopback(const std::string& address) {
+  std::vector<std::string> all{address};
+  for (const std::string loopback : {"127.0.0.1", "::1"}) {
+    if (loopback != address) all.push_back(loopback);
+  }
+  return all;
+}
+
+// Whether two of the machines have one name.
+std::string why_not_different(const std::vector<CellMachine>& machines, const std::string& role) {
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    const CellMachine& one = machines[i];
+    if (!is_id(one.name))
+      return one.name + ": a name has at most 63 small letters, digits, `.` and `-`";
+    for (std::size_t j = 0; j < i; ++j) {
+      if (machines[j].name == one.name) return one.name + " is twice a " + role;
+      if (machines[j].address == one.address && machines[j].client_port == one.client_port)
+        return one.name + " and " + machines[j].name + " have one address, " + one.address;
+    }
+  }
+  return "";
+}
+
+const CertificateThere& found(const std::map<std::string, CertificateThere>& there,
+                              const std::string& file) {
+  static const CertificateThere none;
+  const auto at = there.find(file);
+  return at == there.end() ? none : at->second;
+}
+
+// The certificate that would not fit a new authority; empty: there is none.
+std::string signed_before(const std::vector<CertificateWanted>& wanted,
+                          const std::map<std::string, CertificateThere>& there,
+                          const std::string& authority) {
+  for (const CertificateWanted& one : wanted) {
+    if (one.authority == authority && found(there, one.file).certificate) return one.file;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string why_no_cell(const CellTerms& terms) {
+  if (terms.members.empty()) return "a cell needs at least one --member";
+  if (std::string why = why_not_different(terms.members, "member"); !why.empty()) return why;
+  if (std::string why = why_not_different(terms.controllers, "controller"); !why.empty())
+    return why;
+  for (const CellMachine& member : terms.members) {
+    for (const CellMachine& controller : terms.controllers) {
+      if (member.name == controller.name && member.address != controller.address)
+        return member.name + " has two addresses, " + member.address + " and " + controller.address;
+    }
+  }
+  return "";
+}
+
+std::string controller_file(const std::string& machine) {
+  return machine + "-controller";
+}
+
+std::vector<CertificateWanted> certificates_of(const CellTerms& terms) {
+  std::vector<CertificateWanted> all{
+      {.file = "ca", .name = "ca", .days = authority_days},
+      {.file = "members", .name = "members", .days = authority_days},
+      {.file = "root", .name = "root", .authority = "ca", .days = machine_days}};
+  const auto add = [&all](const std::string& file, const std::string& name,
+                          const std::string& authority, std::vector<std::string> addresses) {
+    all.push_back({.file = file,
+                   .name = name,
+                   .authority = authority,
+                   .addresses = std::move(addresses),
+                   .days = machine_days});
+  };
+  for (const CellMachine& member : terms.members) {
+    add(member.name, member.name, "ca", with_loopback(member.address));
+    add(member.name + "-members", member.name, "members", with_loopback(member.address));
+  }
+  for (const CellMachine& controller : terms.controllers) {
+    add(controller_file(controller.name), "controller:" + controller.name, "ca", {});
+    add(controller.name + "-http", controller.name, "ca", with_loopback(controller.address));
+  }
+  return all;
+}
+
+CertificatePlan plan_certificates(const std::vector<CertificateWanted>& wanted,
+                                  const std::map<std::string, CertificateThere>& there) {
+  CertificatePlan plan;
+  for (const CertificateWanted& one : wanted) {
+    const CertificateThere& now = found(there, one.file);
+    if (now.certificate && !now.unfit.empty()) {
+      plan.refused.push_back(one.file + ".pem " + now.unfit +
+                             "; move it and its key away, and a new one is made");
+    }
+    if (now.certificate && !now.key && !one.authority.empty())
+      plan.refused.push_back(one.file + ".pem is there without " + one.file +
+                             ".key; put the key back, or move the certificate away");
+    if (now.certificate) continue;
+    const CertificateThere& authority = found(there, one.authority);
+    if (!one.authority.empty() && authority.certificate && !authority.key) {
+      plan.refused.push_back(one.file + ".pem is missing, and " + one.authority +
+                             ".key, which would sign it, is not there; put it back");
+    }
+    const std::string older =
+        one.authority.empty() && !now.key ? signed_before(wanted, there, one.file) : std::string();
+    if (!older.empty()) {
+      plan.refused.push_back(one.file + ".pem and " + one.file + ".key are missing, but " + older +
+                             ".pem, which they have signed, is there; put them back");
+    }
+    plan.make.push_back(one);
+  }
+  if (!plan.refused.empty()) plan.make.clear();
+  return plan;
+}
+
+std::vector<std::string> etcd_settings(const CellTerms& terms, const CellMachine& member,
+                                       const std::string& files, const std::string& data) {
+  std::string peers;
+  for (const CellMachine& one : terms.members) {
+    peers += (peers.empty() ? "" : ",") + one.name + "=" + url(one, one.peer_port);
+  }
+  const std::string own = files + "/" + member.name;
+  const std::string clients = url(member, member.client_port);
+  const std::string members = url(member, member.peer_port);
+  return {"ETCD_NAME=" + member.name,
+          "ETCD_DATA_DIR=" + data,
+          "ETCD_LISTEN_CLIENT_URLS=" + clients,
+          "ETCD_ADVERTISE_CLIENT_URLS=" + clients,
+          "ETCD_LISTEN_PEER_URLS=" + members,
+          "ETCD_INITIAL_ADVERTISE_PEER_URLS=" + members,
+          "ETCD_INITIAL_CLUSTER=" + peers,
+          "ETCD_INITIAL_CLUSTER_TOKEN=cell1",
+          "ETCD_TRUSTED_CA_FILE=" + files + "/ca.pem",
+          "ETCD_CERT_FILE=" + own + ".pem",
+          "ETCD_KEY_FILE=" + own + ".key",
+          "ETCD_CLIENT_CERT_AUTH=true",
+          "ETCD_PEER_TRUSTED_CA_FILE=" + files + "/members.pem",
+          "ETCD_PEER_CERT_FILE=" + own + "-members.pem",
+          "ETCD_PEER_KEY_FILE=" + own + "-members.key",
+          "ETCD_PEER_CLIENT_CERT_AUTH=true",
+          "ETCD_AUTO_COMPACTION_MODE=periodic",
+          "ETCD_AUTO_COMPACTION_RETENTION=1h",
+          "ETCD_QUOTA_BACKEND_BYTES=4294967296"};
+}
+
+std::vector<std::string> endpoints_of(const CellTerms& terms) {
+  std::vector<std::string> urls;
+  for (const CellMachine& member : terms.members) {
+    urls.push_back(url(member, member.client_port));
+  }
+  return urls;
+}
+
+}  // namespace fleet

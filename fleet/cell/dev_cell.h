@@ -1,0 +1,68 @@
+// What a trial cell of `fleetctl dev` consists of: its directory, its programs, the versions of its
+// sample daemon, and the texts for people. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fleet/cell/cell_terms.h"
+#include "fleet/cell/dev_life.h"
+
+namespace fleet {
+
+inline constexpr int dev_nodes_max = 50;  // more would not start in time on a laptop
+
+// The component beside fleet-agent, and its versions.
+inline constexpr std::string_view dev_component = "shop";
+inline constexpr std::string_view dev_installed = "1.0.0";
+inline constexpr std::string_view dev_good = "1.1.0";
+inline constexpr std::string_view dev_bad = "1.2.0";  // ends soon after its start
+
+// The person whose certificate the trial's commands use.
+inline constexpr std::string_view dev_person = "you";
+
+struct DevPorts {
+  int clients = 0;  // of etcd
+  int peers = 0;
+  int page = 0;  // of the controller
+};
+
+struct DevTerms {
+  std::string directory = {};                        // absolute
+  std::map<std::string, std::string> programs = {};  // the path of each program
+  DevPorts ports = {};
+  int nodes = 3;
+};
+
+// A program that a trial cell starts, and Debian's package that has it; empty: it is one of ours.
+struct DevNeed {
+  std::string_view program;
+  std::string_view package;
+};
+[[nodiscard]] const std::vector<DevNeed>& dev_needs();
+// Names the programs that were not found, and what to install; empty: all were.
+[[nodiscard]] std::string missing_words(const std::map<std::string, std::string>& programs);
+
+[[nodiscard]] CellTerms dev_cell_terms(const DevPorts& ports);
+// What the trial needs beside the certificates of its cell: one for each node, and the person's.
+[[nodiscard]] std::vector<CertificateWanted> dev_certificates(const DevTerms& terms);
+// The node's name: n1, n2 and so on.
+[[nodiscard]] std::string dev_node(int number);
+[[nodiscard]] std::vector<DevProgram> dev_programs(const DevTerms& terms);
+
+// The directories below the trial's that must be there before its programs start.
+[[nodiscard]] std::vector<std::string> dev_directories(const DevTerms& terms);
+// A version of the sample daemon, as a script.
+[[nodiscard]] std::string dev_daemon(std::string_view version);
+// Commands of the shell that let fleetctl find the cell.
+[[nodiscard]] std::string dev_environment(const DevTerms& terms);
+// What the person reads once the cell is whole.
+[[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
+
+// The ports as a file has them, and back; all are 0 if the text is not such a file's.
+[[nodiscard]] std::string ports_text(const DevPorts& ports);
+[[nodiscard]] DevPorts ports_in(std::string_view text);
+
+}  // namespace fleet

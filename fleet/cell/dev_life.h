@@ -1,0 +1,115 @@
+// The life of a trial cell's programs: they are started in rounds, started again when they die, as
+// init would, and stopped in rounds. Decides only: fleetctl starts and signals the processes.
+//
+//   phase      | what happens                          | next
+//   starting   | the round is ready                    | starting the next round, or running
+//              | a program of the round ends, or 30 s  | stopping, with status 4
+//   running    | a program ends: started again later   | running
+//   any        | a stop is requested                   | stopping
+//   stopping   | all of the round have ended           | stopping the next round, or ended
+//              | 10 s, or a second request             | stopping: those that live are killed
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ending.h"
+#include "base/time.h"
+
+namespace fleet {
+
+struct DevProgram {
+  std::string name = {};
+  std::vector<std::string> arguments = {};    // the program first
+  std::vector<std::string> environment = {};  // NAME=value, beside ours
+  std::string log = {};                       // the file of its standard output and error
+  int starts = 0;                             // the round, from 0, in which it is started
+  int stops = 0;                              // the round, from 0, in which it is stopped
+};
+
+// ---- events
+struct DevBegan {};
+struct DevRoundReady {};  // the programs that were started last do their work
+struct DevFailed {
+  std::string reason = {};  // the cell cannot be what it should be
+};
+struct DevEnded {
+  std::size_t program = 0;
+  std::string how = {};  // "exited with status 1", or why it could not be started
+};
+struct DevStopAsked {};
+struct DevTimePassed {};
+using DevEvent =
+    std::variant<DevBegan, DevRoundReady, DevFailed, DevEnded, DevStopAsked, DevTimePassed>;
+
+// ---- actions
+struct DevStart {
+  std::size_t program = 0;
+  bool operator==(const DevStart&) const = default;
+};
+struct DevAwait {  // look from time to time whether this round is ready
+  int round = 0;
+  bool operator==(const DevAwait&) const = default;
+};
+struct DevAnnounce {  // the cell is whole: say how to use it
+  bool operator==(const DevAnnounce&) const = default;
+};
+struct DevTerminate {
+  std::size_t program = 0;
+  bool operator==(const DevTerminate&) const = default;
+};
+struct DevKill {
+  std::size_t program = 0;
+  bool operator==(const DevKill&) const = default;
+};
+struct DevSay {
+  std::string text = {};
+  bool is_trouble = false;
+  bool operator==(const DevSay&) const = default;
+};
+struct DevFinish {
+  bool is_failure = false;
+  bool operator==(const DevFinish&) const = default;
+};
+using DevAction =
+    std::variant<DevStart, DevAwait, DevAnnounce, DevTerminate, DevKill, DevSay, DevFinish>;
+using DevActions = std::vector<DevAction>;
+
+class DevLife {
+ public:
+  explicit DevLife(const std::vector<DevProgram>& programs);
+
+  [[nodiscard]] DevActions step(const DevEvent& event, upgrader::Time now);
+  // When DevTimePassed is due; none: nothing is waited for.
+  [[nodiscard]] std::optional<upgrader::Time> next_deadline() const;
+
+ private:
+  enum class Phase { starting, running, stopping, ended };
+  struct Child {
+    DevProgram program;
+    bool lives = false;
+    int deaths = 0;                                  // in a row, each soon after its start
+    upgrader::Time started{0};                       // the last time
+    std::optional<upgrader::Time> restart_due = {};  // it has died, and is started again then
+  };
+
+  void start_round(upgrader::Time now, DevActions& actions);
+  void start(std::size_t program, upgrader::Time now, DevActions& actions);
+  void note_end(const DevEnded& ended, upgrader::Time now, DevActions& actions);
+  void begin_stop(upgrader::Time now, DevActions& actions);
+  void stop_round(upgrader::Time now, DevActions& actions);
+  void kill_rest(DevActions& actions) const;
+  void pass_time(upgrader::Time now, DevActions& actions);
+
+  std::vector<Child> children_;
+  Phase phase_ = Phase::starting;
+  int round_ = 0;
+  int last_start_ = 0;
+  int last_stop_ = 0;
+  bool failed_ = false;
+  std::optional<upgrader::Time> deadline_ = {};  // of the round
+};
+
+}  // namespace fleet

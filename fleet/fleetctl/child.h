@@ -1,0 +1,44 @@
+// Processes that `fleetctl dev` starts: in sessions of their own, so that a Ctrl-C in the terminal
+// reaches fleetctl alone, which then stops them in order.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ending.h"
+
+namespace fleetctl {
+
+struct ChildTerms {
+  std::vector<std::string> arguments = {};    // the path of the program first
+  std::vector<std::string> environment = {};  // NAME=value, beside ours
+  std::string log = {};                       // standard output and error are appended to this file
+};
+
+struct ChildStarted {
+  pid_t pid = -1;
+  std::string error = {};  // why there is none; empty: it runs
+};
+
+// Its standard input is /dev/null. The kernel sends it SIGTERM when fleetctl dies.
+[[nodiscard]] ChildStarted start_child(const ChildTerms& terms);
+
+// Runs a program to its end. Returns an empty text if it has exited with 0, and otherwise how it
+// ended, with the last line of its log.
+[[nodiscard]] std::string run_child(const ChildTerms& terms);
+
+// A child of ours that has ended, whoever started it, and how; nobody: none has. `none_left` is set
+// if we have no child at all.
+struct ChildEnded {
+  pid_t pid = -1;
+  upgrader::Ending ending = {};
+};
+[[nodiscard]] std::optional<ChildEnded> reap_child(bool& none_left);
+
+// Kills every child that we have now.
+void kill_children();
+
+}  // namespace fleetctl

@@ -1,0 +1,58 @@
+// fleetctl dev: a cell on this machine, for a person who wants to see one.
+#include <signal.h>
+
+#include "base/process.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/dev_run.h"
+#include "fleet/fleetctl/dev_setup.h"
+#include "fleet/fleetctl/exit_status.h"
+
+namespace fleetctl {
+namespace {
+
+// While it lives, requests to stop are kept for later: nobody ends us between two files.
+class StopsHeld {
+ public:
+  StopsHeld() {
+    sigset_t stops;
+    sigemptyset(&stops);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      sigaddset(&stops, number);
+    }
+    ::sigprocmask(SIG_BLOCK, &stops, &before_);
+  }
+  StopsHeld(const StopsHeld&) = delete;
+  StopsHeld& operator=(const StopsHeld&) = delete;
+  ~StopsHeld() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+int run_dev(const Options& options) {
+  fleet::DevTerms terms{.programs = find_programs(), .nodes = options.nodes};
+  if (const std::string missing = fleet::missing_words(terms.programs); !missing.empty()) {
+    complain(missing);
+    return exit_refused;
+  }
+  std::optional<StopsHeld> held(std::in_place);
+  ::signal(SIGPIPE, SIG_IGN);  // a terminal that is gone is no reason to leave processes behind
+  DevDirectory directory;
+  if (const std::string why = directory.open(options.directory); !why.empty()) {
+    complain(why);
+    return exit_refused;
+  }
+  terms.directory = directory.path();
+  if (const std::string why = fill_directory(terms); !why.empty()) {
+    complain(why);
+    return exit_refused;
+  }
+  static_cast<void>(upgrader::become_subreaper());  // without it, orphans go to init
+  DevRun run(terms, directory.is_kept());
+  held.reset();
+  return run.run();
+}
+
+}  // namespace fleetctl

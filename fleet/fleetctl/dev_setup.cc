@@ -1,0 +1,241 @@
+#include "fleet/fleetctl/dev_setup.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "base/program.h"
+#include "fleet/common/text_file.h"
+#include "fleet/fleetctl/cell_files.h"
+#include "fleet/fleetctl/child.h"
+#include "fleet/fleetctl/commands.h"
+
+namespace fleetctl {
+namespace {
+
+namespace files = std::filesystem;
+using fleet::content_of_file;
+using fleet::replace_file;
+
+constexpr mode_t own_mode = 0700;
+constexpr unsigned int program_mode = 0755;
+constexpr unsigned int text_mode = 0644;
+
+std::string words_of(const std::string& path) {
+  return path + ": " + std::strerror(errno);
+}
+
+// It stands in URLs, and in options that have commas and colons.
+bool is_plain(const std::string& path) {
+  return std::all_of(path.begin(), path.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::strchr("/._+-", c) != nullptr;
+  });
+}
+
+struct Bound {
+  upgrader::OwnedFd socket = {};
+  int port = 0;  // 0 if the port is taken
+};
+
+// At 127.0.0.1; port 0 is one that is free.
+Bound bind_port(int port) {
+  Bound bound{.socket = upgrader::OwnedFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const int yes = 1;
+  ::setsockopt(bound.socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  socklen_t size = sizeof address;
+  auto* const plain = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(bound.socket.get(), plain, size) != 0 ||
+      ::getsockname(bound.socket.get(), plain, &size) != 0)
+    return bound;
+  bound.port = ntohs(address.sin_port);
+  return bound;
+}
+
+// The ports of the last time, and in the place of those that are taken by now, others. All are held
+// until all are known.
+std::string choose_ports(fleet::DevTerms& terms) {
+  const std::string path = terms.directory + "/ports";
+  const fleet::DevPorts before = fleet::ports_in(content_of_file(path));
+  Bound bound[] = {bind_port(before.clients), bind_port(before.peers), bind_port(before.page)};
+  for (Bound& one : bound) {
+    if (one.port == 0) one = bind_port(0);
+    if (one.port == 0) return words_of("a port of 127.0.0.1");
+  }
+  terms.ports = {bound[0].port, bound[1].port, bound[2].port};
+  return replace_file(path, ports_text(terms.ports), text_mode);
+}
+
+// A link that upgrades have moved stays as it is.
+std::string link_if_absent(const std::string& target, const std::string& path) {
+  if (::symlink(target.c_str(), path.c_str()) == 0 || errno == EEXIST) return "";
+  return words_of(path);
+}
+
+std::string fill_nodes(const fleet::DevTerms& terms) {
+  const std::string component(fleet::dev_component);
+  const std::string installed = terms.directory + "/" + component;
+  if (auto why = replace_file(installed, fleet::dev_daemon(fleet::dev_installed), program_mode);
+      !why.empty())
+    return why;
+  for (int i = 1; i <= terms.nodes; ++i) {
+    const std::string home = terms.directory + "/" + fleet::dev_node(i);
+    for (const auto& [target, link] :
+         {std::pair{terms.programs.at("fleet-agent"), home + "/current"},
+          std::pair{installed, home + "/" + component + "/current"}}) {
+      if (auto why = link_if_absent(target, link); !why.empty()) return why;
+    }
+  }
+  return "";
+}
+
+std::string run_agent_releases(const fleet::DevTerms& terms, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), terms.programs.at("agent-releases"));
+  return run_child(
+      {.arguments = std::move(arguments), .log = terms.directory + "/log/agent-releases"});
+}
+
+std::string pack(const fleet::DevTerms& terms, std::string_view version) {
+  const std::string component(fleet::dev_component);
+  const std::string program = terms.directory + "/" + component + "-" + std::string(version);
+  if (!release_manifest(terms.directory, version).empty()) return "";
+  if (auto why = replace_file(program, fleet::dev_daemon(version), program_mode); !why.empty())
+    return why;
+  return run_agent_releases(terms,
+                            {"pack", "--name=" + component, "--version=" + std::string(version),
+                             "--out=" + terms.directory + "/releases",
+                             "--sign=" + terms.directory + "/release.key", program});
+}
+
+std::string fill_releases(const fleet::DevTerms& terms) {
+  const std::string secret = terms.directory + "/release.key";
+  if (::access(secret.c_str(), F_OK) != 0) {
+    const std::string open = "--public=" + terms.directory + "/keys/release.pub";
+    auto why = run_agent_releases(terms, {"key", "make", "--no-password", open, secret});
+    if (!why.empty()) return why;
+  }
+  for (const std::string_view version : {fleet::dev_good, fleet::dev_bad}) {
+    if (auto why = pack(terms, version); !why.empty()) return why;
+  }
+  return "";
+}
+
+std::string fill_certificates(const fleet::DevTerms& terms) {
+  std::string words;
+  for (const std::string& why :
+       make_certificates(terms.directory, dev_certificates(terms)).refused) {
+    words += (words.empty() ? "" : "; ") + why;
+  }
+  return words;
+}
+
+}  // namespace
+
+DevDirectory::~DevDirectory() {
+  std::error_code ignored;
+  if (!is_kept_ && !path_.empty()) files::remove_all(path_, ignored);
+}
+
+std::string DevDirectory::open(const std::string& wanted) {
+  is_kept_ = !wanted.empty();
+  if (auto why = make(wanted); !why.empty()) return why;
+  if (!is_plain(path_))
+    return path_ + ": the path of a trial cell has letters, digits and `/._+-` alone";
+  return claim();
+}
+
+std::string DevDirectory::make(const std::string& wanted) {
+  std::string path = wanted;
+  if (is_kept_) {
+    if (::mkdir(path.c_str(), own_mode) != 0 && errno != EEXIST) return words_of(path);
+  } else {
+    const char* const parent = std::getenv("TMPDIR");
+    path = std::string(parent == nullptr || *parent == '\0' ? "/tmp" : parent) + "/fleet-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) return words_of(path);
+  }
+  const auto resolved = upgrader::resolve(path);
+  if (!resolved) return words_of(path);
+  path_ = *resolved;
+  if (!files::is_directory(path_)) return path_ + " is not a directory";
+  return "";
+}
+
+std::string DevDirectory::claim() {
+  std::error_code error;
+  const bool is_empty = files::is_empty(path_, error);
+  if (error) return path_ + ": " + error.message();
+  const std::string file = path_ + "/lock";
+  if (!is_empty && ::access(file.c_str(), F_OK) != 0)
+    return path_ + " holds files, and none of an earlier `fleetctl dev`: name another directory";
+  const int number = upgrader::OwnedFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)).get();
+  lock_.emplace(file, number);
+  const int refused = lock_->try_lock();
+  if (refused == EWOULDBLOCK)
+    return path_ + " is in use by another `fleetctl dev`: " + lock_->holder_in_words();
+  if (refused != 0) return file + ": " + upgrader::Lock::refusal_in_words(refused);
+  lock_->write_holder();
+  return "";
+}
+
+std::string fill_directory(fleet::DevTerms& terms) {
+  for (const std::string& name : dev_directories(terms)) {
+    const std::string path = terms.directory + "/" + name;
+    if (::mkdir(path.c_str(), own_mode) != 0 && errno != EEXIST) return words_of(path);
+  }
+  if (auto why = choose_ports(terms); !why.empty()) return why;
+  if (auto why = fill_certificates(terms); !why.empty()) return why;
+  if (auto why = fill_nodes(terms); !why.empty()) return why;
+  if (auto why = fill_releases(terms); !why.empty()) return why;
+  return replace_file(terms.directory + "/env", dev_environment(terms), text_mode);
+}
+
+std::string release_manifest(const std::string& directory, std::string_view version) {
+  const std::string begin = std::string(fleet::dev_component) + "-" + std::string(version) + "-";
+  std::error_code error;
+  for (const auto& entry : files::directory_iterator(directory + "/releases", error)) {
+    const std::string path = entry.path();
+    const bool is_it = entry.path().filename().string().starts_with(begin);
+    if (is_it && path.ends_with(".json") && files::exists(path + ".minisig", error)) return path;
+  }
+  return "";
+}
+
+std::map<std::string, std::string> find_programs() {
+  std::map<std::string, std::string> found;
+  const std::string own = upgrader::resolve("/proc/self/exe").value_or("");
+  found["fleetctl"] = own;
+  for (const fleet::DevNeed& need : fleet::dev_needs()) {
+    const std::string beside = own.substr(0, own.rfind('/') + 1) + std::string(need.program);
+    if (::access(beside.c_str(), X_OK) == 0) {
+      found[std::string(need.program)] = beside;
+      continue;
+    }
+    auto in_path = upgrader::find_in_path(need.program, std::getenv("PATH"));
+    if (in_path) found[std::string(need.program)] = in_path.value();
+  }
+  return found;
+}
+
+bool is_served(int port) {
+  const upgrader::OwnedFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+}
+
+}  // namespace fleetctl

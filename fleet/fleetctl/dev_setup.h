@@ -1,0 +1,52 @@
+// The directory of a trial cell: claimed, and filled with what its programs need before they start.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/lock.h"
+#include "fleet/cell/dev_cell.h"
+#include "fleet/fleetctl/options.h"
+
+namespace fleetctl {
+
+// A directory that is removed with all that is in it, unless it is to be kept.
+class DevDirectory {
+ public:
+  DevDirectory() = default;
+  DevDirectory(const DevDirectory&) = delete;
+  DevDirectory& operator=(const DevDirectory&) = delete;
+  ~DevDirectory();
+
+  // Makes `wanted` if it is absent, or, if it is empty, a directory of a new name that is removed
+  // at the end. Returns why it cannot be used; empty: it is open(), and nobody else's.
+  [[nodiscard]] std::string open(const std::string& wanted);
+  // Absolute, without links.
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool is_kept() const { return is_kept_; }
+
+ private:
+  [[nodiscard]] std::string make(const std::string& wanted);
+  [[nodiscard]] std::string claim();
+
+  std::string path_;
+  bool is_kept_ = true;
+  std::optional<upgrader::Lock> lock_;
+};
+
+// Fills the directory: ports, certificates, links, releases. The files of an earlier start stay.
+// Returns why it cannot be done; empty: it is.
+[[nodiscard]] std::string fill_directory(fleet::DevTerms& terms);
+
+// The manifest of a published version of the sample daemon; empty: the directory has none.
+[[nodiscard]] std::string release_manifest(const std::string& directory, std::string_view version);
+
+// The programs that were found: beside this one, or in PATH.
+[[nodiscard]] std::map<std::string, std::string> find_programs();
+
+// Whether somebody accepts connections at this port of 127.0.0.1.
+[[nodiscard]] bool is_served(int port);
+
+}  // namespace fleetctl

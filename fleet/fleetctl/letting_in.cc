@@ -1,0 +1,50 @@
+#include "fleet/fleetctl/letting_in.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "fleet/common/identity.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/one_record.h"
+#include "fleet/fleetctl/ordering.h"
+#include "fleet/fleetctl/roles.h"
+#include "fleet/model/keys.h"
+
+namespace fleetctl {
+
+int let_in(const Options& options, Asker& asker, const Owner& owner,
+           const fleet::IssuedCertificate& issued) {
+  const std::string key = fleet::key_of(fleet::KeyKind::identity, {owner.kind, owner.who});
+  OneRecord<fleet::Identity> before;
+  if (const int status = read_one(asker, key, before); status != exit_done) return status;
+  fleet::Identity identity = before.record.value_or(fleet::Identity{});
+  const auto is_this = [&issued](const auto& one) { return one.serial == issued.serial; };
+  const bool is_recorded =
+      std::any_of(identity.certificates.begin(), identity.certificates.end(), is_this);
+  if (is_recorded && !identity.revoked.empty()) {
+    complain(fleet::certificate_name(owner.kind, owner.who) + " was revoked at " +
+             identity.revoked);
+    return exit_refused;
+  }
+  if (!is_recorded) {
+    if (identity.since.empty()) identity.since = fleet::time_text();
+    identity = with_certificate(std::move(identity), issued, std::time(nullptr));
+    const int status =
+        write(asker, key, fleet::write_record(identity), before.revision,
+              note_of(options, "identity/" + owner.kind + "/" + owner.who, "is enrolled"));
+    if (status != exit_done) return status;
+  }
+  if (const auto trouble = asker.grant(permissions_of(owner.kind, owner.who)))
+    return unreachable(*trouble);
+  return exit_done;
+}
+
+int secure_store(Asker& asker) {
+  if (const auto trouble = asker.grant({.user = "root", .all = true})) return unreachable(*trouble);
+  if (const auto trouble = asker.enable_users()) return unreachable(*trouble);
+  return exit_done;
+}
+
+}  // namespace fleetctl
