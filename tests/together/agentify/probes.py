@@ -16,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import begins, run_tests, tests_of, wait_until
 
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
+# Stands in the words of every TLS library about a certificate that is not accepted.
+NO_TRUST = "cert"
 # More parts than any connection can buffer.
 PARTS = 1000000
 
@@ -48,7 +50,7 @@ class Server:
             if self.tls:
                 connection = self.tls.wrap_socket(connection, server_side=True)
             with connection:
-                self.requests.append(connection.recv(65536))
+                self.requests += filter(None, [connection.recv(65536)])
                 if callable(self.answer):
                     self.answer(connection)
                 else:
@@ -89,7 +91,7 @@ def is_ready(one):
 
 def is_not_ready(one, words):
     found = one.expect("status", text=begins("not ready: "))["text"]
-    assert words in found, found
+    assert words.lower() in found.lower(), found
     one.stop("rollback")
     assert one.wait() == 0
     assert one.count("healthy") == 0
@@ -109,9 +111,9 @@ def test_a_certificate_is_verified(stage):
         is_ready(activated(stage, "--ready=" + url, f"--ca-file={stage.directory}/localhost.pem"))
         assert server.requests[-1].startswith(b"GET /well?x HTTP/1.1\r\nHost: localhost:")
         answered = len(server.requests)
-        is_not_ready(activated(stage, "--ready=" + url), "certificate")
+        is_not_ready(activated(stage, "--ready=" + url), NO_TRUST)
         other = certificate_for(stage, "other")
-        is_not_ready(activated(stage, "--ready=" + url, "--ca-file=" + other), "certificate")
+        is_not_ready(activated(stage, "--ready=" + url, "--ca-file=" + other), NO_TRUST)
         assert len(server.requests) == answered
 
 
@@ -120,7 +122,7 @@ def test_a_certificate_is_for_one_host(stage):
     other = certificate_for(stage, "other.example")
     with Server(certificate=other) as server:
         url = f"https://localhost:{server.port}/"
-        is_not_ready(activated(stage, "--ready=" + url, "--ca-file=" + other), "certificate")
+        is_not_ready(activated(stage, "--ready=" + url, "--ca-file=" + other), NO_TRUST)
         is_ready(activated(stage, "--ready=" + url, "--ca-file=none"))
     refuses(stage, "--ca-file=none is for the loopback's addresses, and 192.0.2.1 is 192.0.2.1",
             "--ready=https://192.0.2.1/", "--ca-file=none")

@@ -18,8 +18,10 @@ from double import (AGENTIFY, BUILD, PATIENCE, for_sanitizers, marked, run_comma
 
 # A daemon that is ready when it has made the file of its version.
 READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
-# Runs a command as a user that is not root, whichever user runs the tests.
-AS_USER = ["unshare", "--user", "--map-user=1000"] if os.geteuid() == 0 else []
+# Runs a command as a user that is not root, whichever user runs the tests, with a /run of its own:
+# upgraderctl looks there, too, and the machine may run other upgraders.
+AS_USER = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c",
+           'mount -t tmpfs none /run && exec unshare --user --map-user=1000 "$@"', "sh"]
 # Runs a command as root, with a /run of its own.
 AS_ROOT = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "--pid",
            "--fork", "--kill-child", "--mount-proc",
