@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <uv.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -72,10 +73,13 @@ class CurlLoop {
   static int timer_changed(CURLM* /*multi*/, long delay_ms, void* self) {
     uv_timer_t* const timer = static_cast<CurlLoop*>(self)->timer_.get();
     if (delay_ms < 0) return uv_timer_stop(timer);
+    // libuv starts a timer of 0 ms again in the same turn, before it polls: libcurl, which waits
+    // for a socket, would ask for one after the other without end.
+    const auto delay = static_cast<std::uint64_t>(std::max(delay_ms, 1L));
     const auto is_up = [](uv_timer_t* handle) {
       static_cast<CurlLoop*>(handle->data)->act(CURL_SOCKET_TIMEOUT, 0);
     };
-    return uv_timer_start(timer, is_up, static_cast<std::uint64_t>(delay_ms), 0) == 0 ? 0 : -1;
+    return uv_timer_start(timer, is_up, delay, 0) == 0 ? 0 : -1;
   }
 
   static int socket_changed(CURL* /*easy*/, curl_socket_t socket, int what, void* self,

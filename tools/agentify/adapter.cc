@@ -61,7 +61,7 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(ready_at_);
   consider(probe_at_);
   consider(judge_at_);
-  consider(settled_at_);
+  if (!probing_) consider(settled_at_);  // otherwise the answer decides when it comes
   if (!moments_.empty()) consider(moments_.front().at);
   return next;
 }

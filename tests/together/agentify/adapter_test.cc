@@ -255,6 +255,22 @@ TEST_CASE("with health a daemon on trial has to be well for the settle time, too
   CHECK(story.wait(1s).has<SayHealthy>());
 }
 
+TEST_CASE("an answer that is late at the end of the settle time is waited for, and time goes on") {
+  Terms terms = with_health();
+  terms.vouch = true;
+  terms.settle = 3s;
+  Story story(terms);
+  story.activate({.trial = 30s});
+  story.tell(ProbeAnswered{Probe::health, true, ""});
+  REQUIRE(story.wait(1s).has<AskDaemon>());
+
+  story.now += 5s;
+  CHECK_FALSE(story.tell(TimePassed{}).has<SayHealthy>());
+  CHECK(story.adapter.next_deadline() > story.now);
+
+  CHECK(story.tell(ProbeAnswered{Probe::health, true, ""}).has<SayHealthy>());
+}
+
 TEST_CASE("a daemon that is never ready is unfit before its trial ends, whatever passes it") {
   for (const bool healthy : {true, false}) {
     Story story(with(ReadyBy::probe));

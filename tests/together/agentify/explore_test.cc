@@ -357,7 +357,12 @@ Walk walk(const Terms& terms) {
       if (std::holds_alternative<TimePassed>(happening.event)) then.now = std::max(then.now, *next);
       const Actions actions = then.adapter.step(happening.event, then.now);
       ++result.steps;
-      const std::string wrong = judge(actions, then.world);
+      std::string wrong = judge(actions, then.world);
+      // The loop would turn without end, and hear of nothing else.
+      const auto later = then.adapter.next_deadline();
+      if (std::holds_alternative<TimePassed>(happening.event) && later && *later <= then.now) {
+        wrong = "a deadline that has passed is still waited for";
+      }
       if (!wrong.empty()) result.faults.push_back(wrong + ":" + then.story);
       if (wrong.empty() && known.insert(then.key()).second) open.push_back(std::move(then));
     }
