@@ -1,6 +1,6 @@
-# Writes a C program out of agent_protocol.h: what a compiled agent knows of it. Its assembly has a
-# line `->KIND NAME NUMBER...` for each structure (size), member (offset, size) and constant, so
-# that it can be made for any machine without running there.
+# Makes a C program from agent_protocol.h that shows everything a compiled agent relies on. Its
+# assembly has a line `->KIND NAME NUMBER...` for each structure (size), member (offset, size) and
+# constant, so that it can be made for any machine without running there.
 
 BEGIN {
   print "#include <agent-protocol/agent_protocol.h>"
@@ -11,7 +11,7 @@ BEGIN {
   print "void probe(void) {"
 }
 
-{ gsub(/\/\*.*\*\//, "") }  # comments in a line; those of several lines begin with ` *`
+{ gsub(/\/\*.*\*\//, "") }  # removes comments within a line; those of several lines begin with ` *`
 /^\/\*/ || /^ \*/ { next }
 
 /^struct [a-z_]+ \{$/ { of = $2; printf "say(\"struct %s\", sizeof(struct %s));\n", of, of; next }

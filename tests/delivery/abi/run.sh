@@ -16,7 +16,7 @@ library=$BUILD/libagent-protocol.so.1
 
 refuses() { ! "$@"; }
 
-# The rows of a table without its comments.
+# Prints the rows of a table without its comments.
 rows() { sed -e '/^#/d' -e '/^$/d' "$1"; }
 
 # ---- symbols
@@ -28,7 +28,7 @@ expected_symbols() {
     sed -nE '/^typedef/!s/.*\b(agent_protocol_[a-z_]+)\(.*/\1@@AGENT_PROTOCOL_1/p' | sort
 }
 
-# usage: same_symbols FILE    FILE has the output of `exported`
+# usage: same_symbols FILE    compares the output of `exported` with the expected symbols
 same_symbols() {
   expected_symbols >"$scratch/expected"
   [ -s "$scratch/expected" ] && diff -u "$scratch/expected" "$1"
@@ -54,7 +54,7 @@ symbols_of_list() {
   same_symbols "$scratch/listed"
 }
 
-# usage: list_tells SED-COMMAND
+# usage: list_tells SED-COMMAND    an error that is planted in the version script must be found
 list_tells() {
   sed "$1" agent-protocol/agent-protocol.map >"$scratch/planted.map"
   refuses symbols_of_list "$scratch/planted.map"
@@ -71,7 +71,7 @@ soname() { readelf -d "$library" | grep 'SONAME.*\[libagent-protocol\.so\.1\]$';
 # ---- types of the functions: the compiler refuses a second declaration of a function that
 # differs from the first, and any use of a function that is not declared
 
-# usage: same_types INCLUDES
+# usage: same_types INCLUDES    compiles a second declaration of every function
 same_types() {
   {
     echo '#include <agent-protocol/agent_protocol.h>'
@@ -84,7 +84,7 @@ same_types() {
 
 # ---- layout, for this machine; on x86-64 also for two others, without compilers for them
 
-# usage: layout INCLUDES OPTION...
+# usage: layout INCLUDES OPTION...    prints the layout that the compiler gives with these options
 layout() {
   includes=$1
   shift
@@ -94,7 +94,7 @@ layout() {
     sed -n 's/.*"->\(.*\)"$/\1/p' "$scratch/probe.s"
 }
 
-# usage: same_layout TABLE INCLUDES OPTION...
+# usage: same_layout TABLE INCLUDES OPTION...    compares that layout with a table
 same_layout() {
   rows "tests/delivery/abi/$1" >"$scratch/expected"
   shift
@@ -138,7 +138,7 @@ END
     LD_LIBRARY_PATH="$BUILD" "$scratch/older" >"$scratch/said_older"
 }
 
-# usage: says TEXT
+# usage: says TEXT    the output of older_caller has the text
 says() { cat "$scratch/said_older" && grep -q "$1" "$scratch/said_older"; }
 
 # The first libagent-protocol.so.1 had the members up to trial_ms.
@@ -162,12 +162,12 @@ plant() {
   ! cmp -s agent-protocol/agent_protocol.h "$scratch/planted/agent-protocol/agent_protocol.h"
 }
 
-# usage: tells_of JUDGE SED-COMMAND
+# usage: tells_of JUDGE SED-COMMAND    the judge must refuse a header with a planted error
 tells_of() { plant "$2" && refuses "$1" "$scratch/planted"; }
 
 # ---- each header compiled alone
 
-# usage: alone HEADER COMPILER OPTION...
+# usage: alone HEADER COMPILER OPTION...    compiles the header without any other
 alone() {
   header=$1
   shift

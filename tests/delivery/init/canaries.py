@@ -1,4 +1,4 @@
-# Services that are wrong, each in one way that the checks must call by its name.
+# Bad services, each wrong in one way that the checks must find and name.
 
 from checks import GOOD, Check
 from inits import Runit, SOURCE
@@ -11,7 +11,7 @@ class Canary:
         self.init = init
         self.columns = columns
         self.column = columns[-1][0]
-        self.words = words  # in which the last column fails
+        self.words = words  # words with which the last column must fail
         self.first = GOOD
 
 
@@ -55,7 +55,7 @@ def power_cut_with_link(check):
     check.works("1.0.1")
 
 
-# Ten starts, and no more.
+# Gives up after ten starts.
 GIVES_UP = """exec 2>&1
 echo started >>/run/starts
 [ "$(wc -l </run/starts)" -le 10 ] || exec sv down sample-agent"""

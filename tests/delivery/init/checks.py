@@ -1,5 +1,5 @@
-# What every init is asked, in its own terms: the columns of the table, in the order in which they
-# are made. Each raises Failed with words.
+# The checks that every init must pass: the columns of the table, in the order in which they are
+# made. Each raises Failed with words.
 
 import shutil
 
@@ -9,23 +9,23 @@ from waiting import NotHere, demand, wait_until
 FIRST = "1.0.0"
 GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop: long enough to meet a successor
 BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
-QUICK_CRASHES = 20  # more than any init allows unless told otherwise
-MEMORY_LEFT = 100_000_000  # enough for the service, and little for who is greedy
-# A release that passes its self-test, and as a candidate takes ten times that much.
+QUICK_CRASHES = 20  # more than any init allows by default
+MEMORY_LEFT = 100_000_000  # enough for the service, and too little for a greedy agent
+# A release that passes its self-test, and uses ten times as much memory as a candidate.
 GREEDY = """#!/bin/sh
 case "$*" in *--self-test*) echo 8.0.0 ok; exit ;; esac
 echo 1000 >/proc/self/oom_score_adj
 taken=$(head -c 1000000000 /dev/zero | tr '\\0' x)
 """
-# A program that is an agent, works, and never vouches for itself: its trial takes all its time.
+# A program that is an agent, works, and never says healthy: its trial takes its whole time.
 NEVER_HEALTHY = """#!/bin/sh
 case "$*" in *--self-test*) echo 8.5.0 ok; exit ;; esac
 echo '{"type":"hello","protocol":1,"version":"8.5.0"}'
 echo '{"type":"ready"}'
 while read -r line; do :; done
 """
-ATTEMPTS = 3  # as the service files say
-STOP_SECONDS_MAX = 10  # after init has said that the service is down
+ATTEMPTS = 3  # the number in the service files
+STOP_SECONDS_MAX = 10  # until nothing is left after init has said that the service is down
 
 
 class Check:
@@ -121,7 +121,7 @@ class Check:
     def quick_crashes(self):
         """An agent that cannot start, and then one that can: init has not given up meanwhile."""
         self.service.break_agent()
-        self.service.link_to(BROKEN, PREVIOUS)  # no way back either
+        self.service.link_to(BROKEN, PREVIOUS)  # and no previous version either
         self.machine.kill(self.service.agents()[0])
         wait_until(lambda: "%d starts of an agent that exits at once; there were %d"
                    % (QUICK_CRASHES, self.service.starts()),
@@ -175,7 +175,7 @@ class Check:
     def ask_by_link(self):
         self.service.add_program(UNTRIED, NEVER_HEALTHY)
         self.service.link_to(UNTRIED)
-        self.machine.signal(self.service.upgraders()[0], "USR2")  # systemctl waits for the end
+        self.machine.signal(self.service.upgraders()[0], "USR2")  # systemctl would wait for the end
 
     def wait_for_trial(self, version):
         wait_until(lambda: "version %s is on trial; the upgrader says: %s"
@@ -188,7 +188,7 @@ class Check:
         self.service.stop_writing()
         committed = self.service.count_events("1.0.1 committed")
         before = self.service.main()
-        self.init.restart(self.machine, self.service)  # after an end in order, no start counts
+        self.init.restart(self.machine, self.service)  # after an orderly end, no start counts
         self.wait_for_another(before)
         for _ in range(ATTEMPTS - 1):
             self.agent_dies()
@@ -203,7 +203,7 @@ class Check:
     def clean_stop(self):
         stops = self.service.count_events("stopped next=")
         self.service.stop_writing()
-        self.works("1.0.1")  # all is copied: what is written later is for the next agent
+        self.works("1.0.1")  # everything has been copied: later lines are for the next agent
         self.init.stop(self.machine, self.service)
         self.service.wait_for_event("stopped next=", already=stops)
         wait_until(lambda: "%s says that the service is down; it says: %s"
@@ -220,7 +220,7 @@ class Check:
         """Takes less time than the agent would need, were it not for the line for that."""
         self.init.start(self.machine)
         self.works("1.0.1")
-        with self.machine.path(EVENTS).open() as events:  # outlives the machine
+        with self.machine.path(EVENTS).open() as events:  # the file outlives the machine
             before = events.read()
             self.init.halt(self.machine)
             wait_until("the machine has ended", self.machine.has_ended)
@@ -228,7 +228,7 @@ class Check:
                    + before.splitlines()[-1])
 
 
-# The name of the column, and what is done for it.
+# The name of each column, and its check.
 COLUMNS = [
     ("ready", Check.becomes_ready),
     ("good upgrade", Check.good_upgrade),

@@ -1,5 +1,5 @@
-# The init systems, each in its own terms: what Debian packages make its root, where the files of
-# sample-agent/init/ go, and the words in which it is asked and told.
+# The init systems: for each, the Debian packages of its root, the places of the files of
+# sample-agent/init/, and its own commands.
 
 import itertools
 import pathlib
@@ -17,8 +17,8 @@ class Init:
 
     packages = []
     program = ["/sbin/init"]
-    watches = False  # ends an agent that hangs
-    halts = False  # has a line of its own for the end of the machine
+    watches = False  # whether it ends an agent that hangs
+    halts = False  # whether it has a command of its own to halt the machine
     crash_seconds_max = 180  # for twenty quick crashes
     said = staticmethod(lambda machine: "nothing")
 
@@ -96,7 +96,7 @@ class S6(Init):
     versioned = "s6"
     program = ["/etc/s6/init"]
 
-    # What s6-linux-init would make, which Debian 12 does not package.
+    # The script that s6-linux-init would make, which Debian 12 does not package.
     STAGE_1 = """#!/bin/sh
 # The first process: makes the scan directory, and becomes the supervisor of what is in it.
 mkdir -p /run/service
@@ -227,7 +227,7 @@ class Finit(Init):
     def install(self, machine):
         self.put(machine, "sample-agent.conf", "/etc/finit.d/sample-agent.conf")
 
-    TOOL = "/lib/finit/initctl"  # where Debian has it
+    TOOL = "/lib/finit/initctl"  # its place in Debian
 
     def said(self, machine):
         return machine.run(self.TOOL, "-b", "-p", "status", NAME)[1].strip()
@@ -297,7 +297,7 @@ class WithInittab(Init):
 
 class Sysvinit(WithInittab):
     name = "sysvinit"
-    crash_seconds_max = 420  # `run` waits between them
+    crash_seconds_max = 420  # `run` waits between two crashes
     packages = ["sysvinit-core", "sysv-rc"]
     versioned = "sysvinit-core"
 
@@ -333,7 +333,7 @@ class Busybox(WithInittab):
         machine.must("kill", "-HUP", "1")
 
     def halt(self, machine):
-        machine.run("kill", "-USR2", "1")  # and may end with the machine
+        machine.run("kill", "-USR2", "1")  # the command may end with the machine
 
 
 INITS = [Systemd(), OpenRc(), Runit(), S6(), Finit(), Sysvinit(), Busybox()]

@@ -1,4 +1,4 @@
-# A machine: an init system as process 1 in namespaces of its own, over a root that stays as it is.
+# A machine: an init system as process 1 in its own namespaces, over a root that stays unchanged.
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ from waiting import Failed, demand, wait_until
 HERE = pathlib.Path(__file__).resolve().parent
 COMMAND_SECONDS_MAX = 60
 
-# What would reach beyond the namespaces.
+# Capabilities that would reach beyond the namespaces.
 CAPABILITIES_TAKEN = "-sys_time,-sys_module,-sys_rawio,-syslog,-mac_admin,-mac_override,-wake_alarm"
 
 
@@ -26,7 +26,7 @@ class Process:
         self.pid = int(directory.name)
         self.state = fields[0]
         self.parent = int(fields[1])
-        self.identity = (self.pid, int(fields[19]))  # with the time of its start
+        self.identity = (self.pid, int(fields[19]))  # its pid and its start time
         self.words = (directory / "cmdline").read_text(errors="replace").split("\0")[:-1]
         self.user = directory.stat().st_uid
 
@@ -138,7 +138,7 @@ class Machine:
             while True:  # until the terminal is closed
                 try:
                     kept.write(os.read(terminal, 65536))
-                except OSError:  # nobody has it open
+                except OSError:  # no process has the terminal open
                     return
                 kept.flush()
 
@@ -153,7 +153,7 @@ class Machine:
         demand(self.holder.poll() is None, "no machine: " + self.complaints.read_text())
         try:
             words = pathlib.Path("/proc/%d/cmdline" % self.pid).read_bytes().split(b"\0")
-        except FileNotFoundError:  # its holder is about to say why
+        except FileNotFoundError:  # the holder is about to say why
             return False
         return not any(word.endswith(b"/enter") for word in words) and words[0] not in (
             b"unshare", b"env")

@@ -1,5 +1,5 @@
-# The service on a machine, whatever its init: the sample agent under the upgrader, with lines that
-# are written for it all the time, and what can be seen of it from outside.
+# The service on a machine, under any init: the sample agent under the upgrader, with a writer that
+# adds lines all the time, and checks from outside.
 
 import json
 import os
@@ -22,7 +22,7 @@ EVENTS = STATE + "/events"
 PREVIOUS = STATE + "/previous"
 STATUS = "/run/upgrader/sample-agent/status.json"
 STARTS = STATE + "/starts"
-# Beside the releases, where the agent does not look for newer ones.
+# In a directory where the agent does not look for newer releases.
 BROKEN = "/opt/sample-agent/broken"
 UNTRIED = "/opt/sample-agent/untried"
 
@@ -142,7 +142,7 @@ class Service:
             return None
         return upgraders[0].identity
 
-    # ---- what is waited for
+    # ---- waiting for conditions
 
     def wait_for_main(self):
         wait_until(lambda: "one upgrader with one agent; upgraders %s, agents %s" % (

@@ -1,4 +1,4 @@
-# The table of what every init answered: on standard output, and on the man page.
+# Prints the table of all inits' results, and writes it into the man page.
 
 import datetime
 import pathlib

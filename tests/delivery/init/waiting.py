@@ -1,9 +1,9 @@
-# How the checks wait: for a condition, to a deadline, and never for a time.
+# Waits for conditions with a deadline, and never for a fixed time.
 
 import select
 import time
 
-SECONDS_MAX = 60  # for anything; a busy machine gets there too, and a fault is told by its words
+SECONDS_MAX = 60  # the limit for anything: enough for a busy machine; a fault is named by its words
 
 
 class Failed(Exception):

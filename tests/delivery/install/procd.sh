@@ -1,7 +1,7 @@
 #!/bin/sh
-# Plays the script for procd with functions in procd's place, and boots of OpenWrt: /var and /tmp
-# are empty afterwards, and an update of the system keeps only what keep.d names. Prints `ok` lines
-# and `N passed, N failed`.
+# Tests the script for procd, with functions in the place of procd and of a boot of OpenWrt: a boot
+# empties /var and /tmp, and an update of the system keeps only the files that keep.d names. Prints
+# `ok` lines and `N passed, N failed`.
 set -u
 
 cd "$(dirname "$0")/../../.." || exit 1
@@ -21,7 +21,7 @@ check() {
   fi
 }
 
-# The command that procd is given, a word on each line.
+# Prints the command that procd is given, a word on each line.
 # shellcheck disable=SC2317  # called by the script
 command_of() (
   mkdir() { :; }
@@ -38,8 +38,8 @@ command_of() (
   start_service
 )
 
-# What must be there after a boot: each path that is written, but for the control directory, which
-# is made by the script itself, the lock in it, and the agent's input.
+# Prints the paths that must still be there after a boot: all that are written, except the control
+# directory, which the script itself makes, the lock in it, and the agent's input.
 lasting_paths() {
   command_of | sed -n -e 's/^--\(previous\|output\|state\|releases\|events\)=//p' \
     -e '\|^/.*/current$|p'
@@ -53,10 +53,10 @@ outlives_an_update() {
   ! lasting_paths | grep -vF "$(grep -v "^#" "$directory/keep.d")"
 }
 
-# Debian's paths are not OpenWrt's.
+# The program's path must be OpenWrt's, which differs from Debian's.
 starts_the_package() { command_of | head -n 1 | grep -qx /usr/sbin/upgrader; }
 
-# The script makes the directory of --control and of the lock, which a boot has emptied.
+# The script must make the directory of --control and of the lock, since a boot has emptied it.
 makes_its_directory() {
   made=$(sed -n 's/^  mkdir -p //p' "$directory/sample-agent")
   command_of | grep -qx -- "--control=$made" && command_of | grep -q -- "^--lock=$made/"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs into a directory of its own, builds an agent in C and one in C++ against what is there by
-# pkg-config alone, upgrades the one to the other under the installed upgrader, and takes all back:
-# what was there before is there afterwards, and nothing else.
+# Installs into a directory of its own, builds an agent in C and one in C++ with the installed files
+# and pkg-config alone, upgrades one to the other under the installed upgrader, and uninstalls: the
+# files of before must be there, and no others.
 # Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/install/run.sh    BUILD=build
 set -u
 export LC_ALL=C
@@ -33,7 +33,7 @@ settle() {
 
 listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
 
-# Each kind of file is in the directory in which its readers look for it.
+# Each kind of file must be in the directory in which its readers look for it.
 puts_in_place() {
   (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent bin/agentify \
     bin/agent-releases bin/notify-watchdog bin/agent-conformance bin/fleet-agent \
@@ -120,8 +120,8 @@ lacks_protection() {
     echo "$1: no control-flow protection"
 }
 
-# Every installed file is protected. The canary, a program that was linked without protection, is
-# found.
+# Every installed file must be protected. The canary, a program that was linked without protection,
+# must be found.
 protected() {
   [ "$(lacks_protection "$scratch/agent-c" | wc -l)" -ge 3 ] || { echo 'canary'; return 1; }
   for file in "$root"/usr/bin/* "$root"/usr/lib/libagent-protocol.so.1; do

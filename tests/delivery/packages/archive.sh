@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes release archives out of copies of the tree, which git does not know, of the archive itself,
-# and of a commit: all are the same to the byte, and have every file of the tree and no other.
+# Makes release archives from a copy of the tree without git, from the unpacked archive, and from a
+# commit: all must be the same, byte for byte, and have every file of the tree and no other.
 # Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/packages/archive.sh
 set -u
 export LC_ALL=C GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 . tests/judging/tidy/files.sh
 . tests/support/checks.sh
 
-# usage: archive DIRECTORY NAME    makes $scratch/NAME.tar.gz of the tree in the directory
+# usage: archive DIRECTORY NAME    makes $scratch/NAME.tar.gz from the tree in the directory
 archive() {
   made=$(make -s -C "$1" BUILD=build dist | tail -n 1) && mv "$1/$made" "$scratch/$2.tar.gz"
 }
@@ -25,14 +25,14 @@ has_all_files() {
   tree_files | diff - "$scratch/packed"
 }
 
-# The directory is named as the archive is, and all in it by its name.
+# The archive must contain one directory, which has the archive's name.
 has_its_name() {
   version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
   names=$(tar -tzf "$scratch/tree.tar.gz" | cut -d / -f 1 | sort -u)
   [ -n "$version" ] && [ "$names" = "upgrader-$version" ]
 }
 
-# Unpacked by somebody else, at another time, with another mask.
+# Makes an archive from an unpacked one, with another owner, time and mask.
 of_itself() {
   mkdir "$scratch/unpacked" && tar -xzf "$scratch/tree.tar.gz" --strip-components=1 -m \
     -C "$scratch/unpacked" && chmod -R g+w,o-rwx "$scratch/unpacked" &&
@@ -42,7 +42,7 @@ of_itself() {
 
 git_here() { git -C "$scratch/unpacked" -c user.name=test -c user.email=test "$@"; }
 
-# What is not committed is no part of a release.
+# Files that are not committed must not be in a release.
 of_a_commit() {
   git_here init -q && git_here add -A && git_here commit -q -m test &&
     echo planted >>"$scratch/unpacked/NEWS" && echo planted >"$scratch/unpacked/planted" &&

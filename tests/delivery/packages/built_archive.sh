@@ -1,5 +1,5 @@
 #!/bin/sh
-# Unpacks a release archive, and builds and installs it where there is neither a network nor git.
+# Unpacks a release archive, and builds and installs it without a network and without git.
 # Prints `ok` lines, a line for the table of results and `N passed, N failed`.
 #
 # usage: tests/delivery/packages/built_archive.sh ARCHIVE
@@ -13,8 +13,8 @@ archive=$(realpath "$1") || exit 1
 said_lines=60
 root=$scratch/root
 
-# Runs a command in a network namespace of its own, in which there is nobody else, and with a git
-# that fails.
+# Runs a command in a network namespace of its own, without any other host, and with a git that
+# fails.
 alone() {
   as_whom=--map-root-user
   [ "$(id -u)" = 0 ] && as_whom=
@@ -29,7 +29,7 @@ unpacks() {
     (cd "$scratch/tree" && find . -type f | sort | xargs sha256sum) >"$scratch/before"
 }
 
-# That the place is as it is meant to be: one interface, and a git that fails.
+# Checks the place itself: it has one network interface, and git fails.
 is_alone() {
   interfaces=$(alone grep -c : /proc/net/dev)
   [ "$interfaces" = 1 ] && ! alone git --version

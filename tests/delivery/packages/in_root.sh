@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs inside a small Debian that has a compiler and the libraries that are used, beside the
-# packages: installs them, builds the sample agent from their examples, upgrades it well and badly
-# under the installed upgrader while it works and while newer packages replace these, adds a release
-# to its directory, and removes them without a trace.
+# Runs inside a small Debian with the packages, a compiler and the libraries. Installs the packages,
+# builds the sample agent from their examples, upgrades it, well and badly, under the installed
+# upgrader while it works and while newer packages replace these, adds a release to its directory,
+# and removes the packages without a trace.
 # Prints `ok` lines and `N passed, N failed`. For packages.sh.
 set -u
 cd /trial || exit 1
@@ -11,7 +11,7 @@ failed=0
 packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libagent-releases-dev'
 packages="$packages upgrader-fleet-agent upgrader-fleet"
 examples=/usr/share/doc/libagent-protocol-dev/examples
-limit=120  # seconds: only what hangs takes that long
+limit=120  # seconds; only a test that hangs takes so long
 upgrader=
 
 # usage: check NAME COMMAND...
@@ -28,7 +28,7 @@ check() {
   fi
 }
 
-# All that there is, but for what a package manager remembers of its deeds.
+# Lists all files of the system, except the records of the package manager.
 listing() {
   find / -xdev \( -path /trial -o -path /proc -o -path /dev -o -path /var/log \
     -o -path /var/cache/ldconfig \) -prune -o -type f -printf '%y %m %s %p\n' \
@@ -51,7 +51,7 @@ in_place() {
     /usr/share/doc/upgrader/NEWS*
 }
 
-# The service files, as they were installed.
+# The installed service files must name the installed programs.
 names_itself() {
   ! grep -r /usr/local /usr/share/doc/upgrader/examples &&
     grep -r '^ExecStart=/usr/bin/upgrader ' /usr/share/doc/upgrader/examples/systemd &&
@@ -96,7 +96,7 @@ goes_to() {
 
 upgrades() { goes_to 2.0.0 'generation 2.*is committed' && writes 101 200 && copied 200; }
 
-# The same packages, but of a later version; the upgrader goes on from the file that it was.
+# Installs later versions of the same packages; the upgrader goes on with the program that it was.
 becomes_newer() {
   for package in ./*.deb; do
     rm -rf newer && dpkg-deb -R "$package" newer || return 1
@@ -109,7 +109,7 @@ becomes_newer() {
     kill -0 "$upgrader" && readlink "/proc/$upgrader/exe" | grep ' (deleted)$'
 }
 
-# As its page says, from making a key.
+# Adds a release as the page of agent-releases says, beginning with a new key.
 adds_a_release() {
   mkdir keys && agent-releases key make --no-password --public=keys/release.pub release.key &&
     manifest=$(agent-releases pack --name=agent --version=1.5.0 --out=public --sign=release.key \
@@ -119,19 +119,21 @@ adds_a_release() {
     cmp store/agent-v1.5.0 sample-agent/build/agent-v1.0.0
 }
 
-# Generation 3 crashes before it is ready: generation 2 works on, and the link names it again.
+# Generation 3 crashes before it is ready: generation 2 must stay active, and the link must name it
+# again.
 survives_start() {
   goes_to 3.0.0 'generation 3: .*generation 2 .*stays active' && writes 201 300 && copied 300 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# Generation 4 crashes at work: generation 5, of the same version as 2, takes the work back.
+# Generation 4 crashes on trial: generation 5, of the same version as 2, must become active.
 survives_trial() {
   goes_to 4.0.0 'generation 5.*is active' && writes 301 400 && copied 400 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# Nothing in them is compressed, so what names another file finds it; scripts can be executed.
+# The hello-agents must be uncompressed, so that their names for each other are right, and scripts
+# must be executable.
 has_hello_agents() {
   cp -r "$examples/hello-agent" . &&
     [ "$(find hello-agent -mindepth 1 -name 'hello[-_]agent*' | wc -l)" = 7 ] &&
@@ -142,13 +144,13 @@ has_hello_agents() {
   done
 }
 
-# This machine has a network of its own, which nobody has switched on.
+# Switches on the loopback device of this machine's own network.
 switches_on_network() {
   perl -MSocket -e 'socket(S, AF_INET, SOCK_DGRAM, 0) or die $!;
     my $up = pack("a16 s x14", "lo", 0x41); ioctl(S, 0x8914, $up) or die $!'
 }
 
-# The next number, from whoever listens by then.
+# Prints the next number from the agent that listens now.
 next_number() {
   # shellcheck disable=SC2016  # expanded by the other shell
   timeout "$limit" bash -c '
@@ -175,7 +177,7 @@ hello_agent_counts() {
 
 stops() { kill -TERM "$upgrader" && wait "$upgrader"; }
 
-# In a copy stand number, version, time and line: each line once, in its order.
+# A line of the copy has number, version, time and text. Each line must be there once, in its order.
 loses_nothing() {
   awk '{ print $1, $NF }' copy >got && awk '{ print NR, $NF }' app.log >wanted && diff wanted got
 }

@@ -1,4 +1,4 @@
-# make check-dist, make check-deb: tries what `make dist` and `make deb` have made.
+# make check-dist, make check-deb: test the results of `make dist` and `make deb`.
 
 .PHONY: check-dist check-deb
 check-dist: dist

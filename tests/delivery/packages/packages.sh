@@ -1,7 +1,7 @@
 #!/bin/sh
-# Judges the packages that `make deb` has made as Debian does (lintian, down to what is pedantic),
-# and tries them in a small Debian of their own: see in_root.sh. That is made once, in $BUILD, and
-# only read from then on: what is written goes to memory, in a place that nobody else sees.
+# Judges the packages of `make deb` as Debian does (lintian, with its pedantic findings), and tests
+# them in a small Debian: see in_root.sh. That system is made once, in $BUILD, and only read
+# afterwards: changes go to memory, in a place that no other process sees.
 # Prints `ok` lines, a line for the table of results and `N passed, N failed`. Needs to be root, or
 # sudo.
 #
@@ -31,8 +31,8 @@ lints() {
   lintian --allow-root --pedantic --display-info --fail-on error,warning,info,pedantic "$@"
 }
 
-# That nothing is overridden but what stands, with its reason, in a file of its own. One line there
-# may stand for several files.
+# Only findings with a reason in a file of the package may be overridden. One line there may stand
+# for several files.
 overrides() {
   lints --show-overrides "$BUILD"/deb/*.changes | sed -n 's/^O: \([^ ]*: [^ ]*\).*/\1/p' |
     sort -u >"$scratch/overridden"
@@ -40,7 +40,7 @@ overrides() {
     diff - "$scratch/overridden"
 }
 
-# A package without its copyright.
+# Canary: a package without its copyright file.
 lints_spoilt() {
   dpkg-deb -R "$(file_of libagent-protocol1)" "$scratch/spoilt" &&
     rm "$scratch/spoilt/usr/share/doc/libagent-protocol1/copyright" &&
@@ -51,7 +51,7 @@ lints_spoilt() {
 
 multi_arch() { [ "$(dpkg-deb -f "$(file_of "$1")" Multi-Arch)" = "$2" ]; }
 
-# Lines for the sources that this machine takes its own Debian from.
+# Prints lines for the sources of this machine's own Debian.
 sources() {
   apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
     'Created-By: Packages' 'Origin: Debian' | sort -u
@@ -67,7 +67,7 @@ makes_root() {
     echo "$content" >"$root/content"
 }
 
-# Runs in_root.sh there. Mounts and processes end with it.
+# Runs in_root.sh in that system. Mounts and processes end with it.
 # shellcheck disable=SC2016  # expanded by the inner shell
 tries() {
   for package in $packages; do file_of "$package"; done >"$scratch/files"
@@ -88,7 +88,7 @@ tries() {
   ' sh "$root/tree" "$scratch" "$PWD/tests/delivery/packages/in_root.sh" >"$scratch/tried"
 }
 
-# Shows what was tried there, and counts it.
+# Shows the output of the tests there, and counts them.
 tell_of_trial() {
   mkdir "$scratch/place"
   tries

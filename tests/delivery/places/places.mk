@@ -1,2 +1,3 @@
-# Upgrades whose system calls are watched and denied: seconds, so every `make check` makes them.
+# Tests upgrades whose system calls are watched and denied. They take seconds, so every `make check`
+# runs them.
 layer_tests += tests/delivery/places/calls

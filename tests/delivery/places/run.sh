@@ -1,7 +1,8 @@
 #!/bin/sh
-# Complete upgrades, good and bad, in places where something is missing. Prints `ok` lines and
-# `N passed, N failed`; what cannot be had here is told in a line `report: skipped`, and is not
-# counted as passed.    usage: tests/delivery/places/run.sh    BUILD=build  UPGRADER=build/upgrader
+# Makes complete upgrades, good and bad, in places where something is missing. Prints `ok` lines and
+# `N passed, N failed`. A place that cannot be had here is named in a line `report: skipped`, and
+# does not count as passed.
+# usage: tests/delivery/places/run.sh    BUILD=build  UPGRADER=build/upgrader
 set -u
 
 cd "$(dirname "$0")/../../.." || exit 1
@@ -24,7 +25,7 @@ fail() {
   cat "$scratch/said"
 }
 
-# usage: try PLACE
+# usage: try PLACE    makes the upgrades in the place
 try() {
   if ! reason=$(tests/delivery/places/in "$1"); then
     echo "report: skipped: upgrades, $1: $reason"
@@ -35,7 +36,7 @@ try() {
   if [ $? = 0 ]; then pass "upgrades, $1"; else fail "upgrades, $1"; fi
 }
 
-# A place that is as any other would prove nothing.
+# Checks that the place really lacks something: otherwise the upgrades would prove nothing.
 lacks() {
   tests/delivery/places/in "$1" >/dev/null || return
   if tests/delivery/places/in "$1" sh -c "$2" >"$scratch/said" 2>&1; then
@@ -45,7 +46,7 @@ lacks() {
   fi
 }
 
-# Whoever has left a descriptor closed must have /dev/null, and is told so.
+# An upgrader that starts with a closed descriptor must have /dev/null, and must say so.
 wants_dev_null() {
   tests/delivery/places/in without-devices >/dev/null || return
   tests/delivery/places/in without-devices "$UPGRADER" /bin/true 0<&- >"$scratch/said" 2>&1
@@ -56,7 +57,8 @@ wants_dev_null() {
   fi
 }
 
-# Without /proc nobody can tell whether the process that a lock names still runs.
+# Without /proc it is unknown whether the process that a lock names still runs, so it must not be
+# called gone.
 names_the_holder() {
   tests/delivery/places/in without-proc >/dev/null || return
   echo '1 1' >"$scratch/lock"
@@ -69,7 +71,7 @@ names_the_holder() {
   fi
 }
 
-# The sample agent finds out that a disk is full before it is given the work.
+# The sample agent must find out that a disk is full before it is activated.
 notices_a_full_disk() {
   tests/delivery/places/in small-disk >/dev/null || return
   mkdir "$scratch/disk"
@@ -82,7 +84,7 @@ notices_a_full_disk() {
   fi
 }
 
-# A disk on which nothing can be written any more takes upgrades away, and no agent.
+# A disk that becomes read-only must make upgrades fail, but end no agent.
 bears_a_read_only_disk() {
   if ! reason=$(tests/delivery/places/in read-only-data); then
     echo "report: skipped: a data disk that becomes read-only: $reason"

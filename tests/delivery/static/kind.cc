@@ -1,6 +1,6 @@
-// Wants to know of what kind an object is: by a virtual function or, with -DASKS, by a
-// dynamic_cast, which cannot be linked, since packaging/static/run_time.cc has nothing that it
-// calls. See tests/delivery/static/run.sh.
+// Asks for the kind of an object: by a virtual function or, with -DASKS, by a dynamic_cast. The
+// latter cannot be linked, since packaging/static/run_time.cc lacks the functions that it calls.
+// See tests/delivery/static/run.sh.
 namespace {
 
 struct Shape {

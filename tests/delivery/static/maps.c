@@ -1,5 +1,5 @@
-/* Shows how its own memory is mapped. Linked without packaging/static/run_time.cc, so nothing
- * protects what has been relocated in it: the canary of tests/delivery/static/run.sh. */
+/* Prints how its own memory is mapped. It is linked without packaging/static/run_time.cc, so its
+ * relocated pages can still be written: the canary of tests/delivery/static/run.sh. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What the static program owes to whoever runs it as root: another address in every process,
-# nothing that can be both written and executed, relocated pages that cannot be written any more,
-# and none of the C++ that packaging/static/run_time.cc does not have. Each with a canary. Prints
-# `ok` lines and `N passed, N failed`.
+# Tests the protection of the static program, which may run as root: another address in every
+# process, no memory that can be both written and executed, relocated pages that can no longer be
+# written, and no C++ that packaging/static/run_time.cc lacks. Each test has a canary. Prints `ok`
+# lines and `N passed, N failed`.
 #
 # usage: tests/delivery/static/run.sh    BUILD=build  ARCH=amd64
 set -u
@@ -16,7 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 passed=0
 failed=0
 
-# usage: expect yes|no WHAT COMMAND...
+# usage: expect yes|no WHAT COMMAND...    checks whether the command succeeds
 expect() {
   wanted=$1
   what=$2
@@ -36,7 +36,7 @@ make_one() {
   env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s BUILD="$BUILD" ARCH="$ARCH" "$directory/tests/$1"
 }
 
-# ---- what the file says of itself
+# ---- facts in the file
 
 has_no_fixed_address() {
   readelf -hW "$1" | grep 'Type: *DYN' && readelf -dW "$1" | grep 'FLAGS.*PIE'
@@ -50,9 +50,9 @@ needs_no_loader() {
   ! readelf -lW "$1" | grep INTERP && ! readelf -dW "$1" | grep NEEDED
 }
 
-# ---- what the kernel says of it while it runs
+# ---- facts from the kernel while the program runs
 
-# Maps of the upgrader, which its agent looks at.
+# Writes the upgrader's memory maps, as its agent sees them, to a file.
 look_at_upgrader() {
   # shellcheck disable=SC2016  # for the agent to expand
   printf '#!/bin/sh\ncat "/proc/$PPID/maps" >"$MAPS"\n' >"$scratch/agent"
@@ -61,7 +61,7 @@ look_at_upgrader() {
   [ -s "$1" ]
 }
 
-# usage: pages_of PROGRAM MAPS: its rights, a mapping a line
+# usage: pages_of PROGRAM MAPS    prints the rights of the program's mappings, one a line
 pages_of() {
   awk -v program="$(realpath "$1")" '$NF == program { print $2 }' "$2"
 }

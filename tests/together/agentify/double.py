@@ -204,7 +204,7 @@ class Double:
         if not data:
             raise Ended
         self.buffer += data
-        while b"\n" in self.buffer:  # takes out each complete line
+        while b"\n" in self.buffer:  # until no complete line is left
             line, self.buffer = self.buffer.split(b"\n", 1)
             message = json.loads(line)  # anything else on the pipe is an error
             assert isinstance(message, dict) and "type" in message, line
