@@ -203,10 +203,11 @@ Judgement judge(int fd, int scripts_before) {
 
 }  // namespace
 
-// Old kernels lack faccessat2(), which asks for the effective user, and filters of system calls
-// answer it with EPERM or EACCES. Then access() decides, which asks for the real user. If
-// faccessat2() says EACCES, that may be the true answer, so access() is used only if both users are
-// the same, as they are unless the upgrader is set-user-ID. In the end exec itself decides.
+// Asks faccessat2(), or else access(). Old kernels lack faccessat2(), which asks for the effective
+// user, and filters of system calls answer it with EPERM or EACCES. Then access() decides, which
+// asks for the real user. If faccessat2() says EACCES, that may be the true answer, so access() is
+// used only if both users are the same, as they are unless the upgrader is set-user-ID. In the end
+// exec itself decides.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

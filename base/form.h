@@ -94,15 +94,15 @@ struct ValueInWords {
 // A string literal that can be a template argument.
 template <std::size_t size>
 struct Written {
-  // Not explicit, so that a literal is converted.
+  // Converts a literal, and is therefore not explicit.
   consteval Written(const char (&literal)[size]) {  // NOLINT(google-explicit-constructor)
     std::copy_n(literal, size, bytes);
   }
   char bytes[size]{};
 };
 
-// Not constexpr on purpose: if it is called while a form is made, compilation fails and shows this
-// name.
+// Fails the compilation, which then shows this name, if it is called while a form is made: it is
+// not constexpr on purpose.
 void a_value_has_no_place();
 
 // Makes the form of `written`: each {} becomes the kind of its value, and a zero ends the form.

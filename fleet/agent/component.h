@@ -42,7 +42,7 @@ struct NodeDesk {
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // an empty `why` ends the trouble
+  // Sets the trouble with a component; an empty `why` ends it.
   void set_trouble(const std::string& component, const std::string& why);
 
   void log(const std::string& text) const;

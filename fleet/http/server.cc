@@ -93,8 +93,8 @@ void HttpServer::run_soon() {
   timer_ = settings_.timers.after(std::chrono::milliseconds(0), [this] { run(); });
 }
 
-// libmicrohttpd calls this when the head has arrived, for each part of the body, after the body,
-// and when a suspended exchange goes on.
+// Handles a request. libmicrohttpd calls this when the head has arrived, for each part of the body,
+// after the body, and when a suspended exchange goes on.
 MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const char* method,
                             const char* data, std::size_t* size, void** closure) {
   if (*closure == nullptr) {

@@ -6,8 +6,8 @@
 namespace fleet {
 namespace {
 
-// If a record cannot be parsed, returns an empty record with its revision, so that the driver
-// neither begins nor stops anything on its node because of it.
+// Returns the record with its revision. If the record cannot be parsed, it is empty, so that the
+// driver neither begins nor stops anything on its node because of it.
 template <class Record>
 Seen<Record> seen(const KeyValue& record) {
   const Result<Record> read = read_record<Record>(record.value);

@@ -43,7 +43,7 @@ struct Proof {
   [[nodiscard]] std::string text() const;  // the result in words: a line or more
 };
 
-// returns the oldest line first
+// Returns the lines of the input, the oldest first.
 [[nodiscard]] std::vector<std::string> read_input(const std::string& path);
 [[nodiscard]] std::vector<SeenRecord> read_output(const std::string& path);
 [[nodiscard]] std::vector<SeenEvent> read_events(const std::string& path);

@@ -112,7 +112,7 @@ Judgement hand_over_or_end(int active, const Terms& terms, const Lives& lives) {
                    await(active, What::stopped), await(active, What::exit)}};
 }
 
-// When the old agent has exited, gives its state to the new one.
+// Gives the state of the old agent, which has exited, to the new one.
 Judgement activate_next(int next, const Terms& terms, const Lives& lives) {
   const auto& state = lives[static_cast<std::size_t>(next - 1)].state;
   const std::string line = state ? activate_on_trial(true, *state) : activate_on_trial(true);

@@ -5,8 +5,9 @@
 
 namespace conformance {
 
-// Agent 0, which the step `start` starts, is ready and held for a while; then its input ends, and
-// it exits. It is judged by the lines of strace or, if there are none, by whether it listens.
+// Makes the script. Agent 0, which the step `start` starts, is ready and held for a while; then its
+// input ends, and it exits. It is judged by the lines of strace or, if there are none, by whether
+// it listens.
 [[nodiscard]] Script held_effects(Step start, const Terms& terms);
 
 }  // namespace conformance

@@ -109,8 +109,8 @@ void Stage::set_timer() {
       static_cast<std::uint64_t>(ms), 0);
 }
 
-// libuv runs timers before it reads what was written, so the loop runs once more before a deadline
-// is judged.
+// Handles the timer. libuv runs timers before it reads what was written, so the loop runs once more
+// before a deadline is judged.
 void Stage::on_timer() {
   if (!std::exchange(has_looked_, true)) {
     uv_timer_start(

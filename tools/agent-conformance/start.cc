@@ -105,7 +105,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// With -DDD the tracer is neither the agent's parent nor in its session.
+// Returns the command under strace. With -DDD the tracer is neither the agent's parent nor in its
+// session.
 std::vector<std::string> traced(const std::vector<std::string>& command, const std::string& fifo) {
   std::vector<std::string> result{
       "strace", "-DDD",        "-f", "-qq",

@@ -14,7 +14,7 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
 [[nodiscard]] std::string activate(bool clean);
-// For a standby, which is told only now about the failure.
+// Makes the `activate` of a standby, which is told only now about the failure.
 [[nodiscard]] std::string activate_standby(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);

@@ -24,7 +24,7 @@ class OutputRelay {
   // Replaces descriptors 1 and 2 of this process, which its children inherit, by the pipe, and
   // passes on to the old descriptor 2. Returns false, with errno, if nothing has changed.
   [[nodiscard]] bool begin(LastWords* words);
-  // Return the descriptors of the pipe and the log, which are 3 or higher; -1 before begin().
+  // These return the descriptors of the pipe and the log, which are 3 or higher; -1 before begin().
   [[nodiscard]] int source() const { return source_.get(); }
   [[nodiscard]] int sink() const { return sink_.get(); }
 

@@ -7,7 +7,7 @@ namespace {
 
 using agent_protocol::Role;
 
-// Only an active agent has a heartbeat deadline, and a silent agent has none.
+// Checks that only an active agent has a heartbeat deadline, and a silent agent has none.
 void check_heartbeat(const std::optional<Agent>& agent) {
   if (!agent) return;
   const bool awaited = agent->heartbeat_deadline.has_value();

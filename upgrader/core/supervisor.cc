@@ -812,7 +812,7 @@ class Step {
     restore_link_for_signal();
   }
 
-  // After a failure, takes the next step back that is possible now: to the incumbent, if it has or
+  // Takes, after a failure, the next step back that is possible now: to the incumbent, if it has or
   // keeps the work; otherwise to a fallback, once no other agent is left.
   void step_back() {
     const bool standby = state_.candidate && state_.candidate->standby;
@@ -1141,8 +1141,8 @@ class Step {
     end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
   }
 
-  // On trial a missed heartbeat is a failure; otherwise the upgrader only stops vouching for the
-  // agent.
+  // Handles a missed heartbeat. On trial it is a failure; otherwise the upgrader only stops
+  // vouching for the agent.
   void heartbeat_missed(Agent& agent) {
     const std::string reason = "no heartbeat within {}"_with(policy_.watchdog);
     if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);

@@ -143,8 +143,8 @@ class Supervisor {
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns the agents with a deadline up to `by`, once for each deadline; 0 stands for no agent. The
-  // deadlines of gate, trial and attempts belong to the incumbent.
+  // Returns the agents with a deadline up to `by`, once for each deadline; 0 stands for no agent.
+  // The deadlines of gate, trial and attempts belong to the incumbent.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // Returns the programs that are still needed. The shell may close all others.

@@ -62,7 +62,7 @@ class Control {
     if (fifo_ && fifo_->pending()) fifo_->pass_lines();
   }
 
-  // With --previous: sets the facts about the next start that status.json shows.
+  // Sets the facts about the next start that status.json shows with --previous.
   void note_boot(BootFacts boot) { boot_ = std::move(boot); }
   // Records why the upgrader ends, if no action says so.
   void note_why_it_ends(const std::string& why) { chronicle_.note_why_it_ends(why); }

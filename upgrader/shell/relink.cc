@@ -74,7 +74,7 @@ int sync_release(const Program& program, const BeforeSync& before_sync) {
   return 0;
 }
 
-// For EINVAL the reason is `no_link`: the path exists, and is not a symbolic link.
+// Makes a refusal. For EINVAL the reason is `no_link`: the path exists, and is not a symbolic link.
 Refusal refuse(const std::string& path, int error, const char* no_link) {
   return {"{}: {}"_with(path, error == EINVAL ? no_link : in_words(SystemError{error})), error};
 }

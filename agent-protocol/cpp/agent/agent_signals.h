@@ -31,7 +31,7 @@ class Signals {
   [[nodiscard]] bool terminated() const;
   void take_terminated();
 
-  // With true, SIGTERM ends the process at once, inside the handler, so that a held agent whose
+  // Sets whether SIGTERM ends the process at once, inside the handler, so that a held agent whose
   // start hangs can still be ended.
   void leave_at_once(bool leave);
 

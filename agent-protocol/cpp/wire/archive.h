@@ -131,7 +131,7 @@ class ReadingArchive : public Refusals {
     if (const std::optional<std::size_t> index = find(name, true)) read(name, *index, value, rule);
   }
 
-  // Not inlined, so that there is one copy for all members of a type.
+  // Reads one member. Not inlined, so that there is one copy for all members of a type.
   template <class Rule, class Value>
   [[gnu::noinline]] void read_member(const char* name, std::optional<Value>& value,
                                      const Rule& rule) {

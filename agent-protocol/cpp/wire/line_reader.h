@@ -35,8 +35,8 @@ class LineReader {
   // next call of any member.
   [[nodiscard]] std::optional<Line> next();
 
-  // At the end of the stream, after next() has returned nullopt: returns the unfinished line, if
-  // there is one.
+  // Returns the unfinished line, if there is one, at the end of the stream. Must be called after
+  // next() has returned nullopt.
   [[nodiscard]] std::optional<Line> rest();
 
   // Returns true if next() may return a line without new bytes.

@@ -56,8 +56,9 @@ std::string served_outcome(const Fault& fault, const Report& report) {
   return report.served_is_fallback ? "back" + stage_in_words(fault, report) : "moved";
 }
 
-// In the table, `kept(commit)` wants the stage and the error, `kept[commit]` the stage alone, and
-// `kept` any failure. `boot:kept` holds for the play `boot` alone.
+// Returns whether the outcome is the one that the table expects. In the table, `kept(commit)` wants
+// the stage and the error, `kept[commit]` the stage alone, and `kept` any failure. `boot:kept`
+// holds for the play `boot` alone.
 bool matches(std::string expected, const std::string& outcome, const Fault& fault) {
   if (const std::size_t colon = expected.find(':'); colon != std::string::npos) {
     if (expected.substr(0, colon) != fault.play) return false;

@@ -7,8 +7,8 @@
 namespace fault {
 namespace {
 
-// Long time limits, so that none passes while a process does its work. If a message is lost, the
-// deadline is not waited for in real time (swift_time.h).
+// Returns options with long time limits, so that none passes while a process does its work. If a
+// message is lost, the deadline is not waited for in real time (swift_time.h).
 Texts options(Texts more) {
   Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());

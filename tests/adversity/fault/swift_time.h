@@ -19,11 +19,11 @@ namespace fault {
 
 class SwiftTime {
  public:
-  // Call it when the process has just been executed.
+  // Must be called when the process has just been executed.
   static void hide_other_clocks(pid_t pid);
 
   [[nodiscard]] static bool is_question(const RawCall& call);  // about the time
-  // Call these at the entry and at the return of a call.
+  // These must be called at the entry and at the return of a call.
   void enter(const RawCall& call);
   // Breaks off the wait that has just begun, if it would end within `most_ms`. Returns whether it
   // did.

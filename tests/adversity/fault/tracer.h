@@ -86,7 +86,7 @@ class Tracer {
 
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
   [[nodiscard]] bool alive() const { return alive_; }
-  // As waitpid gives it, once the upgrader is dead.
+  // Returns the status that waitpid() gave, once the upgrader is dead.
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] bool has_child() const { return tracees_.size() > (alive_ ? 1U : 0U); }
   // Returns whether the upgrader waits for other processes, and none of its children is between

@@ -37,7 +37,7 @@ struct SecondOpinion {
 // Judges a line, given without its newline.
 SecondOpinion second_opinion(std::string_view line, Sender sender);
 
-// Return values as they are written in Members.
+// These return values as they are written in Members.
 std::string shown(std::string_view text);
 std::string shown(bool value);
 template <class Texts>

@@ -134,8 +134,8 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// In the part "dies-beside" an agent waits until another stands by. If that other agent was killed,
-// releases the waiting one, which then fails as planned.
+// Releases an agent of the part "dies-beside", which waits until another agent stands by, if that
+// other agent was killed. The released one then fails as planned.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;

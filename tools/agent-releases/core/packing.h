@@ -44,8 +44,8 @@ struct Packing {
   std::vector<Found> tree{};  // in the order in which they are packed
 };
 
-// Make a plan for a file or a directory. Refuse what `add` would refuse, and what the kernel would
-// not execute.
+// These make a plan for a file or a directory. They refuse what `add` would refuse, and what the
+// kernel would not execute.
 [[nodiscard]] Result<Packing> plan_file(const Wanted& wanted, const Found& file);
 [[nodiscard]] Result<Packing> plan_tree(const Wanted& wanted, std::vector<Found> tree);
 

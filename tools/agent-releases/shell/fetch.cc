@@ -38,7 +38,7 @@ std::string scheme_of(const std::string& text) {
   return part_of(url, CURLUPART_SCHEME).value_or("");
 }
 
-// libcurl calls this function about once a second. It returns 1 to end the transfer.
+// Returns 1 to end the transfer, and 0 to go on. libcurl calls this function about once a second.
 int go_on(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   const auto& cancelled = *static_cast<const std::function<bool()>*>(context);
   return cancelled() ? 1 : 0;

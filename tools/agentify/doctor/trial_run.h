@@ -29,8 +29,8 @@ class TrialRun {
                                                  int socket = -1);
   // Returns false once the upgrader has ended.
   [[nodiscard]] bool lives();
-  // Return the daemon's processes and its main process, which is 0 before its start and after its
-  // end.
+  // These return the daemon's processes and its main process, which is 0 before its start and after
+  // its end.
   [[nodiscard]] std::vector<Process> family() const;
   [[nodiscard]] pid_t main_process() const;
   // Returns the sockets on which the daemon's processes listen.

@@ -106,7 +106,7 @@ std::string sysvinit_script(const Unit& unit) {
   return text + log_of(unit) + preparation(unit) + execution(unit, by_setpriv(unit));
 }
 
-// finit waits for a stop for at most a minute.
+// Makes the script for finit, which waits for a stop for at most a minute.
 std::string finit_script(const Unit& unit) {
   std::string text = "#!/bin/sh\n";
   text += comment("finit: " + unit.name() + " under the upgrader, printed by agentify unit. As " +
@@ -119,8 +119,8 @@ std::string finit_script(const Unit& unit) {
   return text + preparation(unit) + execution(unit, by_setpriv(unit), {"--stop-timeout=45s"});
 }
 
-// busybox init stops no service when the machine shuts down, and sends SIGKILL one second after
-// SIGTERM.
+// Makes the script for busybox init, which stops no service when the machine shuts down, and sends
+// SIGKILL one second after SIGTERM.
 std::string busybox_script(const Unit& unit) {
   const std::string script = script_of(unit);
   std::string text = "#!/bin/sh\n";

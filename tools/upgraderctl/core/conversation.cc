@@ -218,9 +218,9 @@ void Conversation::examine_upgrade(const Status& own) {
   }
 }
 
-// If so many other answers have come after ours, ours may have come and gone between two looks. The
-// upgrader then no longer knows the request by its name, and would take it for another one. It
-// still knows an upgrade by its id.
+// Notes that our answer may have been pushed out. If so many other answers have come after ours,
+// ours may have come and gone between two looks. The upgrader then no longer knows the request by
+// its name, and would take it for another one. It still knows an upgrade by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

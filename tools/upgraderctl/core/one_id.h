@@ -14,9 +14,10 @@ struct Executable {
   std::string resolved;
 };
 
-// If the upgrade called `id` is to another executable than `asked`, returns a clause that says so,
-// for the middle of a sentence. Returns nothing if the status knows no upgrade of that id, or if
-// the path in it cannot be compared, since its bytes that are not UTF-8 are shown there as U+FFFD.
+// Returns a clause, for the middle of a sentence, that says that the upgrade called `id` is to
+// another executable than `asked`, if it is. Returns nothing if the status knows no upgrade of that
+// id, or if the path in it cannot be compared, since its bytes that are not UTF-8 are shown there
+// as U+FFFD.
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);

@@ -96,8 +96,8 @@ Finish Runner::run() {
   return *finish_;
 }
 
-// First checks whether the FIFO still has a reader: if not, the last status of that upgrader is
-// then read after it.
+// Looks at the directory. First checks whether the FIFO still has a reader: if not, the last status
+// of that upgrader is then read after it.
 void Runner::look() {
   const bool gone = scene_.directory.reader_gone();
   Look look = scene_.directory.look();

@@ -6,8 +6,8 @@
 
 #define __locale_t locale_t
 
-// Debian's libstdc++ was configured for a C library with these functions, and its headers name
-// them.
+// These functions are named by libstdc++'s headers: Debian has configured it for a C library that
+// has them.
 extern "C" int pthread_cond_clockwait(pthread_cond_t*, pthread_mutex_t*, clockid_t,
                                       const struct timespec*);
 extern "C" int pthread_mutex_clocklock(pthread_mutex_t*, clockid_t, const struct timespec*);

@@ -114,7 +114,7 @@ class Releases {
   // signed. Reads all of them.
   [[nodiscard]] Outcome verify(const Release& release) const;
 
-  // For classes that extend this one.
+  // Returns the open directory, for code that extends this class.
   [[nodiscard]] const Store& store() const { return *store_; }
 
  private:
