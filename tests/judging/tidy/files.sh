@@ -2,9 +2,21 @@
 # directory, without the files that a build or git leaves there.
 
 tree_files() {
+  if [ "$PWD" = "${listed_tree:-}" ]; then
+    cat "$listing"
+    return
+  fi
   find . \( -path './.git' -o -path './build*' -o -path ./sample-agent/build \) -prune \
     -o -type f ! -name '*.deb' ! -name '*.swp' -print |
     grep -vE "$packaging_leavings" | sed 's|^\./||' | sort
+}
+
+# Writes the list of files to file $1. tree_files prints that until the current directory changes.
+list_tree() {
+  listed_tree=
+  listing=$1
+  tree_files >"$listing"
+  listed_tree=$PWD
 }
 
 # Files that debhelper leaves in debian/ if packages are built in the tree itself.
@@ -26,9 +38,8 @@ product_files() {
 # Lists scripts, by their names or their first lines.
 script_files() {
   tree_files | grep -E '\.(sh|awk|py|bash|zsh)$'
-  tree_files | grep -vE '\.[a-z]+$' | while IFS= read -r file; do
-    case $(head -c 2 "$file" | tr -d '\0') in '#!') echo "$file" ;; esac
-  done
+  tree_files | grep -vE '\.[a-z]+$' |
+    xargs -r awk 'FNR == 1 { if (/^#!/) print FILENAME; nextfile }'
 }
 
 page_files() {

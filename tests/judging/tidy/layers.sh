@@ -40,6 +40,14 @@ includes() {
     sed -E 's/^([^:]*:[0-9]+):[^<"]*[<"]([^>"]*)[>"].*/\1:\2/'
 }
 
+# Reports the lines `FILE:LINE:INCLUDED` of standard input whose included file "$scratch/allowed"
+# does not list. $1 and $2 are printed around its name.
+not_allowed() {
+  awk -F: -v allowed="$scratch/allowed" -v opening="${1:-}" -v closing="${2:-}" '
+    BEGIN { while ((getline name < allowed) > 0) is_allowed[name] }
+    !($3 in is_allowed) { print $1 ":" $2 ": includes " opening $3 closing }'
+}
+
 # Every file must have a layer, and include none above it.
 check_layers() {
   {
@@ -171,9 +179,7 @@ check_decisions() {
   echo "$pure_headers sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
   for file in $pure; do [ ! -f "$file" ] || echo "$file"; done >"$scratch/pure"
   includes <"$scratch/pure" | grep -vE ':(agent-protocol|base|upgrader|cereal|rapidjson)/' |
-    while IFS=: read -r file line name; do
-      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
-    done
+    not_allowed '<' '>'
   impure_calls
 }
 
@@ -197,9 +203,7 @@ check_releases() {
   product_files | grep -E '^tools/agent-releases/(core|include)/' |
     grep -vE '/agent-releases/(self_test|trust)[.]h$' | includes |
     grep -vE ':(agent-protocol/cpp/wire|base|tools/agent-releases/core|agent-releases)/' |
-    while IFS=: read -r file line name; do
-      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
-    done
+    not_allowed
 }
 
 canary_releases() {
@@ -241,9 +245,7 @@ FILES
     tr -s ' ' '\n' >"$scratch/allowed"
   code_files | grep '^tools/agent-conformance/' |
     grep -vE "/($conformance_shell)\.(h|cc)\$" | includes |
-    grep -vE ':(tools/agent-conformance|base)/' | while IFS=: read -r file line name; do
-      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
-    done
+    grep -vE ':(tools/agent-conformance|base)/' | not_allowed '<' '>'
 }
 
 canary_conformance_includes() {
@@ -271,8 +273,8 @@ check_notify_watchdog_includes() {
       base/*) echo "$name" | grep -qE "^base/($base_shell)[.]" || continue ;;
       tools/*) echo "$name" | grep -qE "/($notify_watchdog_shell)[.]h" || continue ;;
     esac
-    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
-  done
+    echo "$file:$line:$name"
+  done | not_allowed '<' '>'
   impure_calls
 }
 
@@ -290,9 +292,7 @@ check_upgraderctl_includes() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^tools/upgraderctl/core/' | includes |
     grep -vE ':(agent-protocol/cpp/(control|wire)|base|tools/upgraderctl/core)/' |
-    while IFS=: read -r file line name; do
-      grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes $name"
-    done
+    not_allowed
 }
 
 canary_upgraderctl_includes() {
@@ -318,8 +318,8 @@ check_fleet_model() {
       fleet/model/target_match.cc:pcre2.h) continue ;;
       fleet/model/release_watch.cc:agent-releases/version.h) continue ;;
     esac
-    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
-  done
+    echo "$file:$line:$name"
+  done | not_allowed '<' '>'
   impure_calls
 }
 
@@ -348,8 +348,8 @@ check_fleet_store() {
         echo "$name" | grep -qE "/($fleet_store_shell)[a-z0-9_]*\.h\$" || continue
         ;;
     esac
-    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
-  done
+    echo "$file:$line:$name"
+  done | not_allowed '<' '>'
   xargs grep -nE "(steady|system)_clock\\b" /dev/null <"$scratch/pure"
 }
 
@@ -372,8 +372,8 @@ check_fleet_orders() {
     case $name in
       fleet/orders/* | fleet/model/* | fleet/common/release_draft.h | base/result.h) continue ;;
     esac
-    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
-  done
+    echo "$file:$line:$name"
+  done | not_allowed '<' '>'
   xargs grep -nE "(steady|system)_clock\\b|std::time\\b" /dev/null <"$scratch/pure"
 }
 
@@ -421,8 +421,8 @@ check_fleet_http() {
       fleet/orders/* | agent-protocol/cpp/wire/* | base/*) continue ;;
       fleet/http/*) echo "$name" | grep -qE "/($fleet_http_shell)\.h\$" || continue ;;
     esac
-    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
-  done
+    echo "$file:$line:$name"
+  done | not_allowed '<' '>'
   xargs grep -nE "(steady|system)_clock\\b|std::time\\b" /dev/null <"$scratch/pure"
 }
 

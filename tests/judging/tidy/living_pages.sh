@@ -94,7 +94,7 @@ compiles() {
   mkdir -p "$scratch/include"
   ln -sfn "$PWD/agent-protocol" "$scratch/include/agent-protocol"
   ln -sfn "$PWD/tools/agent-releases/include/agent-releases" "$scratch/include/agent-releases"
-  "$@" -x "$language" -Wall -Wextra -Wpedantic -I "$scratch/include" -c -o "$scratch/example.o" \
+  "$@" -x "$language" -Wall -Wextra -Wpedantic -I "$scratch/include" -fsyntax-only \
     "$scratch/example" 2>&1 | sed "s|^|$name: |"
 }
 

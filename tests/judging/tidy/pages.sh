@@ -265,7 +265,7 @@ markdown_links() {
 # that a page names by their paths must exist, too.
 check_links() {
   markdown_links | while IFS=: read -r file text target; do
-    path=$(dirname "$file")/$target
+    case $file in */*) path=${file%/*}/$target ;; *) path=$target ;; esac
     if [ ! -e "$path" ]; then
       echo "$file: $target does not exist"
     elif [ "${target%_test.cc}" != "$target" ] && ! grep -qF "TEST_CASE(\"$text\"" "$path"; then
@@ -292,11 +292,10 @@ canary_links() {
 # Functions that the pages about code name must exist.
 check_named_code() {
   grep -ohE '`([A-Za-z]+::)?[a-z_]+(\(\))?`' ARCHITECTURE.md STYLE.md | tr -d '`' |
-    grep -E '::|_|\(\)' | grep -vE '_$|^(uv_|snake_|LISTEN)' | sed 's/.*:://; s/()//' | sort -u |
-    while IFS= read -r name; do
-      product_files | xargs grep -qE "\b$name\b" ||
-        echo "ARCHITECTURE.md or STYLE.md: $name is not in the code"
-    done
+    grep -E '::|_|\(\)' | grep -vE '_$|^(uv_|snake_|LISTEN)' | sed 's/.*:://; s/()//' | sort -u \
+    >"$scratch/named"
+  product_files | xargs grep -ohwFf "$scratch/named" | sort -u | comm -23 "$scratch/named" - |
+    sed 's/.*/ARCHITECTURE.md or STYLE.md: & is not in the code/'
 }
 
 canary_named_code() {

@@ -64,6 +64,8 @@ try_check() {
   fi
 }
 
+list_tree "$scratch/listed"
+
 # Makes the copy of the tree, or undoes the changes of the last canary in it. A git repository
 # beside the copy records its state, so that the copy has only files of the tree.
 of_copy() {
@@ -85,11 +87,25 @@ planted_files() {
   of_copy ls-files --others --modified --exclude-standard
 }
 
+# Filters the list of files on standard input for a check that judges each file by itself: in the
+# copy only planted files are judged, since all others are judged in the tree.
+only_planted() {
+  if [ -n "${in_copy:-}" ]; then
+    planted_files >"$scratch/new"
+    grep -xFf "$scratch/new"
+  else
+    cat
+  fi
+}
+
+# Makes the check NAME on a copy of the tree in which its canary has planted violations.
 # Runs the check NAME on a copy of the tree in which its canary has planted violations.
 try_canary() {
   renew_copy || { fail "$1, canary" 'no copy of the tree can be made'; return; }
   (cd "$scratch/tree" && "canary_$1") >"$scratch/planted" 2>&1
-  (cd "$scratch/tree" && in_copy=1 && "check_$1") >"$scratch/caught" 2>&1
+  (
+    cd "$scratch/tree" && in_copy=1 && list_tree "$scratch/listed_copy" && "check_$1"
+  ) >"$scratch/caught" 2>&1
   missed=$(while IFS= read -r text; do
     grep -qF -- "$text" "$scratch/caught" || echo "$text"
   done <"$scratch/planted")

@@ -5,7 +5,7 @@ sentence_checks='page_sentences comment_sentences'
 # tests/VERIFICATION.md is left out, since scripts write it.
 check_page_sentences() {
   { page_files; tree_files | grep '\.md$' | grep -vx tests/VERIFICATION.md; } |
-    xargs python3 -B "$root/tests/judging/tidy/sentences.py" pages
+    only_planted | xargs python3 -B "$root/tests/judging/tidy/sentences.py" pages
 }
 
 canary_page_sentences() {
@@ -77,9 +77,11 @@ plain_directories='agent-protocol agent-protocol/cpp/agent
   tools/agentify/doctor tools/agentify/launch tests/together/agentify'
 
 check_comment_sentences() {
-  for directory in $plain_directories; do
-    code_files | grep -E "^$directory/[^/]+\$"
-  done | xargs python3 -B "$root/tests/judging/tidy/sentences.py" comments
+  code_files | awk -v directories="$plain_directories" '
+    BEGIN { split(directories, list); for (i in list) is_plain[list[i]] }
+    { directory = $0; sub(/\/[^\/]*$/, "", directory) }
+    directory in is_plain' | only_planted |
+    xargs python3 -B "$root/tests/judging/tidy/sentences.py" comments
 }
 
 canary_comment_sentences() {

@@ -217,17 +217,24 @@ clang_format() {
   done
 }
 
-# Other versions of clang-format format differently, so only the project's version is asked. In the
-# copy of the tree only planted files are checked: the rest would take seconds.
+# Other versions of clang-format format differently, so only the project's version is asked. The
+# build keeps the sums of well-formatted files, and those are not checked again.
 check_format() {
   program=$(clang_format | head -n 1)
   if [ -z "$program" ]; then
     echo 'clang-format 14 is not installed'
     return 77
   fi
-  { if [ -n "${in_copy:-}" ]; then planted_files; else code_files; fi; } |
-    xargs -r "$program" --dry-run 2>&1 | grep -E '^[^ ].*: warning: ' |
-    awk -F: '!seen[$1]++ { print $1 ":" $2 ": not as clang-format writes it" }'
+  settings=$({ "$program" --version; cat .clang-format; } | cksum | cut -d ' ' -f 1)
+  well=${BUILD:-build}/tidy/formatted-$settings
+  [ -z "${in_copy:-}" ] || well=$scratch/formatted
+  mkdir -p "${well%/*}"
+  touch "$well"
+  code_files | only_planted | xargs -r sha256sum >"$scratch/sums"
+  grep -vxFf "$well" "$scratch/sums" | cut -c 67- | xargs -r "$program" --dry-run 2>&1 |
+    grep -E '^[^ ].*: warning: ' |
+    awk -F: '!seen[$1]++ { print $1 ":" $2 ": not as clang-format writes it" }' >"$scratch/ill"
+  if [ -s "$scratch/ill" ]; then cat "$scratch/ill"; else cp "$scratch/sums" "$well"; fi
 }
 
 canary_format() {
