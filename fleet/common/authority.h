@@ -22,9 +22,9 @@ struct CertificateNeed {
   bool is_authority = false;                // it has signed itself
   std::vector<std::string> addresses = {};  // at which its owner serves
 };
-// Why the certificate with this key (empty: the key is kept elsewhere) does not meet the need at
-// this time: it is no certificate, has another name, key, authority, role or address, begins later
-// or has ended. Returns an empty text if it does.
+// Returns why the certificate does not meet the need at this time: it is not a certificate, has
+// another name, key, authority, role or address, begins later or has ended. Returns an empty text
+// if it meets the need. `key` is empty if the key is kept elsewhere.
 [[nodiscard]] std::string why_unfit(const std::string& certificate, const std::string& key,
                                     const CertificateNeed& need, UnixSeconds now);
 

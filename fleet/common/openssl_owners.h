@@ -33,12 +33,12 @@ inline Bio reading(const std::string& text) {
   return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-// Null if the text is not a certificate in PEM.
+// Returns null if the text is not a certificate in PEM.
 inline Certificate certificate_in(const std::string& text) {
   return Certificate(PEM_read_bio_X509(reading(text).get(), nullptr, nullptr, nullptr));
 }
 
-// Null if the text is not a key in PEM.
+// Returns null if the text is not a key in PEM.
 inline Key key_in(const std::string& text) {
   return Key(PEM_read_bio_PrivateKey(reading(text).get(), nullptr, nullptr, nullptr));
 }

@@ -39,7 +39,7 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   return there;
 }
 
-// Why it was not made; empty: it was.
+// Makes a key and its certificate. Returns why that failed, or an empty text.
 std::string make(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   if (!exists(path + ".key")) {

@@ -29,8 +29,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-// In the child: calls only what may be called between fork and exec. `failed` is closed by exec, or
-// gets the errno.
+// Executes the program in the child: calls only functions that may be called between fork and exec.
+// `failed` is closed by exec, or gets the errno value.
 [[noreturn]] void become(char* const* argv, char* const* envp, int in, int log, int failed,
                          pid_t parent) {
   ::setsid();

@@ -23,7 +23,8 @@ struct ChildStarted {
   std::string error = {};  // why there is none; empty: it runs
 };
 
-// Its standard input is /dev/null. The kernel sends it SIGTERM when fleetctl dies.
+// Starts a child. Its standard input is /dev/null, and the kernel sends it SIGTERM when fleetctl
+// dies.
 [[nodiscard]] ChildStarted start_child(const ChildTerms& terms);
 
 // Runs a program to its end. Returns an empty text if it has exited with 0, and otherwise how it

@@ -21,7 +21,7 @@ constexpr std::uint64_t between_looks_ms = 30;
 // to end by themselves.
 constexpr Time orphan_limit{3'000};
 
-// Also where somebody else than a terminal reads it.
+// Prints the lines at once, even if standard output is not a terminal.
 void say_now(const std::vector<std::string>& lines) {
   say_all(lines);
   std::fflush(stdout);

@@ -21,8 +21,8 @@ class DevRun {
   DevRun& operator=(const DevRun&) = delete;
   ~DevRun();
 
-  // Until SIGINT, SIGTERM or SIGHUP, or until the cell has failed; then no child is left. Returns
-  // the exit status.
+  // Runs the cell until SIGINT, SIGTERM or SIGHUP, or until the cell has failed; then no child is
+  // left. Returns the exit status.
   [[nodiscard]] int run();
 
  private:

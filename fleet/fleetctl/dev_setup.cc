@@ -34,7 +34,7 @@ std::string words_of(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
 
-// It stands in URLs, and in options that have commas and colons.
+// Checks that the path may be part of URLs, and of options that have commas and colons.
 bool is_plain(const std::string& path) {
   return std::all_of(path.begin(), path.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -47,7 +47,7 @@ struct Bound {
   int port = 0;  // 0 if the port is taken
 };
 
-// At 127.0.0.1; port 0 is one that is free.
+// Binds a socket to a port of 127.0.0.1; with port 0, to a free one.
 Bound bind_port(int port) {
   Bound bound{.socket = upgrader::OwnedFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
   sockaddr_in address{};

@@ -23,7 +23,7 @@ class DevDirectory {
   // Makes `wanted` if it is absent, or, if it is empty, a directory of a new name that is removed
   // at the end. Returns why it cannot be used; empty: it is open(), and nobody else's.
   [[nodiscard]] std::string open(const std::string& wanted);
-  // Absolute, without links.
+  // Returns the absolute path, without links.
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_kept() const { return is_kept_; }
 
@@ -46,7 +46,7 @@ class DevDirectory {
 // The programs that were found: beside this one, or in PATH.
 [[nodiscard]] std::map<std::string, std::string> find_programs();
 
-// Whether somebody accepts connections at this port of 127.0.0.1.
+// Returns whether a process accepts connections at this port of 127.0.0.1.
 [[nodiscard]] bool is_served(int port);
 
 }  // namespace fleetctl

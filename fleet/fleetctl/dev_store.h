@@ -7,12 +7,12 @@
 
 namespace fleetctl {
 
-// Whether etcd answers, and leads.
+// Returns whether etcd answers, and leads.
 [[nodiscard]] bool is_store_ready(const fleet::DevTerms& terms);
-// Users, roles, enrolments and releases; what is there stays. Returns why it cannot be done; empty:
-// it is.
+// Adds users, roles, enrolments and releases to the store; those that exist stay. Returns why that
+// failed, or an empty text.
 [[nodiscard]] std::string fill_store(const fleet::DevTerms& terms);
-// Whether the page is served, and every node reports its versions.
+// Returns whether the page is served, and every node reports its versions.
 [[nodiscard]] bool do_all_report(const fleet::DevTerms& terms);
 
 }  // namespace fleetctl

@@ -51,7 +51,7 @@ enum class Command {
   dev,
 };
 
-// Whether the command asks a store that somebody has set up.
+// Returns whether the command needs a store that already exists.
 [[nodiscard]] constexpr bool asks_store(Command command) {
   return command != Command::dev;
 }
