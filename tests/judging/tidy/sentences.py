@@ -7,7 +7,9 @@ usage: sentences.py pages FILE ...      violations in manual pages and Markdown 
        sentences.py count FILE ...      FILE, sentences, mean and largest number of words
 
 A sentence has at most 40 words. No sentence begins with a clause in the place of a noun ("What was
-cut off goes on"), and none is a noun with a colon ("Nothing: it has ended").
+cut off goes on"), and none is a noun with a colon ("Nothing: it has ended"). A comment directly
+above a function begins with the verb that says what the function does ("Returns"), with "True if",
+with an article, with "These", with "Must be called", or with one of the parameters.
 """
 
 import re
@@ -19,6 +21,17 @@ words_max = 40
 riddle = re.compile(r"^\W*(?:What(?:ever)?|Who(?:ever|m|se)?|Where)\b(?!.*\?$)")
 bare = re.compile(r"^\W*(?:Nothing|None|Empty):(?:\s|$)")
 bare_in_code = re.compile(r"^(?:Nothing|None|Empty|0):(?:\s|$)")
+
+# A function that is declared or defined, up to its parameters. A variable whose initial value has
+# parentheses, a point or a text in it is none.
+function = re.compile(
+    r"(?:template ?<.*?> |\[\[[\w:]+\]\] |extern \"C\" )*"
+    r"(?!(?:return|else|new|delete|throw|case|using|class|struct|enum|namespace|goto)\b)"
+    r"[\w:<>,*&\[\] ]+?[ *&][\w:~]+\((?!.*[(.\"])")
+contract = re.compile(
+    r"(?:[A-Z]\d+: )?(?!(?:As|Is|This|Its|Always|Unless) )[A-Za-z][a-z]+s[ ,](?!(?:is|are) )|"
+    r"(?:True|False) if |(?:A|An|The|These|Each|Both) |(?:Called|Must (?:only )?be called) |`\w+` |"
+    r"----|clang-format|NOLINT")
 
 # Macros of mdoc(7) whose arguments are part of the sentence, and macros that end a sentence.
 inline_macros = set("""Ap Aq Ar Bq Brq Cm Dl Dq Dv D1 Em Er Ev Fa Fl Fn Ft Ic Li Ms Nm No Ns Oc Oo
@@ -140,9 +153,25 @@ def check_page(path):
             print(f"{path}:{number}: is no sentence: {sentence[:60]}")
 
 
+def check_contracts(path, lines):
+    """A comment above a function says first what the function does."""
+    for number, line in enumerate(lines, 1):
+        match = re.match(r"\s*// (.*)", line)
+        if not match or re.match(r"\s*//", lines[number - 2]):
+            continue
+        below = number
+        while below < len(lines) and re.match(r"\s*//", lines[below]):
+            below += 1
+        code = " ".join(text.strip() for text in lines[below:below + 6])
+        if lines[below:below + 1] != [""] and function.match(re.split("[{;]", code)[0]):
+            if not contract.match(match.group(1)):
+                print(f"{path}:{number}: says not what the function does: {match.group(1)[:50]}")
+
+
 def check_comments(path):
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
+    check_contracts(path, lines)
     before = ""
     for number, line in enumerate(lines, 1):
         match = re.search(r"(?:^|\s)//\s*(.*)", line)

@@ -94,10 +94,22 @@ int found;        // none, or 0: no
 // Nothing: it was not planted. Whoever
 // looks finds. Is planted.
 // Who looks finds.
+
+// Plants, and returns nothing.
+void plant(int seed);
+// Where it grows: everything that was planted.
+// When it rains.
+[[nodiscard]] int grown(const Field& field) const;
+// Only where it rains.
+int rain = fall(3);
+// Only where it grows.
+static bool grows(int seed) {
 CODE
   echo "$first/planted.h:1: What it plants"
   echo "$first/planted.h:3: 0: none"
   echo "$first/planted.h:5: Nothing: it was not planted."
   echo "$first/planted.h:5: Whoever"
   echo "$first/planted.h:7: Who looks finds."
+  echo "$first/planted.h:11: says not what the function does: Where it grows"
+  echo "$first/planted.h:16: says not what the function does: Only where it grows."
 }
