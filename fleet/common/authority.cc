@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// A host name has at most 253 bytes (RFC 1035).
+// The limit for an address: a host name has at most 253 bytes (RFC 1035).
 constexpr std::size_t address_bytes_max = 253;
 
 bool has_address(X509* certificate, const std::string& address) {
@@ -21,7 +21,8 @@ bool has_address(X509* certificate, const std::string& address) {
              : X509_check_host(certificate, address.data(), address.size(), 0, nullptr) == 1;
 }
 
-// The role, in words, that the certificate does not have; empty: it has all that are needed.
+// Returns in words the role that the certificate does not have, or an empty text if it has all that
+// are needed.
 std::string missing_role(X509* certificate, const CertificateNeed& need) {
   const bool is_authority = X509_check_ca(certificate) == 1;
   if (need.is_authority) return is_authority ? "" : "is not an authority's";

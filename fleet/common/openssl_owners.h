@@ -1,5 +1,5 @@
-// Owners of what OpenSSL's library allocates, and texts in PEM as its objects and back. For the
-// sources of this directory that work with certificates.
+// Owners of objects that OpenSSL allocates, and conversions between these objects and texts in PEM.
+// For the files of this directory that work with certificates.
 #pragma once
 
 #include <openssl/bio.h>
@@ -43,7 +43,8 @@ inline Key key_in(const std::string& text) {
   return Key(PEM_read_bio_PrivateKey(reading(text).get(), nullptr, nullptr, nullptr));
 }
 
-// The text that one of OpenSSL's functions writes to a stream; empty if the function fails.
+// Returns the text that one of OpenSSL's functions writes to a stream, or an empty text if the
+// function fails.
 template <class Write>
 std::string written(const Write& write) {
   const Bio bio(BIO_new(BIO_s_mem()));

@@ -1,5 +1,5 @@
-// The certificates of a new cell, in a directory: what is there is judged, and what is missing is
-// made.
+// Makes the certificates of a new cell in a directory: checks those that exist, and makes those
+// that are missing.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace fleetctl {
 
 struct CertificatesMade {
-  std::vector<std::string> files = {};    // those that were made, without .pem
+  std::vector<std::string> files = {};    // the files that were made, without .pem
   std::vector<std::string> refused = {};  // why nothing was made
 };
 
-// Makes those of the wanted certificates that the directory does not have, each behind its key, and
-// replaces no file. After a failure the same call goes on. Keys are readable for their owner alone.
+// Makes those of the wanted certificates that the directory does not have, each after its key, and
+// replaces no file. After a failure, the same call goes on. Only their owner may read the keys.
 [[nodiscard]] CertificatesMade make_certificates(
     const std::string& directory, const std::vector<fleet::CertificateWanted>& wanted);
 

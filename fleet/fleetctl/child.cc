@@ -47,7 +47,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(status_not_executed);
 }
 
-// Ours, but for the settings of etcd: those of another etcd are not for this one.
+// Returns this process's environment without the settings of etcd, which are for another etcd.
 std::vector<std::string> environment_for(const ChildTerms& terms) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -1,5 +1,5 @@
-// Processes that `fleetctl dev` starts: in sessions of their own, so that a Ctrl-C in the terminal
-// reaches fleetctl alone, which then stops them in order.
+// Processes that `fleetctl dev` starts. They run in sessions of their own, so that a Ctrl-C in the
+// terminal reaches only fleetctl, which then stops them in order.
 #pragma once
 
 #include <sys/types.h>
@@ -14,13 +14,13 @@ namespace fleetctl {
 
 struct ChildTerms {
   std::vector<std::string> arguments = {};    // the path of the program first
-  std::vector<std::string> environment = {};  // NAME=value, beside ours
+  std::vector<std::string> environment = {};  // NAME=value, in addition to this process's own
   std::string log = {};                       // standard output and error are appended to this file
 };
 
 struct ChildStarted {
   pid_t pid = -1;
-  std::string error = {};  // why there is none; empty: it runs
+  std::string error = {};  // why it was not started; empty if it runs
 };
 
 // Starts a child. Its standard input is /dev/null, and the kernel sends it SIGTERM when fleetctl
@@ -31,15 +31,15 @@ struct ChildStarted {
 // ended, with the last line of its log.
 [[nodiscard]] std::string run_child(const ChildTerms& terms);
 
-// A child of ours that has ended, whoever started it, and how; nobody: none has. `none_left` is set
-// if we have no child at all.
+// Returns a child of this process that has ended, whoever started it, and how it ended, or no value
+// if none has. `none_left` is set if there is no child at all.
 struct ChildEnded {
   pid_t pid = -1;
   upgrader::Ending ending = {};
 };
 [[nodiscard]] std::optional<ChildEnded> reap_child(bool& none_left);
 
-// Kills every child that we have now.
+// Kills all present children.
 void kill_children();
 
 }  // namespace fleetctl

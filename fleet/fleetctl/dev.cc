@@ -10,7 +10,7 @@
 namespace fleetctl {
 namespace {
 
-// While it lives, requests to stop are kept for later: nobody ends us between two files.
+// Blocks requests to stop while it exists, so that the process does not end between two files.
 class StopsHeld {
  public:
   StopsHeld() {
@@ -38,7 +38,8 @@ int run_dev(const Options& options) {
     return exit_refused;
   }
   std::optional<StopsHeld> held(std::in_place);
-  ::signal(SIGPIPE, SIG_IGN);  // a terminal that is gone is no reason to leave processes behind
+  // if the terminal is gone, writing must not end us and leave processes behind
+  ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
   if (const std::string why = directory.open(options.directory); !why.empty()) {
     complain(why);
@@ -49,7 +50,7 @@ int run_dev(const Options& options) {
     complain(why);
     return exit_refused;
   }
-  static_cast<void>(upgrader::become_subreaper());  // without it, orphans go to init
+  static_cast<void>(upgrader::become_subreaper());  // if this fails, orphans go to init
   DevRun run(terms, directory.is_kept());
   held.reset();
   return run.run();

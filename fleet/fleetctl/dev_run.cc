@@ -17,8 +17,8 @@ namespace {
 using upgrader::Time;
 
 constexpr std::uint64_t between_looks_ms = 30;
-// Processes that lost their parent, such as the daemons of an upgrader that was killed, get so long
-// to end by themselves.
+// The time that orphans get to end by themselves, such as the daemons of an upgrader that was
+// killed.
 constexpr Time orphan_limit{3'000};
 
 // Prints the lines at once, even if standard output is not a terminal.
@@ -47,7 +47,7 @@ DevRun::~DevRun() {
   signals_.clear();
   looks_ = nullptr;
   deadline_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // lets what was closed be freed
+  uv_run(&loop_, UV_RUN_DEFAULT);  // lets libuv free the handles that were closed
   uv_loop_close(&loop_);
 }
 
@@ -75,7 +75,8 @@ void DevRun::take_signal(int signal_number) {
   take(fleet::DevStopAsked{});
 }
 
-// An event that an action causes at once waits for the other actions of its step.
+// Tells DevLife an event. An event that an action causes at once waits for the other actions of its
+// step.
 void DevRun::take(const fleet::DevEvent& event) {
   events_.push_back(event);
   if (std::exchange(is_stepping_, true)) return;
@@ -137,7 +138,7 @@ void DevRun::reap() {
   bool none_left = false;
   while (const auto ended = reap_child(none_left)) {
     const auto found = pids_.find(ended->pid);
-    if (found == pids_.end()) continue;  // an orphan that became ours
+    if (found == pids_.end()) continue;  // an orphan that has become our child
     const std::size_t program = found->second;
     pids_.erase(found);
     take(fleet::DevEnded{program, in_words(ended->ending)});

@@ -1,5 +1,4 @@
-// The programs of a trial cell, run: what DevLife decides is done, and DevLife hears of what
-// happens.
+// Runs the programs of a trial cell: carries out the actions of DevLife, and tells it all events.
 #pragma once
 
 #include <uv.h>
@@ -44,12 +43,12 @@ class DevRun {
   fleet::DevLife life_;
   uv_loop_t loop_{};
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  upgrader::UvHandle<uv_timer_t> looks_;     // while a round is awaited, or orphans are
-  upgrader::UvHandle<uv_timer_t> deadline_;  // of life_
+  upgrader::UvHandle<uv_timer_t> looks_;     // runs while a round of starts or orphans are awaited
+  upgrader::UvHandle<uv_timer_t> deadline_;  // the deadline of life_
   std::deque<fleet::DevEvent> events_;
-  std::map<pid_t, std::size_t> pids_;  // of the programs that live
+  std::map<pid_t, std::size_t> pids_;  // the programs that run
   bool is_stepping_ = false;
-  int awaited_ = -1;  // the round; -1: none is
+  int awaited_ = -1;  // the round that is awaited; -1 if none is
   bool is_over_ = false;
   upgrader::Time orphans_killed_at_{0};
   int status_ = 0;

@@ -65,8 +65,8 @@ Bound bind_port(int port) {
   return bound;
 }
 
-// The ports of the last time, and in the place of those that are taken by now, others. All are held
-// until all are known.
+// Chooses the ports of the last time, or others if these are taken. All are held until all are
+// known.
 std::string choose_ports(fleet::DevTerms& terms) {
   const std::string path = terms.directory + "/ports";
   const fleet::DevPorts before = fleet::ports_in(content_of_file(path));
@@ -79,7 +79,7 @@ std::string choose_ports(fleet::DevTerms& terms) {
   return replace_file(path, ports_text(terms.ports), text_mode);
 }
 
-// A link that upgrades have moved stays as it is.
+// Makes a link. If it exists, upgrades may have moved it, and it stays as it is.
 std::string link_if_absent(const std::string& target, const std::string& path) {
   if (::symlink(target.c_str(), path.c_str()) == 0 || errno == EEXIST) return "";
   return words_of(path);

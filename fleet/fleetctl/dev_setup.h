@@ -1,4 +1,4 @@
-// The directory of a trial cell: claimed, and filled with what its programs need before they start.
+// The directory of a trial cell: claims it, and fills it with the files that its programs need.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace fleetctl {
 
-// A directory that is removed with all that is in it, unless it is to be kept.
+// A directory that is removed with all its files, unless it has to be kept.
 class DevDirectory {
  public:
   DevDirectory() = default;
@@ -20,8 +20,9 @@ class DevDirectory {
   DevDirectory& operator=(const DevDirectory&) = delete;
   ~DevDirectory();
 
-  // Makes `wanted` if it is absent, or, if it is empty, a directory of a new name that is removed
-  // at the end. Returns why it cannot be used; empty: it is open(), and nobody else's.
+  // Makes `wanted` if it is absent. If `wanted` is empty, makes a directory with a new name, which
+  // is removed at the end. Returns why it cannot be used, or an empty text if it is open, for this
+  // process alone.
   [[nodiscard]] std::string open(const std::string& wanted);
   // Returns the absolute path, without links.
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -36,14 +37,15 @@ class DevDirectory {
   std::optional<upgrader::Lock> lock_;
 };
 
-// Fills the directory: ports, certificates, links, releases. The files of an earlier start stay.
-// Returns why it cannot be done; empty: it is.
+// Fills the directory: ports, certificates, links, releases. Files of an earlier start stay.
+// Returns why it cannot be done, or an empty text if it is.
 [[nodiscard]] std::string fill_directory(fleet::DevTerms& terms);
 
-// The manifest of a published version of the sample daemon; empty: the directory has none.
+// Returns the manifest of a published version of the sample daemon, or an empty text if the
+// directory has none.
 [[nodiscard]] std::string release_manifest(const std::string& directory, std::string_view version);
 
-// The programs that were found: beside this one, or in PATH.
+// Returns the programs that were found, in the directory of this program or in PATH.
 [[nodiscard]] std::map<std::string, std::string> find_programs();
 
 // Returns whether a process accepts connections at this port of 127.0.0.1.

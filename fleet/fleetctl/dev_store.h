@@ -1,4 +1,4 @@
-// Fills the store of a trial cell, and looks whether its programs do their work.
+// Fills the store of a trial cell, and finds out whether its programs work.
 #pragma once
 
 #include <string>

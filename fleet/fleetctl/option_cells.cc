@@ -1,4 +1,4 @@
-// fleetctl dev: its command line.
+// The command line of fleetctl dev.
 #include "fleet/cell/dev_cell.h"
 #include "fleet/fleetctl/option_parts.h"
 

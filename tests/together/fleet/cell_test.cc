@@ -1,5 +1,5 @@
-// What a new cell consists of, and the life of the programs of a trial cell: decisions without
-// files and processes.
+// Tests the parts of a new cell, and the life of a trial cell's programs: decisions without files
+// and processes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <ctime>
@@ -139,7 +139,7 @@ TEST_CASE("what does not stop is killed after ten seconds, or by a second reques
   }
 }
 
-// ---- what a trial consists of
+// ---- the parts of a trial cell
 
 TEST_CASE("what is missing is named, with its package") {
   std::map<std::string, std::string> found;
@@ -223,7 +223,8 @@ TEST_CASE("an empty directory gets all certificates, and a full one none") {
 TEST_CASE("a directory that is half there gets what it lacks") {
   auto there = all_there();
   there.erase("m2");
-  there["m3"].certificate = false;  // interrupted between the key and the certificate
+  // the making was interrupted between the key and the certificate
+  there["m3"].certificate = false;
   CHECK(made(there) == std::vector<std::string>{"m2", "m3"});
 }
 
@@ -255,7 +256,7 @@ TEST_CASE("a certificate that cannot be used, or has no key, lets nothing be mad
             "m3.pem is there without m3.key; put the key back, or move the certificate away"});
 }
 
-// ---- made, and judged
+// ---- certificates are made and checked
 
 struct Pair {
   std::string certificate;
