@@ -39,7 +39,8 @@ static void count(void) {
   const unsigned long number = atomic_fetch_add(&counter->made, 1) + 1;
   if (number != atomic_load(&counter->last)) return;
   kill(0, SIGKILL);
-  for (;;) pause();
+  for (;;)
+    pause();
 }
 
 static void count_of_file(int fd) {
@@ -55,17 +56,17 @@ static int writes(int flags) {
 #define NEXT(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 
 // open() has its mode only where it makes a file.
-#define OPENS(name, parameters, ...)              \
-  int name parameters {                           \
-    mode_t mode = 0;                              \
-    if ((flags & (O_CREAT | O_TMPFILE)) != 0) {   \
-      va_list rest;                               \
-      va_start(rest, flags);                      \
-      mode = va_arg(rest, mode_t);                \
-      va_end(rest);                               \
-    }                                             \
-    if (writes(flags)) count();                   \
-    return NEXT(name)(__VA_ARGS__, flags, mode);  \
+#define OPENS(name, parameters, ...)             \
+  int name parameters {                          \
+    mode_t mode = 0;                             \
+    if ((flags & (O_CREAT | O_TMPFILE)) != 0) {  \
+      va_list rest;                              \
+      va_start(rest, flags);                     \
+      mode = va_arg(rest, mode_t);               \
+      va_end(rest);                              \
+    }                                            \
+    if (writes(flags)) count();                  \
+    return NEXT(name)(__VA_ARGS__, flags, mode); \
   }
 OPENS(open, (const char* path, int flags, ...), path)
 OPENS(open64, (const char* path, int flags, ...), path)
