@@ -31,8 +31,8 @@ struct ChildStarted {
 // ended, with the last line of its log.
 [[nodiscard]] std::string run_child(const ChildTerms& terms);
 
-// Returns a child of this process that has ended, whoever started it, and how it ended, or no value
-// if none has. `none_left` is set if there is no child at all.
+// A child of this process that has ended, whoever started it, and how it ended. reap_child()
+// returns no value if no child has ended, and sets `none_left` if there is no child at all.
 struct ChildEnded {
   pid_t pid = -1;
   upgrader::Ending ending = {};

@@ -85,7 +85,8 @@ class RealController {
   }
 
  private:
-  // Not the value that wait4() gives: that includes the memory of this program when it forked.
+  // Returns the most memory of the controller. The value that wait4() gives is of no use: it
+  // includes the memory of this program when it forked.
   [[nodiscard]] long most_memory_kib() const {
     std::ifstream status("/proc/" + std::to_string(process_) + "/status");
     std::string word;

@@ -40,7 +40,8 @@ class FakeStore : public Store {
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
-  // If false, nothing passes in either direction, and watches end when their time is over.
+  // Cuts the client off, or connects it again. Meanwhile nothing passes in either direction, and
+  // watches end when their time is over.
   void set_reachable(bool reachable) { link_->reachable = reachable; }
   void set_faults(Faults faults) { link_->faults = faults; }
 

@@ -19,7 +19,7 @@ class StoreBed {
   StoreBed& operator=(const StoreBed&) = delete;
   virtual ~StoreBed() = default;
 
-  // Two clients. Faults happen only on the way of the first, store().
+  // Returns one of two clients. Faults happen only on the way of this one, not of other().
   virtual Store& store() = 0;
   virtual Store& other() = 0;
   virtual Timers& timers() = 0;
@@ -28,9 +28,9 @@ class StoreBed {
 
   // ---- faults
   virtual void compact(Revision revision) = 0;
-  // From now on, questions of store() are carried out, and no answer reaches it.
+  // Loses all answers to store() from now on; its questions are still carried out.
   virtual void swallow_answers() = 0;
-  // Ends this, and all connections of store().
+  // Ends the loss of answers, and all connections of store().
   virtual void break_connections() = 0;
   // store() reaches no member until `none` is set again.
   enum class Cut { none, refused, silent };
