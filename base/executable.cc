@@ -29,7 +29,8 @@ namespace {
 // them.
 constexpr std::size_t head_bytes = 256;
 
-// How many scripts in a row the kernel follows, each being the interpreter of the one before.
+// The number of scripts in a row that the kernel follows, each being the interpreter of the one
+// before.
 constexpr int scripts_max = 5;
 
 // The largest table of program headers that the kernel accepts.

@@ -21,16 +21,18 @@
 namespace upgrader {
 namespace {
 
-// How often locking is tried again if FILE is replaced meanwhile.
+// The number of times that locking is tried if FILE is replaced meanwhile.
 constexpr int locking_attempts_max = 8;
 
-// More bytes than two numbers and a blank need: a longer text was not written by a lock.
+// The most bytes of a holder's text, more than two numbers and a blank need: a longer text was not
+// written by a lock.
 constexpr std::size_t holder_bytes_max = 64;
 
 // The most holders that are named.
 constexpr std::size_t holders_named_max = 4;
 
-// More bytes than the longest possible /proc/PID/stat, which has fifty numbers and a short name.
+// The most bytes that are read, more than the longest possible /proc/PID/stat, which has fifty
+// numbers and a short name.
 constexpr std::size_t stat_bytes_max = 2'048;
 
 // The flags with which FILE is opened: safe for any kind of file.

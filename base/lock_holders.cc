@@ -14,7 +14,8 @@
 namespace upgrader {
 namespace {
 
-// More bytes than /proc/PID/fdinfo/FD has, except for a descriptor that watches very many others.
+// The most bytes that are read, more than /proc/PID/fdinfo/FD has, except for a descriptor that
+// watches very many others.
 constexpr std::size_t fdinfo_bytes_max = 2'048;
 
 // The longest name read: the kernel keeps 15 bytes of a program's name, but names its own threads

@@ -17,7 +17,7 @@
 namespace upgrader {
 namespace {
 
-// How often a path that is replaced while it is looked at is looked at again.
+// The number of times that a path is looked at if it is replaced meanwhile.
 constexpr int looks_max = 8;
 
 // The most symbolic links that are followed, as in the kernel.

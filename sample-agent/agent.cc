@@ -15,7 +15,7 @@
 namespace sample_agent {
 namespace {
 
-// How long to wait after a change before working: a writer writes often, and one look serves many
+// The time to wait after a change before working: a writer writes often, and one look serves many
 // of its writes.
 constexpr std::uint64_t work_delay_ms = 1;
 
@@ -30,8 +30,8 @@ constexpr std::uint64_t slow_stop_ms = 2'000;
 
 constexpr std::uint64_t us_per_ms = 1'000;
 
-// How many heartbeats are sent in watchdog_ms. The protocol requires two; with four, a late one is
-// not yet silence.
+// The number of heartbeats that are sent in watchdog_ms. The protocol requires two; with four, a
+// late one is not yet silence.
 constexpr std::int64_t heartbeats_a_watchdog = 4;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {

@@ -9,7 +9,7 @@
 namespace sample_agent {
 namespace {
 
-// How long a writer may still be late after the agent has left the file that it writes.
+// The time for which a writer may still be late after the agent has left the file that it writes.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {

@@ -1,5 +1,5 @@
-// How far the work has come, as a value and as a small text: the position file holds it, and a
-// hand-over carries it as `state`.
+// The place that the work has reached, as a value and as a small text: the position file holds it,
+// and a hand-over carries it as `state`.
 //
 // The first line names the format, so that a version can tell a text that is too new for it:
 //     sample-agent position 2

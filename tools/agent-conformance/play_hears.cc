@@ -14,7 +14,7 @@ namespace {
 using Kind = Step::Kind;
 using What = Step::What;
 
-// How long to wait for the exit of an agent that has closed its output, which every exit does
+// The time to wait for the exit of an agent that has closed its output, which every exit does
 // first.
 constexpr Duration close_grace = std::chrono::seconds{3};
 

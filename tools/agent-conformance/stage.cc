@@ -11,7 +11,7 @@ namespace conformance {
 
 namespace {
 
-// How long an agent may take to exit after the end of its input, before it is killed.
+// The time that an agent may take to exit after the end of its input, before it is killed.
 constexpr std::chrono::milliseconds end_patience{5'000};
 constexpr std::chrono::milliseconds leftover_patience{1'000};
 constexpr std::chrono::milliseconds glance{10};

@@ -12,7 +12,7 @@
 
 namespace agentify {
 
-// How a process ended, as in wait(2); `unknown` if the kernel does not say.
+// The way in which a process ended, as in wait(2); `unknown` if the kernel does not say.
 struct DaemonEnding {
   enum class How { exited, signalled, unknown };
 

@@ -25,10 +25,10 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// How often writing to a full log is tried again.
+// The interval at which writing to a full log is tried again.
 constexpr int log_interval_ms = 100;
 
-// How often a lock that another process holds is tried again.
+// The interval at which a lock that another process holds is tried again.
 constexpr int lock_interval_ms = 5;
 
 constexpr int without_limit = -1;

@@ -23,7 +23,7 @@ constexpr std::size_t relay_piece_bytes = 16'384;
 // between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// At the end: how often the keeper waits for the log, and how long each time.
+// The number of times that the keeper waits for the log at the end, and the time of each wait.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 

@@ -18,7 +18,7 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// More bytes than any line of /proc/PID/stat has.
+// The most bytes that are read, more than any line of /proc/PID/stat has.
 constexpr std::size_t stat_bytes_max = 1024;
 
 // The most parents that are followed: a longer chain has changed while it was read.

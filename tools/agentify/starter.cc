@@ -23,7 +23,7 @@ using upgrader::Program;
 
 constexpr std::string_view listen_pid_name = "LISTEN_PID=";
 
-// Enough bytes for a process id in decimal and a NUL.
+// The number of bytes for a process id in decimal and a NUL.
 constexpr std::size_t pid_text_bytes = 12;
 
 // argv and envp of a child, made before the child exists.

@@ -19,7 +19,7 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// Enough bytes for a process id in decimal and a NUL.
+// The number of bytes for a process id in decimal and a NUL.
 constexpr std::size_t pid_bytes = 12;
 
 std::optional<std::int64_t> number_of(const char* variable) {

@@ -9,8 +9,8 @@
 namespace notify_watchdog {
 namespace {
 
-// How often notify-watchdog feeds the device within the device's timeout, while it does so by
-// itself: a late wake-up must not reset the machine.
+// The number of times that notify-watchdog feeds the device within the device's timeout, while it
+// does so by itself: a late wake-up must not reset the machine.
 constexpr int feeds_a_timeout = 4;
 
 // The number that a shell adds to the signal that has ended a program.

@@ -79,7 +79,7 @@ struct ProcessExited {
   Ending ending;
 };
 
-// How far an `activate` has come.
+// The state of an `activate` that was sent.
 enum class Sent {
   written,
   waits,  // the pipe is full; ActivateWritten follows

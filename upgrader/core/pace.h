@@ -11,7 +11,7 @@ namespace upgrader {
 
 // The most datagrams a second that init gets because of what agents do.
 inline constexpr std::size_t datagrams_a_second = 10;
-// So many of these are reserved for READY=1 and STOPPING=1, which never wait.
+// The number of these that are reserved for READY=1 and STOPPING=1, which never wait.
 inline constexpr std::size_t datagrams_kept = 2;
 
 class Pace {

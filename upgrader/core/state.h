@@ -52,22 +52,22 @@ struct Agent {
   bool killed = false;         // SIGKILL has been ordered
   bool standby = false;        // a fallback that was started beside the agent on trial
   bool knows_failure = false;  // its `welcome` named the failure for which it was started
-  // By when the agent must have done what `awaited` says. Without a deadline `awaited` has no
-  // meaning.
+  // The time by which the agent must have done what `awaited` says. Without a deadline `awaited`
+  // has no meaning.
   std::optional<Time> deadline;
   Awaited awaited = Awaited::ready;
   // The whole time that the agent has until the deadline, with that of `extend`; and the part of it
   // that `extend` has added. Both are shown to people and to init.
   Duration allowed{};
   Duration extended{};
-  // By when the agent must say `hello`. When this has passed, the log says so once; nothing else
-  // follows.
+  // The time by which the agent must say `hello`. When this has passed, the log says so once;
+  // nothing else follows.
   std::optional<Time> hello_deadline;
-  // By when the agent must have exited, after it closed a pipe while held, or its `activate` was
-  // lost.
+  // The time by which the agent must have exited, after it closed a pipe while held, or its
+  // `activate` was lost.
   std::optional<Time> close_deadline;
-  // By when the agent must say `heartbeat`. Set while an agent is active, until it has stopped, is
-  // killed or is rolled back.
+  // The time by which the agent must say `heartbeat`. Set while an agent is active, until it has
+  // stopped, is killed or is rolled back.
   std::optional<Time> heartbeat_deadline;
   bool silent = false;  // heartbeat_deadline has passed, and no `heartbeat` has come since
   bool operator==(const Agent&) const = default;
@@ -78,8 +78,8 @@ inline constexpr std::optional<Time> Agent::*agent_deadlines[] = {
 enum class Origin { agent, signal, control, boot };
 [[nodiscard]] std::string_view name_of(Origin origin);
 
-// How an accepted upgrade ended. kept: the old agent stayed active. ended: the upgrader ended
-// before the upgrade was decided.
+// The ways in which an accepted upgrade may end. kept: the old agent stayed active. ended: the
+// upgrader ended before the upgrade was decided.
 enum class UpgradeOutcome { committed, kept, fell_back, ended };
 [[nodiscard]] std::string_view name_of(UpgradeOutcome outcome);
 

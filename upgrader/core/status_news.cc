@@ -14,7 +14,7 @@ namespace {
 using agent_protocol::Role;
 using agent_protocol::StopReason;
 
-// How much of the status is written.
+// The parts of the status that are written.
 struct Extent {
   std::size_t endings;
   bool arguments = true;

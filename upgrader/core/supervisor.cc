@@ -15,7 +15,7 @@ using namespace agent_protocol;
 
 namespace {
 
-// In the order of StopReason.
+// The clauses for the log, in the order of StopReason.
 constexpr const char* stop_clauses[] = {"its candidate takes over", "it is rolled back",
                                         "the upgrader shuts down"};
 

@@ -112,14 +112,14 @@ namespace upgrader {
 // An agent closes its output whenever it exits. So a closed output is judged only after this time,
 // when the exit has not been seen.
 inline constexpr Duration close_grace{200};
-// If an agent has not said `hello` for so long, the log says that it may not speak the protocol.
+// The time without a `hello` after which the log says that it may not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
 // If a deadline is judged later than this after it has passed, the upgrader did not run, and
 // perhaps no process did. The deadline is put off once, by as much as it was late, but at most by
 // `grace_max`.
 inline constexpr Duration late_at_most{1'000};
 inline constexpr Duration grace_max{10'000};
-// How often the log says that a killed process has not ended.
+// The interval at which the log says that a killed process has not ended.
 inline constexpr Duration killed_log_interval{10'000};
 
 // Exit statuses that come from the upgrader itself, not from the agent.

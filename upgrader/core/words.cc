@@ -25,7 +25,7 @@ std::string in_words(const Agent& agent) {
 namespace words {
 namespace {
 
-// In the order of Stage.
+// The clauses for the log, in the order of Stage.
 constexpr const char* stage_clauses[] = {"was refused",
                                          "could not start its candidate",
                                          "failed at its start",

@@ -19,10 +19,11 @@ namespace upgrader {
 
 // The most bytes that are kept for an agent that is slow to read.
 inline constexpr std::size_t unsent_bytes_max = 131'072;
-// If so many bytes are unsent, further replies to refused messages are dropped: the rest of the
-// room is for orders, the longest of which is `activate`.
+// The number of unsent bytes from which on further replies to refused messages are dropped: the
+// rest of the room is for orders, the longest of which is `activate`.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
-// If more bytes than this are unsent, nothing is read from the agent until it has read its replies.
+// The number of unsent bytes above which nothing is read from the agent until it has read its
+// replies.
 inline constexpr std::size_t unsent_pause_bytes = 16'384;
 // The most bytes read from an agent in one turn of the loop.
 inline constexpr std::size_t read_bytes_a_turn = 16'384;

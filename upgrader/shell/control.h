@@ -24,7 +24,7 @@ inline constexpr Duration status_interval{100};
 // The interval at which a failed step is retried: locking DIR, making or opening the FIFO, writing
 // status.json.
 inline constexpr Duration retry_interval{1'000};
-// How long to wait for a DIR that another upgrader has locked: it may be about to exit.
+// The time to wait for a DIR that another upgrader has locked: it may be about to exit.
 inline constexpr Duration predecessor_patience{1'000};
 
 class Control {

@@ -24,7 +24,7 @@ namespace upgrader {
 
 // Minimum time between two messages that differ only in how long something may take.
 inline constexpr Duration time_news_interval{1'000};
-// If a socket or pipe is full, the time after which an owed message is tried again.
+// The time after which an owed message is tried again if a socket or pipe is full.
 inline constexpr Duration owed_retry_interval{100};
 // The time that init is asked to wait beyond an extended deadline: the upgrader must then still
 // end, and the message about it may be a second old.

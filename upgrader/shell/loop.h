@@ -24,7 +24,7 @@
 
 namespace upgrader {
 
-// How often to try a lock that another process holds.
+// The interval at which to try a lock that another process holds.
 inline constexpr Duration lock_retry_interval{20};
 
 class Loop {

@@ -13,7 +13,7 @@ using agent_protocol::identifier;
 using agent_protocol::JsonLine;
 using agent_protocol::ReadingArchive;
 
-// In the order of Deed.
+// The names of requests, in the order of Deed.
 constexpr char names[][9] = {"upgrade", "confirm", "cancel", "commit", "rollback", "shutdown"};
 
 std::optional<Deed> deed_named(std::string_view type) {

@@ -1,4 +1,5 @@
-// Whether an upgrader takes requests and writes its status, as far as another process can tell.
+// Tells whether an upgrader takes requests and writes its status, as far as another process can
+// tell.
 #pragma once
 
 #include <optional>

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = JsonLine::Kind;
 
-// In the order of JsonLine::Kind.
+// The names of kinds, in the order of JsonLine::Kind.
 constexpr const char* kind_names[] = {"null",   "a boolean", "a number",
                                       "a text", "an array",  "an object"};
 

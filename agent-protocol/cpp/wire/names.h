@@ -10,7 +10,7 @@
 
 namespace agent_protocol {
 
-// In the order of the enumerators.
+// The names of an enumeration, in the order of its enumerators.
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> names_of{};
 

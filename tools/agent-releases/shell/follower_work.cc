@@ -16,7 +16,7 @@ using Clock = Wakeups::Clock;
 constexpr auto look_interval = 60s;
 constexpr auto look_interval_unwatched = 1s;
 
-// How often to look for an exit, on kernels that do not report one by a descriptor.
+// The interval at which to look for an exit, on kernels that do not report one by a descriptor.
 constexpr auto exit_look_interval = 20ms;
 
 constexpr std::size_t id_bytes_max = 64;  // the limit of the protocol

@@ -14,7 +14,7 @@ namespace agent_releases {
 
 inline constexpr mode_t lock_mode = 0600;
 
-// How long to wait for another process at most, and a function that returns true to end the wait.
+// The longest time to wait for another process, and a function that returns true to end the wait.
 struct Patience {
   std::chrono::milliseconds limit{0};
   std::function<bool()> cancelled{};

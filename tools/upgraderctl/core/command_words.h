@@ -17,7 +17,7 @@ struct CommandName {
   const char* about;
 };
 
-// In the order of Command.
+// The names and descriptions of commands, in the order of Command.
 inline constexpr CommandName command_names[] = {
     {Command::list, "list", "every upgrader below /run/upgrader"},
     {Command::status, "status", "what runs, what is under way, and how the last upgrade ended"},

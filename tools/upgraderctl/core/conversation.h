@@ -55,19 +55,19 @@ struct Errand {
 
 class Conversation : public Decider {
  public:
-  // How long to wait for an answer, unless a timeout for the whole was given.
+  // The time to wait for an answer, unless a timeout for the whole was given.
   static constexpr Duration answer_timeout = std::chrono::seconds{30};
-  // If no answer comes, the request is written again after the first pause, then after twice as
-  // long each time, up to the longest.
+  // The pauses after which an unanswered request is written again: first the shorter one, then
+  // after twice as long each time, up to the longest.
   static constexpr Duration first_pause = std::chrono::seconds{2};
   static constexpr Duration longest_pause = std::chrono::seconds{30};
-  // How long to wait for an upgrader's last status after its FIFO has lost its reader.
+  // The time to wait for an upgrader's last status after its FIFO has lost its reader.
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
-  // How long to wait for a control directory that has vanished to come back.
+  // The time to wait for a control directory that has vanished to come back.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
-  // If a deadline of the upgrader is late by more than this, that is shown.
+  // The lateness of a deadline of the upgrader above which that is shown.
   static constexpr Duration late_grace = std::chrono::seconds{5};
-  // How long to wait for the cancel of a rehearsal that is interrupted.
+  // The time to wait for the cancel of a rehearsal that is interrupted.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};
 
   explicit Conversation(Errand errand) : errand_(std::move(errand)) {}

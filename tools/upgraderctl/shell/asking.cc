@@ -25,7 +25,7 @@
 namespace upgraderctl {
 namespace {
 
-// How long to wait for the status of an upgrader that takes requests: it has just written it, or
+// The time to wait for the status of an upgrader that takes requests: it has just written it, or
 // cannot.
 constexpr Duration meeting_longest{5'000};
 constexpr Duration meeting_pause{50};

@@ -16,7 +16,7 @@
 namespace upgraderctl {
 namespace {
 
-// How often the last line of a terminal is painted again.
+// The interval at which the last line of a terminal is painted again.
 constexpr std::uint64_t repaint_ms = 200;
 
 class Runner {
