@@ -58,7 +58,7 @@ class Conversation : public Decider {
   // The time to wait for an answer, unless a timeout for the whole was given.
   static constexpr Duration answer_timeout = std::chrono::seconds{30};
   // The pauses after which an unanswered request is written again: first the shorter one, then
-  // after twice as long each time, up to the longest.
+  // twice as long each time, up to the longest.
   static constexpr Duration first_pause = std::chrono::seconds{2};
   static constexpr Duration longest_pause = std::chrono::seconds{30};
   // The time to wait for an upgrader's last status after its FIFO has lost its reader.
