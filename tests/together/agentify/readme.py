@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Types the commands of docs/daemons.md that make a release, exactly as on the page, in a
-network, a /srv and a /run of their own. Then checks that the result refuses a configuration that
-`-t` refuses, and goes back to the old version when a daemon dies. Ends with `N passed, N
-failed`."""
+"""Types the commands of docs/daemons.md, and of the front page's door to it, exactly as they are
+printed, in a network, a /srv and a /run of their own. Then checks that the result makes a good
+upgrade, refuses a version that fails its check, and goes back to the old version when a daemon
+dies. Ends with `N passed, N failed`."""
 
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,22 +16,37 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import BUILD, wait_until
 from services import http_get
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/daemons.md"
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs/daemons.md"
+FRONT = ROOT / "README.md"
+
+# Exit statuses of upgraderctl.
+COMMITTED, KEPT, FELL_BACK = 0, 4, 5
 
 # For each bad release: its name, the command that breaks it, and the upgrader's words.
 BAD = [("refused", "echo no_such_directive >>nginx.conf", "stays active"),
        ("dying", """printf '#!/bin/sh\\ntest "$1" = -t || exit 3\\n' >run""", "is active again")]
 
 
-def commands():
-    found = []
-    section = PAGE.read_text().split("## Configuration and program as one release")[1]
+def commands(heading):
+    """The lines behind `$` in the blocks of commands below the heading: a list for each block."""
+    blocks = [[]]
+    section = PAGE.read_text().split("## " + heading)[1]
     for line in section.split("\n## ")[0].splitlines():
         if line.startswith("    $ "):
-            found.append(line[6:])
+            blocks[-1].append(line[6:])
         elif line.startswith("        "):
-            found[-1] += "\n" + line
-    return found
+            blocks[-1][-1] += "\n" + line
+        elif line and blocks[-1]:
+            blocks.append([])
+    return [block for block in blocks if block]
+
+
+def count(block):
+    """How many commands a person types: those that && joins are counted one by one."""
+    words = shlex.split("\n".join(block).replace("\\\n", " ").replace("\n", " && "))
+    return sum(not before or before == "&&" for before in ["", *words[:-1]]) - sum(
+        before == after == "&&" for before, after in zip(words, words[1:]))
 
 
 def answers():
@@ -40,20 +57,111 @@ def answers():
         return False
 
 
+# In the place of a daemon's program: its check passes, and it dies.
+DYING = """#!/bin/sh
+case "$*" in *-t* | *-c*) exit 0 ;; esac
+exit 3
+"""
+
+
+class Typed:
+    """A bash into which commands are typed; its jobs last."""
+
+    def __init__(self):
+        environment = dict(os.environ, PATH=f"{BUILD}:/usr/sbin:/usr/bin:/sbin:/bin")
+        self.shell = subprocess.Popen(["/bin/bash"], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, text=True, env=environment)
+
+    def type(self, command):
+        """The exit status, of what does not go into the background."""
+        self.shell.stdin.write(command + "\necho $? ended\n")
+        self.shell.stdin.flush()
+        for line in self.shell.stdout:
+            if line.endswith(" ended\n"):
+                return int(line.split()[0])
+        raise AssertionError("the shell has ended at: " + command)
+
+    def close(self):
+        self.shell.stdin.close()
+        assert self.shell.wait(60) == 0
+
+
+def play_upgrades(typed, name):
+    """A good upgrade; one that the check refuses; one that dies, and falls back. Then the end."""
+    program = shutil.which(name, path="/usr/sbin:/usr/bin")
+    wait_until(answers, name + " answers", 60)
+    assert typed.type(f"upgraderctl {name} upgrade") == COMMITTED
+    for text, status in (("#!/bin/sh\nexit 3\n", KEPT), (DYING, FELL_BACK)):
+        bad = Path("/run/bad")
+        bad.write_text(text)
+        bad.chmod(0o755)
+        subprocess.run(["mount", "--bind", bad, program], check=True)
+        assert typed.type(f"upgraderctl {name} upgrade") == status, (name, text)
+        wait_until(answers, f"{name} answers after a bad version", 60)
+        subprocess.run(["umount", program], check=True)
+    assert typed.type(f"upgraderctl {name} shutdown") == 0
+    typed.close()
+
+
 def play_run():
-    """Types the one command of the page, and upgrades and stops its upgrader by the name that it
-    gets by default."""
-    line = next(line for line in PAGE.read_text().splitlines() if "$ agentify run " in line)
-    environment = dict(os.environ, PATH=f"{BUILD}:/usr/sbin:/usr/bin:/sbin:/bin")
-    with subprocess.Popen(["/bin/sh", "-c", "exec " + line[6:]], env=environment) as upgrader:
-        wait_until(answers, "nginx answers", 60)
-        for words in (["upgrade"], ["shutdown"]):
-            subprocess.run([str(BUILD / "upgraderctl"), "nginx", *words], check=True)
-        assert upgrader.wait(60) == 0
+    """The second door of the front page, by the name that the daemon has by itself."""
+    door = FRONT.read_text().split("### Run a daemon")[1]
+    line = next(line for line in door.splitlines() if line.startswith("    agentify run "))
+    typed = Typed()
+    typed.type(line + " &")
+    play_upgrades(typed, "nginx")
+
+
+# Listens where the page says, and has what Debian's own configuration lacks.
+HAPROXY = """defaults
+  mode http
+  timeout client 5s
+  timeout server 5s
+  timeout connect 5s
+frontend one
+  bind 127.0.0.1:80
+  http-request return status 200
+"""
+
+
+def runs(program):
+    """Whether a process has been started by this path."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().split(b"\0")[0] == program.encode():
+                return True
+        except OSError:
+            pass  # it has ended meanwhile
+    return False
+
+
+def play_haproxy():
+    """The page's counts are those of its commands, which upgrade Debian's haproxy."""
+    after, before = commands("haproxy, counted")
+    found = [count(after), count(before)]
+    print(f"report: commands from haproxy's package to an upgrade: {found[1]} by hand, {found[0]}")
+    assert found == [4, 12], found
+    Path("/run/haproxy.cfg").write_text(HAPROXY)
+    subprocess.run(["mount", "--bind", "/run/haproxy.cfg", "/etc/haproxy/haproxy.cfg"], check=True)
+    for block in (after, before):
+        typed = Typed()
+        # It is installed, and no init runs here.
+        typed.type("apt-get() { command -v haproxy; }; systemctl() { :; }")
+        for command in block[:-1]:
+            assert typed.type(command) == 0, command
+        wait_until(answers, "haproxy answers", 60)
+        if block is after:
+            play_upgrades(typed, "haproxy")
+            continue
+        typed.type(block[-1])
+        wait_until(lambda: runs("/srv/haproxy/v2/haproxy"), "v2 runs", 60)
+        wait_until(answers, "haproxy answers again", 60)
+        typed.type("kill $!; wait $!")
+        typed.close()
 
 
 def play():
-    typed = commands()
+    typed, = commands("Configuration and program as one release")
     assert len(typed) == 5, typed
     environment = dict(os.environ, PATH=f"{BUILD}:/usr/sbin:/usr/bin:/sbin:/bin")
     shell = subprocess.Popen(["/bin/bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -102,11 +210,12 @@ def main():
         subprocess.run(command.split(), check=True)
     try:
         play_run()
+        play_haproxy()
         play()
     except AssertionError as error:
         print(f"not ok: {error}\n0 passed, 1 failed")
         sys.exit(1)
-    print("ok the commands upgrade nginx, and bad releases fall back\n1 passed, 0 failed")
+    print("ok the commands upgrade nginx and haproxy, and bad versions fall back\n1 passed, 0 failed")
 
 
 if __name__ == "__main__":
