@@ -212,12 +212,15 @@ class Pm2(Side):
         return self.install_killed(at, self.command())
 
     def works(self):
-        """The version that answers after a restart; `none` if pm2 has tried it three times."""
-        before = self.ask("restart").get("restarts", 0)
+        """The version that answers after a restart; `none` if pm2 has refused to make it, has tried
+        three times, or nothing has answered for a minute."""
+        first = self.ask("restart")
+        before, latest = first.get("restarts", 0), time.monotonic() + 60
 
         def ended():
             told = self.ask("state")
-            gave_up = told["status"] == "errored" or told["restarts"] > before + 3
+            gave_up = (first.get("error") or told["status"] != "online" and told["status"] !=
+                       "launching" or told["restarts"] > before + 3 or time.monotonic() > latest)
             return self.answer() or (gave_up and "none")
         return wait("an answer", ended)
 
