@@ -215,7 +215,7 @@ def main():
     except AssertionError as error:
         print(f"not ok: {error}\n0 passed, 1 failed")
         sys.exit(1)
-    print("ok the commands upgrade nginx and haproxy, and bad versions fall back\n1 passed, 0 failed")
+    print("ok the commands upgrade nginx and haproxy; bad versions fall back\n1 passed, 0 failed")
 
 
 if __name__ == "__main__":
