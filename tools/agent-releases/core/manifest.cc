@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/agent-releases/core/json_object.h"
+#include "tools/agent-releases/core/moment.h"
 #include "tools/agent-releases/core/names.h"
 
 namespace agent_releases {
