@@ -135,8 +135,8 @@ ERRORS = [
     ),
     (
         "wrong count: the end of a way back sets back how often AGENT's executable has failed",
-        "  state_.attempts_done = true;  // what AGENT's link names",
-        "  // what AGENT's link names",
+        "  upgrade.previous = program;\n    state_.attempts_done = true;",
+        "  upgrade.previous = program;",
     ),
     (
         "wrong end: a way back on trial that does not say that it works is killed at once",
