@@ -66,10 +66,8 @@ unsigned long Directory::file_system() const {
 }
 
 bool Directory::is_fat() const {
-  constexpr unsigned long fat = 0x4d44;
-  constexpr unsigned long exfat = 0x2011bab0;
   const unsigned long type = file_system();
-  return type == fat || type == exfat;
+  return type == 0x4d44 || type == 0x2011bab0;  // FAT, exFAT
 }
 
 int Directory::moved() const {

@@ -19,10 +19,6 @@ constexpr char status_name[] = "status.json";
 constexpr char previous_name[] = "previous.json";
 constexpr char fifo_name[] = "control";
 
-// The types of these file systems, as statfs() reports them.
-constexpr unsigned long tmpfs = 0x01021994;
-constexpr unsigned long ramfs = 0x858458f6;
-
 }  // namespace
 
 std::string ControlDirectory::open(std::string path) {
@@ -87,7 +83,7 @@ void ControlDirectory::remove_fifo() const {
 
 bool ControlDirectory::is_in_memory() const {
   const unsigned long type = directory_.file_system();
-  return type == 0 || type == tmpfs || type == ramfs;
+  return type == 0 || type == 0x01021994 || type == 0x858458f6;  // tmpfs, ramfs
 }
 
 }  // namespace upgrader

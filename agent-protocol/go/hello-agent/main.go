@@ -1,9 +1,7 @@
-// Serves a counter on a TCP port: each connection gets the next number, and no number is given away
-// twice.
+// Serves a counter on a TCP port: each connection gets the next number, and none is given twice.
 //
-// usage: hello-agent PORT FILE, where FILE holds the last number that was given away. Upgrades,
-// crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
-// that was written, but not sent before a crash, is skipped.
+// usage: hello-agent PORT FILE, where FILE holds the last number that was given. Each number is on
+// the disk before it is sent, so upgrades, crashes and power cuts repeat none, and may skip one.
 package main
 
 import (
