@@ -1,8 +1,8 @@
-# What needs all of the fleet's programs together. It is read before the programs' own: of their
-# lists only recipes can know.
+# Targets that need all of the fleet's programs. This file is read before the makefiles of those
+# programs, so only its recipes, and no lists, can use what those define.
 fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleetctl)
 tool_programs += $(fleet_programs)
-# What stands in the place of etcd and of the clock in tests.
+# The library of test doubles for etcd and the clock.
 fleet_doubles := $(BUILD)/tests/libfleet-doubles.a
 
 # A fleet of six machines, to be watched: tests/demo/fleet.
@@ -14,8 +14,8 @@ fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet
     $(addprefix $(BUILD)/tests/together/fleet/agents/,1.0.0 1.1.0)
 	@BUILD=$(BUILD) tests/demo/fleet
 
-# What a rollout itself costs, with 10, 100 and 1,000 nodes (NODES="N N"), and how soon another
-# controller drives it where one was killed (TIMES=N): fleet/SCALE.md has what was measured.
+# Measures the cost of a rollout with 10, 100 and 1,000 nodes (NODES="N N"), and the time until
+# another controller drives it after one was killed (TIMES=N). fleet/SCALE.md has the figures.
 fleet_bench := $(BUILD)/tests/together/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:

@@ -7,9 +7,9 @@
 
 namespace {
 
-// Of a program that holds the tests of many files, those of one file are run by a link to it that
-// is called as the file is: NAME_test. Without it there are no other tests: neither their names nor
-// their tags count.
+// Keeps only the tests of one file, in a program that holds those of many: a link to the program
+// that is called as the file, NAME_test, runs them. For Catch2 the others then do not exist:
+// neither by their names nor by their tags.
 void keep_tests_of(const std::string& file) {
   const auto& all = Catch::getRegistryHub().getTestCaseRegistry().getAllTests();
   // No list but Catch2's own can be asked for, and it is not const.

@@ -1,3 +1,3 @@
-# What a cell consists of, as it is set up: for `fleetctl dev` and `fleetctl cell`.
+# Builds the library of the parts that make a cell, for `fleetctl dev`.
 fleet_cell := $(BUILD)/libfleet-cell.a
 $(fleet_cell): $(call unit,fleet/cell,$(wildcard fleet/cell/*.cc)); $(make_archive)

@@ -10,7 +10,7 @@ namespace {
 constexpr int authority_days = 3'650;
 constexpr int machine_days = 730;
 
-// As it stands in a URL.
+// Returns the address as a URL spells it: an IPv6 address in brackets.
 std::string host(const std::string& address) {
   return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
@@ -27,7 +27,8 @@ std::vector<std::string> with_loopback(const std::string& address) {
   return all;
 }
 
-// Whether two of the machines have one name.
+// Returns the reason why these machines cannot have this role: a name that is no id, or that two of
+// them share. Returns an empty text if they can.
 std::string why_not_different(const std::vector<CellMachine>& machines, const std::string& role) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     const CellMachine& one = machines[i];
@@ -49,7 +50,7 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
   return at == there.end() ? none : at->second;
 }
 
-// The certificate that would not fit a new authority; empty: there is none.
+// Returns the certificate that would not fit a new authority, or an empty text if there is none.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

@@ -20,16 +20,16 @@ struct CellTerms {
   std::vector<CellMachine> controllers = {};
 };
 
-// Why a cell cannot have these terms: it has no member, a name is no id or stands for two machines,
-// or one machine has two addresses. Returns an empty text if it can.
+// Returns the reason why a cell cannot have these terms: it has no member, a name is no id or
+// stands for two machines, or one machine has two addresses. Returns an empty text if it can.
 [[nodiscard]] std::string why_no_cell(const CellTerms& terms);
 
 // A certificate and its key, two files of the cell's directory: FILE.pem and FILE.key.
 struct CertificateWanted {
   std::string file = {};
   std::string name = {};
-  std::string authority = {};               // that signs it, as its FILE; empty: an authority's own
-  std::vector<std::string> addresses = {};  // at which its owner serves; empty: only a client
+  std::string authority = {};               // the FILE of its signer; empty if it signs itself
+  std::vector<std::string> addresses = {};  // at which its owner serves; empty for a client
   int days = 0;
 };
 
@@ -40,11 +40,11 @@ struct CertificateWanted {
 // The name that the store and other controllers know a controller by.
 [[nodiscard]] std::string controller_file(const std::string& machine);
 
-// What the directory has of one wanted certificate.
+// The files that the directory has for one wanted certificate.
 struct CertificateThere {
   bool certificate = false;
   bool key = false;
-  std::string unfit = {};  // why the certificate cannot be used as it is; empty: it can
+  std::string unfit = {};  // why the certificate cannot be used as it is; empty if it can
 };
 
 // Which certificates are made, for the key that is there or for a new one; or why none is made.

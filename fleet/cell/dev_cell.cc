@@ -14,7 +14,7 @@ constexpr int port_max = 65'535;
 constexpr int store_starts = 0, others_start = 1;
 constexpr int nodes_stop = 0, controller_stops = 1, store_stops = 2;
 
-// In single quotes for a shell.
+// Returns the text in single quotes, as a shell reads it.
 std::string quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// What a trial cell of `fleetctl dev` consists of: its directory, its programs, the versions of its
+// The parts of a trial cell of `fleetctl dev`: its directory, its programs, the versions of its
 // sample daemon, and the texts for people. Pure.
 #pragma once
 
@@ -36,19 +36,21 @@ struct DevTerms {
   int nodes = 3;
 };
 
-// A program that a trial cell starts, and Debian's package that has it; empty: it is one of ours.
+// A program that a trial cell starts, and the Debian package that has it: empty for one of ours.
 struct DevNeed {
   std::string_view program;
   std::string_view package;
 };
 [[nodiscard]] const std::vector<DevNeed>& dev_needs();
-// Names the programs that were not found, and what to install; empty: all were.
+// Names the programs that were not found, and the packages to install. Returns an empty text if all
+// were found.
 [[nodiscard]] std::string missing_words(const std::map<std::string, std::string>& programs);
 
 [[nodiscard]] CellTerms dev_cell_terms(const DevPorts& ports);
-// What the trial needs beside the certificates of its cell: one for each node, and the person's.
+// Returns the certificates that a trial needs beside those of its cell: one for each node, and one
+// for the person.
 [[nodiscard]] std::vector<CertificateWanted> dev_certificates(const DevTerms& terms);
-// The node's name: n1, n2 and so on.
+// Returns the node's name: n1, n2 and so on.
 [[nodiscard]] std::string dev_node(int number);
 [[nodiscard]] std::vector<DevProgram> dev_programs(const DevTerms& terms);
 
@@ -58,7 +60,7 @@ struct DevNeed {
 [[nodiscard]] std::string dev_daemon(std::string_view version);
 // Commands of the shell that let fleetctl find the cell.
 [[nodiscard]] std::string dev_environment(const DevTerms& terms);
-// What the person reads once the cell is whole.
+// Returns the lines that the person reads once the cell is whole.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 
 // The ports as a file has them, and back; all are 0 if the text is not such a file's.

@@ -116,7 +116,8 @@ void DevLife::begin_stop(Time now, DevActions& actions) {
   stop_round(now, actions);
 }
 
-// To the next round as soon as nobody of this one, and of those before it, lives.
+// Goes on to the next round of stops as soon as all programs of this round and of those before it
+// have ended.
 void DevLife::stop_round(Time now, DevActions& actions) {
   const auto lives = [this](const Child& child) {
     return child.lives && child.program.stops <= round_;

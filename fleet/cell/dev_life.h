@@ -82,7 +82,7 @@ class DevLife {
   explicit DevLife(const std::vector<DevProgram>& programs);
 
   [[nodiscard]] DevActions step(const DevEvent& event, upgrader::Time now);
-  // When DevTimePassed is due; none: nothing is waited for.
+  // Returns the time when DevTimePassed is due; nullopt if nothing is waited for.
   [[nodiscard]] std::optional<upgrader::Time> next_deadline() const;
 
  private:

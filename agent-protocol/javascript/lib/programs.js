@@ -53,7 +53,7 @@ function failureOf(error, stderr, command) {
   return error.code === undefined ? error.message : `${command} exited with status ${error.code}`;
 }
 
-// What the program writes to its standard output. Throws an UpdateError whose `status` is the exit
+// Returns the text that the program writes to its standard output. Throws an UpdateError whose `status` is the exit
 // status, or undefined if it did not exit. It is killed when `signal` aborts.
 export function run(deed, command, words, { cwd, env = {}, signal } = {}) {
   return new Promise((resolve, reject) => {

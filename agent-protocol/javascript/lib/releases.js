@@ -45,7 +45,7 @@ export class Releases {
     return parsed(deed, await run(deed, this.program, command, { signal: this.signal }));
   }
 
-  // What `list` says, or null if the directory has not been made.
+  // The output of `list`, or null if the directory has not been made.
   async list() {
     try {
       return await this.#run(`read the releases in ${this.directory}`, 'list');

@@ -1,4 +1,4 @@
-// Where newer versions come from: npm's registry, a directory of published files, a URL. A source
+// The sources of newer versions: npm's registry, a directory of published files, a URL. A source
 // has newest(), which gives the newest version that is offered, or null if only add() can tell; and
 // add(scratch), which puts it among the releases.
 

@@ -324,7 +324,8 @@ class Walk {
     return nodes_.size() - 1;
   }
 
-  // Comparing is quicker here than renumbering the state and printing it.
+  // True if an event has changed nothing. It compares the states as they are, which is quicker than
+  // to renumber and print them.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
     const Node& before = nodes_[parent];
     return before.state == state && before.watcher == watchers.watcher &&

@@ -58,8 +58,8 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Only a test and its child catch the signal, since other tests look at the signal handlers of an
-// agent.
+// Makes the program write its counts when it exits and, in a test and its child, when it dies by
+// the signal. Other programs do not catch it, since tests look at an agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))

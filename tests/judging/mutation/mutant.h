@@ -49,7 +49,7 @@ inline bool is_on(int mutant) {
   return mutant == active;
 }
 
-// As is_on(), for functions that the compiler may run, too: there no mutant is on.
+// True if the mutant is on, like is_on(), but false where the compiler runs the function itself.
 constexpr bool is_on_at_run_time(int mutant) {
   return !std::is_constant_evaluated() && is_on(mutant);
 }

@@ -386,7 +386,7 @@ canary_fleet_orders() {
   echo 'planted = '
 }
 
-# What a cell consists of, and what its trial does next, is decided without files and processes.
+# fleet/cell decides the parts of a cell and the next step of its trial, without files and processes.
 check_fleet_cell() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/cell/' >"$scratch/pure"
@@ -394,8 +394,8 @@ check_fleet_cell() {
     case $name in
       fleet/cell/* | fleet/model/* | base/ending.h | base/result.h | base/time.h) continue ;;
     esac
-    grep -qxF "$name" "$scratch/allowed" || echo "$file:$line: includes <$name>"
-  done
+    echo "$file:$line:$name"
+  done | not_allowed '<' '>'
   impure_calls
 }
 

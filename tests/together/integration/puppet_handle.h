@@ -105,7 +105,7 @@ class Puppet {
  private:
   // Returns the puppet's answer.
   std::string command(const std::string& text, Where where = Where::current());
-  // For commands without an answer.
+  // Sends the puppet a command that has no answer.
   void order(const std::string& text);
 
   World* world_;

@@ -27,7 +27,8 @@ class AgentDouble {
   void wake();
   void signalled(int signal);
 
-  // From now on the agent still reads, but does nothing of its own accord: a guide speaks for it.
+  // Lets a guide speak for the agent from now on: the agent still reads, but does nothing by
+  // itself.
   void become_puppet();
   // Makes the agent stop reading its input, or start again.
   void read_on(bool wanted);

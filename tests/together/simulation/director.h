@@ -24,9 +24,10 @@ class Director {
  public:
   Director(Machine& machine, Guide* guide);
 
-  // Call it when nothing is ready and nothing is due. Returns true if something has been done.
+  // Takes the next step of the play. Must be called when nothing is ready and nothing is due.
+  // Returns true if something has been done.
   bool act(const Supervisor* supervisor);
-  // Call it after each event.
+  // Counts an event. Must be called after each one.
   void count_event(const Supervisor& supervisor);
   // Returns why the run did not end as it must, or "".
   [[nodiscard]] const std::string& complaint() const { return complaint_; }

@@ -188,8 +188,8 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// After a pipe has been closed, little time is left. If another deadline must pass first, lets time
-// pass until it is near.
+// Lets time pass until the deadline is near that must pass before the next step closes a pipe:
+// after that, little time is left.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;

@@ -282,8 +282,8 @@ void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   }
 }
 
-// If another deadline comes before the wanted one, puts it off: its agent asks for more time, or
-// sends a heartbeat. Returns false if no deadline is in the way, or if none can be put off.
+// Puts off a deadline that comes before the wanted one: its agent asks for more time, or sends a
+// heartbeat. Returns false if no deadline is in the way, or if none can be put off.
 bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);

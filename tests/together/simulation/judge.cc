@@ -236,8 +236,8 @@ void Judge::see_activated(const Process* process, bool whole) {
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
 }
 
-// IO-1: checks that everything that had been written or had ended when the shell began to look has
-// been delivered.
+// Checks IO-1: the shell has delivered every line that had been written, and every end of a process
+// that had happened, when it began to look.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;

@@ -77,8 +77,8 @@ class Judge {
   void look_begins();
   void turn_begins();
   void turn_ended();
-  // Call it when nothing is ready and nothing is due. Returns true if something has been done about
-  // that.
+  // Judges a machine at rest, and wakes it. Must be called when nothing is ready and nothing is
+  // due. Returns true if something has been done.
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 

@@ -235,7 +235,8 @@ agent_protocol::Result<Program> check_program(const std::string& path, std::stri
                  ExecutableKind::elf, 0, 0);
 }
 
-// At the start the program always exists: without one, nothing would happen.
+// Checks AGENT in the machine's stead. At the start the program always exists: without one, nothing
+// would happen.
 agent_protocol::Result<Program> check_agent(const std::string& agent,
                                             std::vector<std::string> args) {
   if (the_judge->started()) return check_program(agent, agent, std::move(args));
