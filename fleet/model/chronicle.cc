@@ -227,6 +227,17 @@ std::vector<std::string> ChronicleTask::too_old() const {
   return old;
 }
 
+// Returns the notes in the order in which people wrote them; the names of their keys are random.
+std::vector<const KeyValue*> ChronicleTask::notes_in_order() const {
+  std::vector<const KeyValue*> notes;
+  for (const auto& [key, record] : notes_)
+    notes.push_back(&record);
+  std::stable_sort(notes.begin(), notes.end(), [](const KeyValue* one, const KeyValue* other) {
+    return one->modified < other->modified;
+  });
+  return notes;
+}
+
 Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old) {
   Write write{{.compares = {{.key = key(), .of = Compare::Of::created, .revision = fence}}}};
   Transaction& transaction = write.transaction;
@@ -241,11 +252,11 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
   }
   for (std::size_t i = 0; i < count; ++i)
     add(pending_[i]);
-  for (const auto& [note, record] : notes_) {
+  for (const KeyValue* note : notes_in_order()) {
     if (transaction.puts.size() == std::min(count + notes_at_once, numbers_left)) break;
-    add(event_of_note(record, time_(0)));
-    transaction.compares.push_back({.key = note, .revision = record.modified});
-    transaction.erases.push_back({note});
+    add(event_of_note(*note, time_(0)));
+    transaction.compares.push_back({.key = note->key, .revision = note->modified});
+    transaction.erases.push_back({note->key});
   }
   for (const std::string& one : old)
     transaction.erases.push_back({one});

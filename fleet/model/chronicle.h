@@ -70,6 +70,7 @@ class ChronicleTask {
   void expect_no_silence(const std::string& node);
   void look_for_silence(Ms now);
   [[nodiscard]] std::vector<std::string> too_old() const;
+  [[nodiscard]] std::vector<const KeyValue*> notes_in_order() const;
   [[nodiscard]] Write writing(Revision fence, const std::vector<std::string>& old);
 
   TimeText time_;

@@ -307,6 +307,20 @@ TEST_CASE("a note of a person's order becomes an event, which is never marked as
   CHECK(is_by(ordered[0], "anna"));
 }
 
+TEST_CASE("orders noted in one moment become events in the order in which they were given") {
+  Bench bench;
+  bench.put("order/z", write_record(FleetEvent{.subject = "stop", .text = "first"}));
+  bench.put("order/a", write_record(FleetEvent{.subject = "stop", .text = "second"}));
+  bench.write();
+
+  std::vector<std::string> texts;
+  for (const auto& [key, record] : bench.records) {
+    const auto event = read_record<FleetEvent>(record.value);
+    if (key.starts_with(root + "event/") && event) texts.push_back(event.value().text);
+  }
+  CHECK(texts == std::vector<std::string>{"first", "second"});
+}
+
 TEST_CASE("a hundred notes are more than one transaction, and none is lost") {
   Bench bench;
   for (int i = 0; i < 100; ++i)
