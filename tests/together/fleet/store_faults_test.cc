@@ -18,7 +18,9 @@ namespace {
 // Three members, clients of each, and a watch of everything, which ends and begins again by itself.
 class Bench {
  public:
-  Bench() {
+  // Each client has a way to one member that can be disturbed and, with `reserves`, undisturbed
+  // ways to the other members.
+  explicit Bench(bool reserves = true) {
     uv_loop_init(&loop_);
     uv_timer_init(&loop_, &tick_);
     uv_timer_start(
@@ -31,9 +33,8 @@ class Bench {
       const auto rule = [this](int) { return mode_.load(); };
       ways_.push_back(
           std::make_unique<TcpProxy>(cluster_.client_port(member), rule, [](int) { return 0; }));
-      // Each client has its own member first, and the others as a reserve.
       std::vector<std::string> urls{cluster_.url(ways_.back()->port())};
-      for (std::size_t k = 1; k < cluster_.count(); ++k) {
+      for (std::size_t k = 1; reserves && k < cluster_.count(); ++k) {
         urls.push_back(cluster_.endpoints()[(member + k) % cluster_.count()]);
       }
       stores_.push_back(open(urls, 100 * cluster_.count() * (i + 1)));
@@ -216,7 +217,7 @@ TEST_CASE("the leader is cut off from the other members, and not from its client
 }
 
 TEST_CASE("answers are lost, and connections break, while clients write") {
-  Bench bench;
+  Bench bench(false);  // otherwise the clients leave the disturbed ways after the first time
   REQUIRE(bench.progress(100));
 
   for (int i = 0; i < 5; ++i) {
