@@ -7,7 +7,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
-#include "tests/together/fleet/test_store.h"
+#include "tests/together/fleet/driver_work.h"
 
 namespace driver_test {
 
@@ -17,36 +17,21 @@ using namespace fleet;
 
 // Carries out the actions of a driver until it waits.
 template <class Driven>
-struct Bench {
-  fleet_test::TestStore store;
+struct Bench : fleet_test::DriverWork {
   Driven driver;
-  DriverActions asked;
   std::vector<Ms> leases;
-  std::vector<std::string> told;
   Ms now = 0;
 
   explicit Bench(Driven driven) : driver(std::move(driven)) {}
 
-  void tell(const DriverEvent& event) {
-    for (DriverAction& action : driver.step(event, now)) {
-      if (const auto* words = std::get_if<Tell>(&action)) told.push_back(words->text);
-      if (!std::holds_alternative<Tell>(action)) asked.push_back(std::move(action));
-    }
-  }
+  void tell(const DriverEvent& event) { take(driver.step(event, now)); }
 
   void settle() {
-    while (!asked.empty()) {
-      const DriverAction action = asked.front();
-      asked.erase(asked.begin());
-      if (const auto* commit = std::get_if<Commit>(&action)) {
-        tell(TransactionEnded{store.commit(commit->transaction)});
-      } else if (const auto* reading = std::get_if<WantReading>(&action)) {
-        tell(ReadingEnded{store.read(reading->prefixes)});
-      } else if (const auto* grant = std::get_if<GrantLease>(&action)) {
-        leases.push_back(grant->ttl_ms);
-        tell(LeaseGranted{7});
-      }
-    }
+    DriverWork::settle([this](const DriverEvent& event) { tell(event); },
+                       [this](const DriverAction& action) {
+                         const auto* grant = std::get_if<GrantLease>(&action);
+                         if (grant != nullptr) leases.push_back(grant->ttl_ms);
+                       });
   }
 
   void put(const std::string& key, const std::string& value) {

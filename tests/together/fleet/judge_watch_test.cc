@@ -8,7 +8,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
-#include "tests/together/fleet/test_store.h"
+#include "tests/together/fleet/driver_work.h"
 
 namespace judge_watch_test {
 namespace {
@@ -21,11 +21,8 @@ constexpr Ms minute = 60 * second;
 
 // A cell with a driven rollout of 51 nodes and then all others. Nodes do nothing by themselves; the
 // test writes their reports.
-struct Bench {
-  fleet_test::TestStore store;
+struct Bench : fleet_test::DriverWork {
   std::optional<RolloutDriver> driver;
-  DriverActions asked;
-  std::vector<std::string> told;
   Ids nodes;
   Ids first;  // the nodes of the first batch
   Ms now = 0;
@@ -70,24 +67,9 @@ struct Bench {
     drive();
   }
 
-  void tell(const DriverEvent& event) {
-    for (DriverAction& action : driver->step(event, now)) {
-      if (const auto* words = std::get_if<Tell>(&action)) told.push_back(words->text);
-      if (!std::holds_alternative<Tell>(action)) asked.push_back(std::move(action));
-    }
-  }
+  void tell(const DriverEvent& event) { take(driver->step(event, now)); }
   void settle() {
-    while (!asked.empty()) {
-      const DriverAction action = asked.front();
-      asked.erase(asked.begin());
-      if (const auto* commit = std::get_if<Commit>(&action)) {
-        tell(TransactionEnded{store.commit(commit->transaction)});
-      } else if (const auto* reading = std::get_if<WantReading>(&action)) {
-        tell(ReadingEnded{store.read(reading->prefixes)});
-      } else if (std::holds_alternative<GrantLease>(action)) {
-        tell(LeaseGranted{7});
-      }
-    }
+    DriverWork::settle([this](const DriverEvent& event) { tell(event); });
   }
 
   void put(const std::string& key, const std::string& value) {

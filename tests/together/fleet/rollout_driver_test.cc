@@ -7,7 +7,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
-#include "tests/together/fleet/test_store.h"
+#include "tests/together/fleet/driver_work.h"
 
 namespace rollout_driver_test {
 
@@ -18,12 +18,9 @@ using namespace fleet;
 constexpr Ms second = 1'000;
 
 // A driver, a store, and a clock that tests move.
-struct Bench {
-  fleet_test::TestStore store;
+struct Bench : fleet_test::DriverWork {
   RolloutDriver driver{"c1", "r", 100};
-  DriverActions asked;  // the actions that are not answered yet
   std::vector<Transaction> committed;
-  std::vector<std::string> told;
   Ms now = 0;
 
   explicit Bench(int nodes, RolloutTerms terms = {.pause_ms = 5 * second}, int batches = 1) {
@@ -43,29 +40,15 @@ struct Bench {
 
   static std::string node(int i) { return "n" + std::to_string(10'000 + i); }
 
-  void tell(const DriverEvent& event) {
-    for (DriverAction& action : driver.step(event, now)) {
-      if (const auto* words = std::get_if<Tell>(&action)) told.push_back(words->text);
-      if (!std::holds_alternative<Tell>(action)) asked.push_back(std::move(action));
-    }
-  }
+  void tell(const DriverEvent& event) { take(driver.step(event, now)); }
 
   // Carries out the driver's actions until it waits.
   void settle() {
-    while (!asked.empty()) {
-      const DriverAction action = asked.front();
-      asked.erase(asked.begin());
-      if (const auto* commit = std::get_if<Commit>(&action)) {
-        committed.push_back(commit->transaction);
-        tell(TransactionEnded{store.commit(commit->transaction)});
-      } else if (const auto* reading = std::get_if<WantReading>(&action)) {
-        tell(ReadingEnded{store.read(reading->prefixes)});
-      } else if (std::holds_alternative<GrantLease>(action)) {
-        tell(LeaseGranted{7});
-      } else {
-        return;
-      }
-    }
+    DriverWork::settle([this](const DriverEvent& event) { tell(event); },
+                       [this](const DriverAction& action) {
+                         const auto* commit = std::get_if<Commit>(&action);
+                         if (commit != nullptr) committed.push_back(commit->transaction);
+                       });
   }
 
   void put(const std::string& key, const std::string& value) {

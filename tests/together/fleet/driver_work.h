@@ -1,0 +1,51 @@
+// The work that a driver asks for, carried out on a store of the test.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fleet/model/driver_events.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace fleet_test {
+
+struct DriverWork {
+  TestStore store;
+  fleet::DriverActions asked;     // the actions that are not carried out yet
+  std::vector<std::string> told;  // the driver's words
+
+  // Keeps the driver's words, and the actions that it waits for.
+  void take(fleet::DriverActions actions) {
+    for (fleet::DriverAction& action : actions) {
+      if (const auto* words = std::get_if<fleet::Tell>(&action)) {
+        told.push_back(words->text);
+      } else {
+        asked.push_back(std::move(action));
+      }
+    }
+  }
+
+  // Carries out the actions until the driver waits. `tell` brings it each outcome, and `sees` is
+  // shown each action before that.
+  void settle(
+      const std::function<void(const fleet::DriverEvent&)>& tell,
+      const std::function<void(const fleet::DriverAction&)>& sees = [](const auto&) {}) {
+    while (!asked.empty()) {
+      const fleet::DriverAction action = asked.front();
+      asked.erase(asked.begin());
+      sees(action);
+      if (const auto* commit = std::get_if<fleet::Commit>(&action)) {
+        tell(fleet::TransactionEnded{store.commit(commit->transaction)});
+      } else if (const auto* reading = std::get_if<fleet::WantReading>(&action)) {
+        tell(fleet::ReadingEnded{store.read(reading->prefixes)});
+      } else if (std::holds_alternative<fleet::GrantLease>(action)) {
+        tell(fleet::LeaseGranted{7});
+      }
+    }
+  }
+};
+
+}  // namespace fleet_test
