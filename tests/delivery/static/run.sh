@@ -11,10 +11,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 : "${BUILD:=build}" "${ARCH:=amd64}"
 directory=$BUILD/static/$ARCH
 upgrader=$(realpath "$directory/upgrader") || exit 1
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-passed=0
-failed=0
+. tests/support/checks.sh
 
 # usage: expect yes|no WHAT COMMAND...    checks whether the command succeeds
 expect() {
@@ -113,5 +110,4 @@ expect no 'relocated pages that can be written are found (canary)' \
 echo '0-1 rwxp' >"$scratch/planted"
 expect yes 'what can be written and executed is found (canary)' \
   is_writable_and_executable "$scratch/planted"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+counted
