@@ -45,8 +45,8 @@ class JsonLine {
   // Returns the index of the first node that is not inside this node.
   [[nodiscard]] std::size_t after(std::size_t index) const;
 
-  // For a text, returns it unescaped. For an integer of at most 18 digits, returns its digits
-  // and its minus sign. For any other number, returns "0e0" or "-0e0", which are never integers.
+  // Returns a text unescaped, and an integer of at most 18 digits as its digits and minus sign. For
+  // any other number, returns "0e0" or "-0e0", which are never integers.
   [[nodiscard]] std::string_view text(const Node& node) const;
 
   struct Found {

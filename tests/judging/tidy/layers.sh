@@ -386,7 +386,8 @@ canary_fleet_orders() {
   echo 'planted = '
 }
 
-# fleet/cell decides the parts of a cell and the next step of its trial, without files and processes.
+# fleet/cell decides the parts of a cell and the next step of its trial. It uses neither files nor
+# processes.
 check_fleet_cell() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/cell/' >"$scratch/pure"

@@ -1,5 +1,6 @@
-# The parts that the tests of a daemon's own update share: a registry of npm, an index of pip, a daemon under
-# `agentify run`, a directory of releases. All of it offline, on ports that the kernel chooses.
+# The parts that the tests of a daemon's own update share: a registry of npm, an index of pip, a
+# daemon under `agentify run`, a directory of releases. All of it offline, on ports that the kernel
+# chooses.
 import base64
 import contextlib
 import hashlib
