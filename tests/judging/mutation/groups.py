@@ -17,7 +17,7 @@ NOT_CORE = {'upgrader/core/' + name
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
 # Files that only other programs link are left out, and so is the part of agent-protocol/ that gives
 # orders through a control directory: those programs have tests of their own.
-BASE_TOOLS = ('moment', 'notify_listener', 'shown', 'table')
+BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'shown', 'table')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # The beginnings of the paths of tests. The decisions and the protocol are judged only by their own
 # tests, which start no process.

@@ -411,7 +411,7 @@ void Agent::behave_behind_stopped() {
   }
   if (is("lingers") || is("keeps-port")) {
     leave_at_.reset();
-    if (is("keeps-port")) leave_at_ = Clock::now() + std::chrono::seconds(2);
+    if (is("keeps-port")) leave_at_ = Clock::now() + std::chrono::seconds(5);
     is_stopping_ = false;
     return;
   }
