@@ -26,7 +26,8 @@ class PlanDesk {
 
   PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings);
 
-  // Looks for work. Called when the node's records have changed, or whether this instance acts.
+  // Looks for work. Called when the node's records have changed, and when this instance has become,
+  // or is no longer, the one that acts for the node.
   void look();
   // Kills all hooks, since this process ends: none may run on beside a hook of the next process. A
   // command to reboot runs on, since it is the reason for the end.

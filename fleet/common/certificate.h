@@ -27,7 +27,8 @@ struct Signing {
   int days = 0;
   // IP addresses and host names at which the owner serves; empty: the owner is only a client.
   std::vector<std::string> addresses = {};
-  // The certificate is an authority's, which signs it by itself: `signer` has its key alone.
+  // The certificate is for an authority, which signs its own certificate with its own key. That key
+  // is in `signer.key`, and `signer.certificate` is empty.
   bool is_authority = false;
 };
 

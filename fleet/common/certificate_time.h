@@ -24,9 +24,10 @@ struct CertificateTime {
 // own certificate begins later, the clock is certainly wrong.
 [[nodiscard]] std::string why_too_early(const CertificateTime& time, const Validity& own);
 
-// Returns the time to make durable now that the store has been reached, or no value if none is due.
-// One is due every hour, and at once when a certificate has been stored. A clock that contradicts
-// the machine's own certificate is not believed, and the durable time never goes back.
+// Called when the store has been reached. Returns the time that is to be written to the file now,
+// or no value if nothing is to be written. A time is written once an hour, and at once when a
+// certificate has been stored. A clock that contradicts the machine's own certificate is not
+// believed, and the durable time never goes back.
 [[nodiscard]] std::optional<UnixSeconds> durable_from(const CertificateTime& time,
                                                       const std::optional<Validity>& own,
                                                       bool at_once);

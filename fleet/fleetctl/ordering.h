@@ -13,7 +13,7 @@ namespace fleetctl {
 
 struct Placed {
   int status = 0;  // exit_done if the order is written, or nothing has to change
-  // the user has not been told of the refusal yet
+  // Why the order was refused, if it was. place() does not print this; the caller has to.
   std::optional<fleet::OrderRefused> refused = std::nullopt;
   fleet::OrderTaken taken = {};  // the decision, if the order was not refused
   std::string trace = {};

@@ -17,8 +17,9 @@ namespace fleet {
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// Returns whether the node's own record belongs to this wish. A controller tells a node only once
-// for each wish, even if the record now takes the order back.
+// Returns whether a controller has written the node's own record for this wish. For one wish, a
+// controller gives a node the order only once. If a controller has taken the order back since, by
+// writing the earlier version into the record, this still returns true.
 [[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
 // Returns whether the node was told to move, does not run the version yet, and has not failed.

@@ -46,8 +46,9 @@ class Bench {
   // been started and has not said `hello`. Returns the actions that the end of agent 1 led to.
   Actions reach_warm_trial();
 
-  // ---- the world: the next outcome of this kind is a failure. Failures of starts add up: each
-  // call is about one more start, since a failed start may lead to another.
+  // ---- the world. Each function says how the next action of one kind ends. Only
+  // next_spawn_fails() adds up: the second call is about the start after the next, since the
+  // supervisor may answer a failed start with another start.
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
   void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_link_back_fails(const std::string& errno_name) { link_back_failure_ = errno_name; }

@@ -28,7 +28,8 @@ class LogLimit {
   // Returns the time at which due() will next return something; nothing if no status is held back.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns the held-back statuses whose second is over. They are to be logged now.
+  // Returns the held-back statuses that are to be logged now, since a second has passed after the
+  // last shown status of that agent.
   [[nodiscard]] std::vector<Notice> due(Time now);
 
   // The agent has ended: returns its last held-back status and the counts of its held-back notices,

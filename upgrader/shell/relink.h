@@ -27,8 +27,9 @@ class Link {
   // link need not exist yet. Refuses if a file of another kind has that path.
   [[nodiscard]] std::optional<Refusal> keep_previous(const std::string& path);
 
-  // Returns 0, or why the directory of the link of --previous cannot be written (EROFS: the disk
-  // has become read-only). Then nothing can be committed, and the proof fails.
+  // Returns 0 if there is no link of --previous, or if its directory can be written; otherwise an
+  // errno value, EROFS if the disk has become read-only. Then no program can be committed, and
+  // prove() fails.
   [[nodiscard]] int previous_stays() const;
 
   // Returns true if the directory of AGENT's link is on a read-only file system.

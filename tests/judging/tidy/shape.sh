@@ -160,9 +160,9 @@ openings() {
   done
 }
 
-# Every file must open with a comment that says what it is for; a source whose header says it may
-# open with that header. Files that need no comment are listed; a file of an unknown kind is an
-# error, so that it is looked at.
+# Every file must open with a comment that says what the file is for. A source file may open with
+# the #include of its header instead, since the header has such a comment. openings() lists the
+# files that need no comment. A file of an unknown kind is an error, so that somebody adds the kind.
 check_heads() {
   script_files >"$scratch/scripts"
   openings | awk -v scripts="$scratch/scripts" '

@@ -1,5 +1,6 @@
 // Tests a cell that goes to a desired version by itself: how many nodes at a time, when an old
-// instance is told to stop, and the effect of a failure. First by hand, then by random lives.
+// instance is told to stop, and the effect of a failure. The first tests write each change by hand;
+// the last makes random changes to the cell.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>

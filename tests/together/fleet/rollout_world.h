@@ -94,7 +94,8 @@ class RolloutWorld {
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
   // Returns how the rollout has ended.
   [[nodiscard]] std::string end() const;
-  // Returns what is wrong with an end at which nothing more can happen, or an empty text.
+  // Called when steps() is empty: returns what is wrong with the state in which the rollout has
+  // stopped, or an empty text.
   [[nodiscard]] std::string wrong_end() const;
 
   [[nodiscard]] const fleet::Rollout& rollout() const;

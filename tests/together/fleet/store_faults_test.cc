@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Three members, clients of each, and a watch of everything, which ends and begins again by itself.
+// Three members of etcd, two clients for each member, and a watch of all keys. When the watch ends,
+// the bench begins it again.
 class Bench {
  public:
   // Each client has a way to one member that can be disturbed and, with `reserves`, undisturbed

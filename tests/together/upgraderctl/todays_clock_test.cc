@@ -13,7 +13,8 @@ namespace {
 
 constexpr auto jump = 400 * 24h;
 
-// Returns a status: started at 0, at rest since 1, on trial from 30 to 60.
+// Returns the status of an upgrader that started at second 0. Its agent is active since second 1,
+// and an upgrade is on trial from second 30 to second 60.
 Status on_trial() {
   Status status = at_rest();
   status.upgrader.since = at(0);
