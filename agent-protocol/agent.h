@@ -226,7 +226,8 @@ class Agent {
   explicit Agent(agent_protocol_agent* handle) : handle_(handle) {}
 
   static bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
-  // Refuses a text with U+0000, up to which the C interface would read it.
+  // Returns false for a text that contains U+0000, since the C interface would send only the part
+  // before it.
   bool can_send(const char* deed, std::string_view text) {
     if (!has_nul(text)) return true;
     refusal_ = std::string("cannot ") + deed + ": a text of it holds U+0000";

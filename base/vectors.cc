@@ -17,7 +17,8 @@ constexpr const char* end_of_options = "--";
 
 }  // namespace
 
-// Places that no entry fills stay null; the first null ends the environment.
+// envp_ has room for all entries that may be added. Places that stay unused are null, and the first
+// null ends the environment.
 Vectors::Vectors(const Program& program, const Program* adapter, const Environment& environment)
     : envp_(environment.entries.size() + entries_added_max) {
   auto next = std::copy(environment.entries.begin(), environment.entries.end(), envp_.begin());

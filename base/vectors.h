@@ -35,7 +35,8 @@ class Vectors {
  private:
   void add_arguments(const Program& program);
 
-  // Entries that the vectors add to the environment. The child writes its pid into the first.
+  // The texts of the entries that are added to the environment. The child writes its pid into the
+  // first one.
   char listen_pid_[24] = "LISTEN_PID=";
   std::string lock_fd_;
   std::string program_path_;

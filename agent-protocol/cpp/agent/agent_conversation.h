@@ -34,8 +34,8 @@ class Conversation {
   // Sends a message, or returns why not; then nothing has changed. Never waits: bytes that the pipe
   // does not take are sent by next().
   [[nodiscard]] Result<Said> say(const AgentMessage& message);
-  // Sends a message like say(), but before the program's exit: waits until the upgrader has taken
-  // it.
+  // Sends a message like say(), and waits until the upgrader's pipe has taken it, since the program
+  // is about to exit.
   [[nodiscard]] Result<Said> say_and_flush(const AgentMessage& message);
   // Returns why say() would refuse `message` in the present state, or nullopt.
   [[nodiscard]] std::optional<Refusal> why_not(const AgentMessage& message) const;
@@ -43,7 +43,7 @@ class Conversation {
   // Returns the next event. Never waits. Ends the process if the session says so.
   [[nodiscard]] std::optional<SessionEvent> next();
   // Returns the next event like next(), but waits for up to `timeout_ms`, which may be
-  // `without_limit`. Another negative time has passed already.
+  // `without_limit`. With any other negative time, does not wait.
   static constexpr int without_limit = -1;
   [[nodiscard]] std::optional<SessionEvent> wait(int timeout_ms);
 

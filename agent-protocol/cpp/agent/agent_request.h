@@ -7,7 +7,8 @@
 
 namespace agent_protocol {
 
-// Checks only the names of choices: the codec checks texts and numbers.
+// Returns the message, or a refusal if the name of a choice is unknown. The codec checks texts and
+// numbers later.
 [[nodiscard]] Result<Upgrade> upgrade_from(const agent_protocol_upgrade* given);
 
 }  // namespace agent_protocol

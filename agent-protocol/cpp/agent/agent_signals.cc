@@ -83,7 +83,7 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // A handler of the program may still call ours.
+  // If the program has set a handler of its own, that handler may still call ours.
   term_leaves = false;
   event_number = -1;
 }

@@ -1,5 +1,6 @@
-// Runs the programs that an update needs: npm and agent-releases. Each gets its words as they are,
-// never by a shell, and an input that is empty. Knows nothing of what they are run for.
+// Runs the programs that an update needs: npm and agent-releases. A program gets its arguments
+// unchanged, since no shell is started for it, and its standard input is empty. This file does not
+// know what a program is run for.
 
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
@@ -20,8 +21,9 @@ export class UpdateError extends Error {
   }
 }
 
-// The path of one of our programs: in the directory that was named, or in the npm package with the
-// programs of this processor, or the bare name, which is looked up in PATH.
+// Returns the path of one of the upgrader's own programs. The first of these that exists counts:
+// the program in `directory`, if one was named; the program in the npm package
+// @upgrader/linux-ARCH; else the bare name, which is then looked up in PATH.
 export function programPath(name, directory) {
   if (directory !== undefined) return path.join(directory, name);
   try {
@@ -35,7 +37,8 @@ export function programPath(name, directory) {
   return name;
 }
 
-// The last lines of what a program has said, on one line, without what could command a terminal.
+// Returns the last lines of a program's output as one line, without control characters, since these
+// could command a terminal.
 export function lastWords(text) {
   const lines = text.split('\n')
     .map((line) => line.replace(/^npm (ERR!|error) ?/, '').replace(/\p{Cc}/gu, ' ').trim())
@@ -53,8 +56,9 @@ function failureOf(error, stderr, command) {
   return error.code === undefined ? error.message : `${command} exited with status ${error.code}`;
 }
 
-// Returns the text that the program writes to its standard output. Throws an UpdateError whose `status` is the exit
-// status, or undefined if it did not exit. It is killed when `signal` aborts.
+// Returns the text that the program writes to its standard output. If the program fails, throws an
+// UpdateError whose `status` is the exit status, or undefined if the program did not exit. The
+// program is killed when `signal` aborts.
 export function run(deed, command, words, { cwd, env = {}, signal } = {}) {
   return new Promise((resolve, reject) => {
     const settings = { cwd, env: { ...process.env, ...env }, signal, maxBuffer: outputBytesMax };
@@ -68,7 +72,7 @@ export function run(deed, command, words, { cwd, env = {}, signal } = {}) {
   });
 }
 
-// The JSON that a program has written; the last line of it if there are several.
+// Parses the JSON that a program has written. If the whole text is not JSON, parses its last line.
 export function parsed(deed, text) {
   for (const part of [text, text.trim().split('\n').at(-1)]) {
     try {

@@ -1,4 +1,4 @@
-// A directory of releases, as agent-releases(1) keeps it, by that program. Decides nothing.
+// Reads and changes a directory of releases by running agent-releases(1). Decides nothing.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,8 @@ import { UpdateError, parsed, programPath, run } from './programs.js';
 
 const absent = 2; // agent-releases: there is no such directory or version
 
-// { name, version, directory } of the release that the file at `program` lies in, or null.
+// Returns { name, version, directory } of the release that contains the file at `program`, or null
+// if no release contains it.
 export function releaseOf(program) {
   let here;
   try {
@@ -45,7 +46,7 @@ export class Releases {
     return parsed(deed, await run(deed, this.program, command, { signal: this.signal }));
   }
 
-  // The output of `list`, or null if the directory has not been made.
+  // Returns the output of `agent-releases list`, or null if the directory has not been made yet.
   async list() {
     try {
       return await this.#run(`read the releases in ${this.directory}`, 'list');
@@ -60,7 +61,8 @@ export class Releases {
     return this.#run(`read release ${version}`, 'show', version);
   }
 
-  // Adds the release of a manifest, a path or a URL; gives { release, event }.
+  // Adds the release that a manifest describes; `manifest` is a path or a URL. Returns { release,
+  // event }.
   add(manifest, name, trust) {
     return this.#run(`add ${manifest}`, `--name=${name}`, 'add', manifest, ...trust);
   }
@@ -69,7 +71,8 @@ export class Releases {
     return this.#run(`remove old releases in ${this.directory}`, 'prune', `--keep=${keep}`);
   }
 
-  // Packs an npm project; gives { version, manifest, sha256 }. Everything is made below `scratch`.
+  // Packs an npm project, and returns { version, manifest, sha256 }. All files are made below
+  // `scratch`.
   async pack({ name, version, entry, project, scripts, scratch, env }) {
     const deed = `pack ${name} ${version}`;
     const words = ['--json', 'pack', '--npm', `--name=${name}`, `--version=${version}`,
@@ -79,7 +82,8 @@ export class Releases {
     return parsed(deed, await run(deed, this.program, words, settings));
   }
 
-  // Makes the link that is run, of a directory whose first release this is.
+  // Makes the link `current`, which names the program to run. Called when `release` is the first
+  // one of the directory. A link that exists stays as it is.
   start(release) {
     try {
       fs.symlinkSync(path.relative(this.directory, release.executable),

@@ -1,6 +1,6 @@
 // The sources of newer versions: npm's registry, a directory of published files, a URL. A source
-// has newest(), which gives the newest version that is offered, or null if only add() can tell; and
-// add(scratch), which puts it among the releases.
+// has two functions. newest() returns the newest version that the source offers, or null if only
+// add() can find it out. add(scratch) adds that version to the directory of releases.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,8 @@ export function withoutScope(name) {
   return name.slice(name.lastIndexOf('/') + 1);
 }
 
-// 1 if the version a is later than b by semantic versioning, -1 if it is earlier, otherwise 0.
+// Returns 1 if version `a` is later than version `b` by semantic versioning, -1 if `a` is earlier,
+// and 0 if they are equal.
 export function compare(a, b) {
   const parts = (text) => {
     const [core, ...rest] = text.split('+')[0].split('-');
@@ -48,7 +49,8 @@ export function isVersion(text) {
 
 // ---- npm's registry
 
-// The script that is run: the program of `bin` that is called `wanted`, the only one, or `main`.
+// Returns the script that the package is started by. That is the program in `bin` called `wanted`,
+// or else the only program in `bin`. A package without `bin` is started by its `main`.
 function entryOf(packed, wanted) {
   const { bin } = packed;
   if (typeof bin === 'string') return bin;
@@ -64,7 +66,8 @@ function entryOf(packed, wanted) {
   return packed.main ?? 'index.js';
 }
 
-// npm checks a package by the lock file alone, so each must have its hash there.
+// Throws an UpdateError if npm's lock file lacks the hash of a package: npm checks a fetched
+// package only against the hash in that file.
 function checkLock(deed, file) {
   const { packages = {} } = parsed(deed, fs.readFileSync(file, 'utf8'));
   for (const [name, each] of Object.entries(packages)) {
@@ -96,7 +99,8 @@ export class Registry {
     return found.version;
   }
 
-  // The package becomes the only dependency of a project, which npm locks and agent-releases packs.
+  // Makes a project whose only dependency is the package. npm writes the project's lock file, and
+  // agent-releases packs the project.
   async add(scratch) {
     const { wanted, found: { version }, name } = this;
     const deed = `fetch ${wanted} ${version}`;
@@ -119,7 +123,7 @@ export class Registry {
 
 // ---- published files
 
-// The manifest in a file, or null if the file is not one.
+// Returns the manifest in a file, or null if the file is not a manifest.
 function readManifest(file) {
   try {
     if (fs.statSync(file).size > manifestBytesMax) return null;
@@ -148,7 +152,8 @@ export class Directory {
       const file = path.join(this.directory, name);
       const manifest = readManifest(file);
       if (manifest?.name !== this.name || !['any', here].includes(manifest.arch)) continue;
-      // Of a release for all processors and one for this processor the second is the better one.
+      // If a version has a release for all processors and one for this processor, the release for
+      // this processor is taken.
       const order = this.best ? compare(manifest.version, this.best.version) : 1;
       if (order < 0 || (order === 0 && manifest.arch === 'any')) continue;
       if (!manifest.version.split('+')[0].includes('-')) {
@@ -167,7 +172,8 @@ export class Directory {
   }
 }
 
-// The manifest at a URL, which the publisher replaces: agent-releases fetches it, and then knows.
+// A source that is one URL. The publisher replaces the manifest there by that of each newer
+// version. Only agent-releases fetches the manifest, so newest() does not know the version.
 export class Url {
   constructor(releases, name, { url, keys }) {
     Object.assign(this, { releases, name, url, keys });

@@ -1,9 +1,10 @@
-// A daemon's own update: is there a newer version, it is put beside the present one, the upgrader
-// replaces the daemon by it, and how that ended. See README.md, "A daemon that updates itself".
+// Lets a daemon update itself: looks for a newer version, adds it to the directory of releases,
+// waits until the upgrader has replaced the daemon by it, and reports how that ended. See
+// README.md, "A daemon that updates itself".
 //
-// sources.js knows where versions come from, releases.js where they lie. The ledger of
-// agent-releases(1) says whether a version has failed. Agentify asks the upgrader: it follows the
-// directory of releases.
+// sources.js knows where versions come from, and releases.js where they are kept. The ledger of
+// agent-releases(1) says whether a version has failed. Nothing here requests the upgrade: agentify
+// does, since it watches the directory of releases.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -26,7 +27,7 @@ let busy = false; // two at a time would fetch the same version twice
 
 // ---- what is wanted
 
-// The `name` of the nearest package.json above the program.
+// Returns the `name` in the nearest package.json above the program, or undefined if there is none.
 function packageAbove(program) {
   for (let here = path.dirname(path.resolve(program)); ; here = path.dirname(here)) {
     try {
@@ -53,7 +54,8 @@ function checkOptions({ registry, directory, url, keys, keep }) {
   }
 }
 
-// { releases, name, running, source } of the options and of the program that runs.
+// Returns { releases, list, name, running, source }, which follow from the options and from the
+// program that runs.
 async function prepare(options) {
   checkOptions(options);
   const program = process.argv[1] ?? '';
@@ -80,7 +82,8 @@ async function prepare(options) {
 
 // ---- what is there
 
-// A directory of our own, without those that killed updates have left behind.
+// Makes a temporary directory for this update, and removes the temporary directories of earlier
+// updates whose processes are gone.
 function makeScratch() {
   const place = os.tmpdir();
   try {
@@ -110,7 +113,8 @@ function failed(release, running) {
   return { outcome: 'failed', version: running, newest: release.version, stage, reason };
 }
 
-// The newest release: the one that is there, or one that is fetched. Null: none is newer.
+// Returns the newest release, and fetches it first if the directory does not have it. Returns null
+// if no release is newer than the running one.
 async function newestRelease({ source, list, running }) {
   const version = await source.newest();
   if (version !== null) {
@@ -127,8 +131,8 @@ async function newestRelease({ source, list, running }) {
 
 // ---- how it ends
 
-// Until the ledger says how the upgrade to this release has ended. What the ledger said when update()
-// was called, by `list`, is of an earlier one.
+// Waits until the ledger says how the upgrade to this release has ended. An ending that `list` has
+// already is the ending of an earlier upgrade, and does not count.
 async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
   const earlier = list?.releases.find((each) => each.version === release.version);
   const before = JSON.stringify(earlier?.last ?? null);
@@ -152,7 +156,7 @@ async function ending({ releases, list, running }, release, { wait = defaultWait
   }
 }
 
-// Why old releases could not be removed, or nothing. Fetching goes on without that.
+// Removes old releases. If that fails, returns the reason as a warning, and the update goes on.
 async function prune({ releases, list }, { keep }) {
   if (keep === undefined || !list || list.releases.length <= keep) return {};
   try {
@@ -184,7 +188,8 @@ export async function update(options = {}) {
   busy = true;
   try {
     const prepared = await prepare(options);
-    // At the beginning: the process that is replaced sees the end of a good upgrade no more.
+    // Old releases are removed first: after a good upgrade, this process no longer runs and could
+    // not remove them.
     const warning = await prune(prepared, options);
     return { ...await updateOnce(options, prepared), ...warning };
   } finally {

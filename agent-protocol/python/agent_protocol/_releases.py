@@ -1,5 +1,6 @@
-"""A directory of releases, as agent-releases(1) keeps it, by that program; and how programs are run
-for an update: with their words as they are, never by a shell. Decides nothing."""
+"""Reads and changes a directory of releases by running agent-releases(1), and runs the other
+programs that an update needs. A program gets its arguments unchanged, since no shell is started for
+it. Decides nothing."""
 
 import json
 import os
@@ -25,14 +26,14 @@ class UpdateError(Exception):
 
 
 def last_words(text: str) -> str:
-    """The last lines that a program has written, on one line, without what could command a
-    terminal."""
+    """Returns the last lines of a program's output as one line, without control characters, since
+    these could command a terminal."""
     lines = [re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", line).strip() for line in text.splitlines()]
     return "; ".join(line for line in lines if line)[-REASON_CHARACTERS_MAX:]
 
 
 def run(deed: str, command: Sequence[str], environment: Optional[Mapping[str, str]] = None) -> str:
-    """What the program writes to its standard output. Raises UpdateError if it fails."""
+    """Returns what the program writes to its standard output. Raises UpdateError if it fails."""
     try:
         done = subprocess.run(
             list(command),
@@ -56,7 +57,8 @@ def run(deed: str, command: Sequence[str], environment: Optional[Mapping[str, st
 
 
 def parsed(deed: str, text: str) -> Any:
-    """The JSON that a program has written, or its last line if there are several."""
+    """Parses the JSON that a program has written. If the whole text is not JSON, parses its last
+    line."""
     for part in (text, text.strip().rsplit("\n", 1)[-1]):
         try:
             return json.loads(part)
@@ -66,8 +68,9 @@ def parsed(deed: str, text: str) -> Any:
 
 
 def program_path(name: str, directory: Optional[str]) -> str:
-    """One of our programs: in the directory that was named, beside this Python, as pip installs
-    it, or in PATH."""
+    """Returns the path of one of the upgrader's own programs. The first of these that exists
+    counts: the program in `directory`, if one was named; the program beside this Python, where pip
+    installs it; the program in PATH."""
     if directory is not None:
         return os.path.join(directory, name)
     beside = os.path.join(os.path.dirname(sys.executable), name)
@@ -104,7 +107,7 @@ class Releases:
         return parsed(deed, run(deed, [self.program, "--json", f"--dir={self.directory}", *words]))
 
     def list(self) -> Any:
-        """What `list` says, or None if the directory has not been made."""
+        """Returns what `agent-releases list` prints, or None if the directory has not been made."""
         try:
             return self._run(f"read the releases in {self.directory}", "list")
         except UpdateError as error:
@@ -117,7 +120,8 @@ class Releases:
         return self._run(f"read release {version}", "show", version)
 
     def add(self, manifest: str, name: str, trust: str) -> Any:
-        """Adds the release of a manifest, a path or a URL; returns what `show` says of it."""
+        """Adds the release that a manifest (a path or a URL) describes. Returns what `agent-releases
+        show` prints about it."""
         return self._run(f"add {manifest}", f"--name={name}", "add", manifest, trust)["release"]
 
     def prune(self, keep: int) -> None:
@@ -131,7 +135,8 @@ class Releases:
         scratch: str,
         environment: Mapping[str, str],
     ) -> Any:
-        """Packs a project of pip; returns its manifest and sha256. All is made below `scratch`."""
+        """Packs a project of pip, and returns its manifest and sha256. All files are made below
+        `scratch`."""
         deed = f"pack {name} {version}"
         command = [self.program, "--json", "pack", "--wheels", f"--name={name}"]
         command += [f"--version={version}", f"--out={scratch}/out", *words]
@@ -140,7 +145,8 @@ class Releases:
         return parsed(deed, run(deed, command, settings))
 
     def start(self, executable: str) -> None:
-        """Makes the link that is run, in a directory whose first release this is."""
+        """Makes the link `current`, which names the program to run. Called when the directory has
+        got its first release. A link that exists stays as it is."""
         try:
             os.symlink(
                 os.path.relpath(executable, self.directory), os.path.join(self.directory, "current")

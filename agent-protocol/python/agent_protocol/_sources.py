@@ -1,4 +1,4 @@
-"""Where newer versions come from: an index of pip, a directory of published files, a URL."""
+"""The sources of newer versions: an index of pip, a directory of published files, a URL."""
 
 import json
 import os
@@ -31,21 +31,24 @@ def order(version: str) -> tuple[list[int], bool]:
 
 class Source(Protocol):
     def newest(self) -> Optional[str]:
-        """The newest version that is offered, or None if only add() can tell."""
+        """Returns the newest version that the source offers, or None if only add() finds it out."""
 
     def add(self, scratch: str) -> Any:
-        """Puts that version among the releases, and returns what `show` says of it."""
+        """Adds that version to the directory of releases. Returns what `agent-releases show` prints
+        about it."""
 
 
 class Index:
-    """An index of pip. The hashes that pip reports are those that pip then has to find."""
+    """An index of pip. newest() and add() ask pip for the hashes of all packages, and write them to
+    the requirements, so that pip refuses a package with another hash."""
 
     def __init__(
         self, releases: Releases, name: str, package: str, index: Optional[str], module: str
     ) -> None:
         self.releases, self.name, self.package = releases, name, package
         self.module = module
-        # Not by an option: what pip is told lies in the release for everybody to read.
+        # The index is not named by an option, since pip's options are stored in the release, where
+        # everybody can read them.
         self.environment = {} if index is None else {"PIP_INDEX_URL": index}
         self.pinned, self.version = "", ""
 
@@ -87,7 +90,7 @@ class Index:
 
 
 def read_manifest(path: str) -> Optional[dict[str, Any]]:
-    """The manifest in a file, or None if the file is not one."""
+    """Returns the manifest in a file, or None if the file is not a manifest."""
     try:
         with open(path, "rb") as file:
             manifest = json.loads(file.read(MANIFEST_BYTES_MAX))
@@ -117,7 +120,8 @@ class Directory:
             manifest = read_manifest(path)
             if not manifest or manifest.get("name") != self.name:
                 continue
-            # A release for this processor is better than the same one for all of them.
+            # If a version has a release for all processors and one for this processor, the release
+            # for this processor is taken.
             if manifest.get("arch") in ("any", here) and order(manifest["version"])[1]:
                 ranked = (order(manifest["version"]), manifest["arch"] == here)
                 found.append((ranked, manifest["version"], path))
@@ -131,7 +135,8 @@ class Directory:
 
 
 class Url:
-    """A manifest at a URL, which the publisher replaces: agent-releases fetches it, and knows."""
+    """A source that is one URL. The publisher replaces the manifest there by that of each newer
+    version. Only agent-releases fetches the manifest, so newest() does not know the version."""
 
     def __init__(self, releases: Releases, name: str, url: str, keys: str) -> None:
         self.releases, self.name, self.url = releases, name, url

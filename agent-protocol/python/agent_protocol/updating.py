@@ -1,8 +1,9 @@
-"""A daemon's own update: is there a newer version, it is put beside the present one, the upgrader
-replaces the daemon by it, and how that ended. See README.md, "A daemon that updates itself".
+"""Lets a daemon update itself: looks for a newer version, adds it to the directory of releases,
+waits until the upgrader has replaced the daemon by it, and reports how that ended. See README.md,
+"A daemon that updates itself".
 
-The ledger of agent-releases(1) says whether a version has failed. Agentify asks the upgrader: it
-follows the directory of releases.
+The ledger of agent-releases(1) says whether a version has failed. Nothing here requests the
+upgrade: agentify does, since it watches the directory of releases.
 """
 
 import os
@@ -131,8 +132,8 @@ def _current(listed: Any) -> Optional[str]:
 
 
 def _prune(place: Releases, listed: Any, keep: Optional[int]) -> Optional[str]:
-    """Why old releases could not be removed, or None. At the beginning, since the process that is
-    replaced does not see the end of a good upgrade."""
+    """Removes old releases, and returns why that failed, or None. Called before the upgrade, since
+    this process does not run any more after a good upgrade."""
     if keep is None or not listed or len(listed["releases"]) <= keep:
         return None
     try:
@@ -173,7 +174,8 @@ def _failed(release: Any, running: Optional[str], warning: Optional[str]) -> Upd
 
 
 def _newest_release(source: Source, listed: Any, running: Optional[str]) -> Any:
-    """The newest release: one that is there, or one that is fetched. None: none is newer."""
+    """Returns the newest release, and fetches it first if the directory does not have it. Returns
+    None if no release is newer than the running one."""
     version = source.newest()
     if version is not None:
         if running is not None and order(version) <= order(running):
@@ -195,7 +197,8 @@ def _newest_release(source: Source, listed: Any, running: Optional[str]) -> Any:
 
 
 class _Scratch(tempfile.TemporaryDirectory[str]):
-    """A directory of our own, without those that killed updates have left behind."""
+    """A temporary directory for this update. The constructor removes the temporary directories of
+    earlier updates whose processes are gone."""
 
     def __init__(self) -> None:
         place = tempfile.gettempdir()
@@ -217,8 +220,8 @@ def _ending(
     wait: float,
     warning: Optional[str],
 ) -> Update:
-    """Waits until the ledger says how the upgrade to this release has ended. What it said when
-    update() was called, `earlier`, is of an upgrade before."""
+    """Waits until the ledger says how the upgrade to this release has ended. `earlier` is what the
+    ledger said when update() was called; that belongs to an earlier upgrade, and does not count."""
     begun = time.monotonic()
     tried = False
     while True:
