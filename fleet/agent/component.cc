@@ -47,7 +47,8 @@ void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::
   look();
 }
 
-// Takes an event. A version may ask for a reboot; the end of its upgrade then reports that, too.
+// Takes an event. If the event ends an upgrade, adds whether the new version has asked for a
+// reboot.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };

@@ -124,8 +124,8 @@ void Neighbour::look_at_status() {
   take_status(*file.status);
 }
 
-// Ends what belonged to an upgrader process that is gone. An upgrade that it had under way has
-// ended with it, and that process may have reported the end.
+// Called when an upgrader process has gone: ends the upgrade that it had under way. Before it went,
+// that process may have written how the upgrade ended.
 void Neighbour::end_with_life() {
   request_.clear();
   told_.clear();
@@ -175,8 +175,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// Settles the component. If a wish's upgrade is still under way, it is requested again under its
-// own name, and found; if it has ended, its end is reported.
+// Settles the component. If a wish's upgrade is still under way, requests it again under the same
+// name, which the upgrader recognises. If the upgrade has ended, reports its end.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
   if (ending == nullptr) return component_.settle("", "");

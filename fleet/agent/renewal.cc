@@ -58,8 +58,8 @@ void Renewal::ask(const std::string& key_text) {
       write_record(CertificateRequest{.pem = request, .certificate = content_of_file(files_.own)}));
 }
 
-// Takes an answer. If this process has not asked for it, it may be an old one: it counts if its
-// certificate is better.
+// Takes an answer. An answer to a request of another process may be old: its certificate is used
+// only if it is valid for longer than the present one.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);

@@ -27,8 +27,8 @@ std::vector<std::string> with_loopback(const std::string& address) {
   return all;
 }
 
-// Returns the reason why these machines cannot have this role: a name that is no id, or that two of
-// them share. Returns an empty text if they can.
+// Returns why these machines cannot have this role: a name is not an id, or two machines have the
+// same name. Returns an empty text if they can have it.
 std::string why_not_different(const std::vector<CellMachine>& machines, const std::string& role) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     const CellMachine& one = machines[i];
@@ -50,7 +50,8 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
   return at == there.end() ? none : at->second;
 }
 
-// Returns the certificate that would not fit a new authority, or an empty text if there is none.
+// Returns the FILE of an existing certificate that was signed by the missing authority, so that it
+// would not be valid with a new one. Returns an empty text if there is none.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

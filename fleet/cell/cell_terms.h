@@ -33,11 +33,12 @@ struct CertificateWanted {
   int days = 0;
 };
 
-// The authority of clients and the one of members among themselves, then root, and for each machine
-// what it needs. Loopback stands beside each address.
+// Returns the certificates of a cell: first the authority that signs for clients, the authority
+// that the members use among themselves, and the user root; then those of each machine. A
+// certificate with an address is valid for loopback, too.
 [[nodiscard]] std::vector<CertificateWanted> certificates_of(const CellTerms& terms);
 
-// The name that the store and other controllers know a controller by.
+// Returns the FILE of the certificate that the controller on this machine shows to the store.
 [[nodiscard]] std::string controller_file(const std::string& machine);
 
 // The files that the directory has for one wanted certificate.
@@ -47,24 +48,27 @@ struct CertificateThere {
   std::string unfit = {};  // why the certificate cannot be used as it is; empty if it can
 };
 
-// Which certificates are made, for the key that is there or for a new one; or why none is made.
+// The certificates that are to be made, each for the key that the directory has or for a new key.
+// If `refused` is not empty, none is made.
 struct CertificatePlan {
   std::vector<CertificateWanted> make = {};
   std::vector<std::string> refused = {};  // a sentence for each reason
 };
-// A certificate that is there is never replaced, and never signed by an authority that is younger.
+// Decides which certificates to make. An existing certificate is never replaced. An authority whose
+// certificate and key are missing is not made anew if a certificate that it has signed still
+// exists.
 [[nodiscard]] CertificatePlan plan_certificates(
     const std::vector<CertificateWanted>& wanted,
     const std::map<std::string, CertificateThere>& there);
 
-// The settings of one member as etcd's variables: NAME=VALUE. `files` is the directory of its
-// certificates, `data` that of its database.
+// Returns the settings of one member as variables of etcd's environment, NAME=VALUE. `files` is the
+// directory of its certificates, and `data` that of its database.
 [[nodiscard]] std::vector<std::string> etcd_settings(const CellTerms& terms,
                                                      const CellMachine& member,
                                                      const std::string& files,
                                                      const std::string& data);
 
-// The URLs at which clients reach the members.
+// Returns the URLs at which clients reach the members.
 [[nodiscard]] std::vector<std::string> endpoints_of(const CellTerms& terms);
 
 }  // namespace fleet

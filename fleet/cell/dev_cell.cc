@@ -10,7 +10,8 @@ namespace {
 constexpr int person_days = 90;
 constexpr int port_max = 65'535;
 
-// Rounds of the start and of the stop: nodes say goodbye to a store that is still there.
+// The rounds in which programs are started and stopped. The store stops last, so that the nodes can
+// still write to it when they end.
 constexpr int store_starts = 0, others_start = 1;
 constexpr int nodes_stop = 0, controller_stops = 1, store_stops = 2;
 

@@ -36,7 +36,8 @@ struct DevTerms {
   int nodes = 3;
 };
 
-// A program that a trial cell starts, and the Debian package that has it: empty for one of ours.
+// A program that a trial cell starts, and the Debian package that contains it. The package is empty
+// for a program of this project.
 struct DevNeed {
   std::string_view program;
   std::string_view package;
@@ -56,14 +57,15 @@ struct DevNeed {
 
 // The directories below the trial's that must be there before its programs start.
 [[nodiscard]] std::vector<std::string> dev_directories(const DevTerms& terms);
-// A version of the sample daemon, as a script.
+// Returns the script that is this version of the sample daemon.
 [[nodiscard]] std::string dev_daemon(std::string_view version);
-// Commands of the shell that let fleetctl find the cell.
+// Returns the commands of the shell that set fleetctl's environment, so that fleetctl finds the
+// cell.
 [[nodiscard]] std::string dev_environment(const DevTerms& terms);
 // Returns the lines that the person reads once the cell is whole.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 
-// The ports as a file has them, and back; all are 0 if the text is not such a file's.
+// Converts the ports to the text of their file, and back. For any other text, all ports are 0.
 [[nodiscard]] std::string ports_text(const DevPorts& ports);
 [[nodiscard]] DevPorts ports_in(std::string_view text);
 

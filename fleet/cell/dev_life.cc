@@ -9,10 +9,12 @@ using upgrader::Time;
 
 constexpr Time start_limit{30'000};
 constexpr Time stop_limit{10'000};
-// As the service files have it: at first after a second, then less and less often.
+// The time before a program that has ended is started again. Each further end doubles the time, up
+// to doublings_max times, as in the service files.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
-// A program that has lived for so long counts as well, whatever it died of before.
+// A program that has run for this long counts as healthy: after its next end, the time before the
+// start is restart_first again.
 constexpr Time well_after{60'000};
 
 }  // namespace

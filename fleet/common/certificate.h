@@ -72,8 +72,8 @@ struct KeyProof {
 [[nodiscard]] std::string why_not_usable(const std::string& certificate, const std::string& name,
                                          const std::string& key);
 
-// Returns the revocation list with these serial numbers added, valid for so many days. If `before`
-// is empty, makes a new list.
+// A revocation list, or why there is none. with_revoked() returns the list `before` with these
+// serial numbers added, valid for this many days. If `before` is empty, it makes a new list.
 struct RevocationList {
   std::string list = {};  // empty if there is none
   std::string error = {};

@@ -85,7 +85,8 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
-  // A rest that ended long ago says nothing about the next driver of the same run.
+  // Forgets rests that ended long ago: they say nothing about how long the next driver of the same
+  // run will live.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

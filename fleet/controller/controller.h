@@ -1,5 +1,6 @@
 // fleet-controller at work: follows the rollouts, plans and desired versions and their drivers, and
-// begins a driver for each that has none. The store decides which of several controllers gets it.
+// begins a driver for each that has none. If several controllers want to drive the same one, the
+// store decides which of them does.
 #pragma once
 
 #include <uv.h>

@@ -121,8 +121,8 @@ void Driving::take_changes(const Changes& changes) {
   }
 }
 
-// Takes a trouble of the mirror. Only the first reading fails by it; after that the mirror reads
-// anew by itself, and tells what was missed.
+// Handles a trouble of the mirror. During the first reading, the trouble fails the reading. Later
+// the mirror reads everything again by itself, and reports the changes that it missed.
 void Driving::take_trouble() {
   if (!std::exchange(reading_, false)) return;
   mirror_ = nullptr;

@@ -1,4 +1,4 @@
-// Parts from which the groups of fleetctl's subcommands are made.
+// Functions by which the files option_*.cc define fleetctl's subcommands and their options.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -71,7 +71,8 @@ int restart_members(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// Makes the revocation list. Returns exit_done also if no list is wanted.
+// Makes the revocation list if the options ask for one. Returns the exit status, which is exit_done
+// if they do not.
 int make_list(const Options& options, const fleet::Identity& identity, std::string& list) {
   if (options.revocations.empty()) return exit_done;
   std::vector<std::string> serials;

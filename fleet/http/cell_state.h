@@ -62,7 +62,7 @@ class CellState {
   std::map<std::string, OneRollout> rollouts_;
   std::map<std::string, Plan> plans_;
   std::map<std::string, Desired> desired_;
-  // for each driven thing, the controller that drives it
+  // for each rollout, plan and desired version that is driven, the controller that drives it
   std::map<std::string, std::string> drivers_;
   std::map<std::string, bool> unread_;  // keys whose records cannot be read
   std::optional<Stop> stop_;

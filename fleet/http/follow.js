@@ -1,5 +1,5 @@
-// Reads what the page shows: the cell's state once, then its changes; draws again the parts that
-// they touch.
+// Reads the data that the page shows: first the cell's state, and then its changes. Each change
+// makes page.js draw the parts of the page again that it concerns.
 'use strict';
 
 const refusedTime = 10000;

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// So many nodes, those with the most bytes in the store, have a line of their own: a node that
-// fills the store is among them.
+// The number of nodes that have a line of their own: those with the most bytes in the store. A node
+// that fills the store is among them.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

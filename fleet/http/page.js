@@ -33,8 +33,8 @@ const quiet = text => make('div', {class: 'quiet'}, text);
 const size = bytes => bytes < 1048576 ? `${Math.ceil(bytes / 1024)} KiB`
   : `${(bytes / 1048576).toFixed(1)} MiB`;
 
-// An error whose message tells the user who has failed at what; any other error is a fault of the
-// page.
+// An error whose message is written for the user and says what has failed. Any other error is a
+// fault of the page itself.
 class Told extends Error {}
 
 const storeTrouble = reason => `The store cannot be heard: ${reason}`;

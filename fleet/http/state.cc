@@ -13,8 +13,8 @@
 namespace fleet {
 namespace {
 
-// Paths below these words are lists. One that has nothing in it is answered as an empty list, and
-// not as a path that does not exist.
+// Paths below these words are lists. The answer for a list without records is an empty list, and
+// not status 404.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};
 

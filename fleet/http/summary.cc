@@ -6,7 +6,8 @@
 namespace fleet {
 namespace {
 
-// At most so many names are listed, a screenful; a client that wants all asks for the nodes.
+// The most names in one list of the summary, about a screenful. A client that wants all names reads
+// the nodes.
 constexpr std::size_t names_max = 50;
 
 JsonTree object() {

@@ -23,9 +23,9 @@ inline constexpr std::int64_t batch_nodes_max = 1'000;
 // The most batches without a confirmation: a rollout with more of them takes days, so a person has
 // to say that it is meant.
 inline constexpr std::size_t batches_unasked_max = 100;
-// At most so many sizes in `--batches`. The last size is repeated, so that nobody needs many.
+// The most sizes in `--batches`. The last size is repeated, so that nobody needs many.
 inline constexpr std::size_t batch_sizes_max = 20;
-// At most so many labels in `--apart`: each costs one comparison for each node of each batch.
+// The most labels in `--apart`: each label costs one comparison for each node of each batch.
 inline constexpr std::size_t aparts_max = 8;
 // The limit for one label with its number in `--apart`.
 inline constexpr std::size_t apart_bytes_max = 255;

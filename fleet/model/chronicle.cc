@@ -25,8 +25,8 @@ static_assert((events_at_once + notes_at_once) * (key_bytes_max + 4 * text_bytes
 // The beginning of the subject of an event about a node's silence.
 constexpr std::string_view node_subject = "node/";
 
-// Returns whether the history wrote this event. An event `ordered` was written by another program,
-// together with the order.
+// Returns whether the controller that writes the history wrote this event. An event `ordered` was
+// written by the program that wrote the order.
 bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
@@ -81,8 +81,8 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 
-// Returns whether an event tells of a state whose end is another event. The event for the end can
-// only be written while this one is known.
+// Returns whether the event begins a state, such as silence, whose end gets an event of its own.
+// The event for the end can be written only while the first one is known.
 bool ChronicleTask::has_an_end(const FleetEvent& event) const {
   if (event.kind == "stopped") return true;
   const bool is_nodes = event.subject.starts_with(node_subject);
@@ -145,7 +145,8 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (last != nullptr && last->kind == "stopped") note(std::move(*event));
 }
 
-// Takes the events in first, so that the changes that they tell are not told again.
+// Takes in all records of a reading, the events first, so that no event is written again for a
+// change that has one already.
 void ChronicleTask::take_all(const Reading& reading) {
   const Ms prune_at = prune_at_;
   *this = ChronicleTask(time_);

@@ -11,8 +11,8 @@
 
 namespace fleet {
 
-// A write that is refused so often, on records that were read anew each time, counts as refused for
-// good.
+// After this many refusals, with all records read again before each try, the driver gives the write
+// up.
 inline constexpr int refusals_max = 20;
 
 class FutileWrites {

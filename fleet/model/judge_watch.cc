@@ -78,7 +78,7 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
     written_.reset();
     if (text == nullptr) return;
     const auto judge = read_record<RolloutJudge>(*text);
-    // A record that cannot be read is ignored, and written anew.
+    // If the record cannot be read, it is ignored here, and written again later.
     if (judge) written_ = judge.value();
   }
 }
@@ -239,7 +239,8 @@ void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
 void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool rolls = view.rollout && view.rollout->state == RolloutState::rolling;
   if (!rolls) {
-    // Afterwards nobody knows whether a node was silent all the time until the next look.
+    // The time from here to the next look does not count as seen: nobody will know whether a node
+    // was silent in between.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -275,7 +276,7 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   const auto left = std::count_if(control_.begin(), control_.end(),
                                   [this](const auto& node) { return unmoved_.contains(node); });
   if (left < judge_control_min || order != NodeOrder::random) return;
-  // There is a control, and as long as it is not compared nothing can be said.
+  // The rollout has a control. Until the control has been compared, there is no verdict.
   const CohortCount& control = compared.control;
   const bool is_early = now < began_at_ + judge_delay_ms + judge_look_ms;
   const bool is_unheard = control.at_risk + control.failed < judge_control_min;

@@ -79,7 +79,7 @@ class JudgeWatch {
   };
   // A node that is watched.
   struct Part {
-    // the time from which it is watched; none if it is watched already
+    // the time from which the node is watched; no value if it is watched already
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
     bool is_lost = false;  // silent with many other nodes: watched again when it is heard

@@ -55,8 +55,8 @@ void NodeCommander::take(const CommandSeen& event) {
 void NodeCommander::take(const CommandGone&) {
   seen_.reset();
   begin_at_.reset();
-  // A command that has not acted yet never will; for one that acts, the action itself brings the
-  // end.
+  // A command that has not begun to act is dropped. A command that acts already ends when its
+  // action ends.
   if (job_ && job_->stage != Job::Stage::acting) job_.reset();
 }
 
