@@ -23,7 +23,7 @@ constexpr int share_pairs = 15;
 // A gap is measured in more runs, since a few may be over its bar.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
-// In each run; the upgrader begins one pair, the minimal program the other.
+// The pairs in each run. The upgrader goes first in one pair, the minimal program in the other.
 constexpr int gap_pairs = 2;
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},

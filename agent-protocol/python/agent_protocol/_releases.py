@@ -120,8 +120,8 @@ class Releases:
         return self._run(f"read release {version}", "show", version)
 
     def add(self, manifest: str, name: str, trust: str) -> Any:
-        """Adds the release that a manifest (a path or a URL) describes. Returns what `agent-releases
-        show` prints about it."""
+        """Adds the release that a manifest (a path or a URL) describes. Returns what
+        `agent-releases show` prints about it."""
         return self._run(f"add {manifest}", f"--name={name}", "add", manifest, trust)["release"]
 
     def prune(self, keep: int) -> None:

@@ -25,7 +25,8 @@ inline void must(bool holds, const char* otherwise, std::string_view about = "")
     throw Finding{std::string(otherwise) + (about.empty() ? "" : ": ") + printable(about)};
 }
 
-// How often a second implementation was asked and gave the same answer.
+// The number of times that a target has compared the tested code with a second implementation, and
+// both gave the same answer.
 inline std::uint64_t comparisons = 0;
 
 struct Target {

@@ -11,7 +11,8 @@ namespace {
 // The time limit for waits that must fail.
 constexpr auto patience = std::chrono::seconds(3);
 
-// Points at which the real upgrader is good.
+// The names of points that the real upgrader passes. In the last one, no step has the name that it
+// gives.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
 constexpr const char* with_the_lock =

@@ -26,7 +26,8 @@ struct Worker {
   std::size_t next = 0;
 };
 
-// Sends `INDEX TEXT` for each task. `first` is the task after one that has ended a worker.
+// Does every `step`-th task from `first` on, and sends the packet `INDEX TEXT` for each. If a
+// worker dies, the next worker begins with the task after the one that killed it.
 [[noreturn]] void toil(int fd, std::size_t first, std::size_t count, std::size_t step,
                        const std::function<std::string(std::size_t)>& task) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -30,7 +30,8 @@ struct Story {
   enum class With {
     nothing,
     way_back,  // --control, --previous and --attempts
-    // As way_back, and AGENT's link names a version that fails at once; no upgrade is requested.
+    // The options of way_back. AGENT's link names a version that fails at once, and nobody requests
+    // an upgrade.
     boot,
     standby,  // --fallback=warm
   };

@@ -10,8 +10,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The only time limits in the exploration. some_limit passes before an agent has been silent for so
-// long that the log reports its missing `hello`.
+// The exploration uses no other time limits than these. some_limit is shorter than the time after
+// which the log reports a missing `hello`.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};

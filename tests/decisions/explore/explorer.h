@@ -28,7 +28,8 @@ struct Exploration {
   std::set<PhaseStep> phase_steps;
   std::set<PhaseStep> signalled_steps;  // the steps by SIGTERM and SIGQUIT
   std::size_t running_states = 0;
-  // Each with the shortest story that leads to it, as a scenario.
+  // The violations that were found. Behind each stands the shortest story that leads to it, written
+  // as a scenario.
   std::vector<std::string> violations;
   std::vector<std::vector<Move>> ways;  // the moves of these stories
 };

@@ -44,7 +44,8 @@ struct Request {
   std::string id;
   bool by_signal = false;
   bool by_control = false;
-  // To the executable that AGENT names, whose link is put back if the upgrade fails.
+  // The request is for the executable that AGENT names: if the upgrade fails, AGENT's link is put
+  // back.
   bool of_agent = false;
   std::string owed = {};  // the name under which an operator waits for an answer
   bool told = false;      // the active agent knows the id

@@ -1,4 +1,5 @@
-// How durations are read: those of the upgrader's options, and the longer ones that tools take.
+// Tests how durations are parsed: those in the upgrader's options, and the longer ones that tools
+// accept.
 #include "base/duration.h"
 
 #include <catch2/catch.hpp>

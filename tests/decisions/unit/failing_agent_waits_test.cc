@@ -1,5 +1,5 @@
 // Tests how long the agent's library waits in the kernel: in one long call and not in many short
-// ones, no longer than it has nothing to do, and not at all where the interface forbids it.
+// ones, only while it has nothing to do, and not at all in calls that must not wait.
 #include <cerrno>
 #include <chrono>
 #include <limits>

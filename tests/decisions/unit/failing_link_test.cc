@@ -62,8 +62,9 @@ TEST_CASE("a proof that cannot be had fails, and changes nothing") {
   const Releases releases;
   const Link link = releases.link();
   const Program two = program_of(releases.two);
-  // In this order: looks at the link's directory, at the executable and at the link; makes the
-  // fresh link; looks at the executable's directory; syncs the executable and that directory.
+  // Each row makes one call of prove() fail. The rows have the order of the calls: prove() looks at
+  // the link's directory, at the executable and at the link; makes the fresh link; looks at the
+  // executable's directory; syncs the executable and that directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::readlinkat, 0},
@@ -89,8 +90,9 @@ TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and 
   Releases releases;
   Link link = releases.link();
   const Program two = program_of(releases.two);
-  // In this order: looks at the link's directory and at the executable; makes the fresh link and
-  // looks where it leads; syncs the link's directory.
+  // Each row makes one call of commit() fail. The rows have the order of the calls: commit() looks
+  // at the link's directory and at the executable; makes the fresh link and looks where it leads;
+  // syncs the link's directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::stat, 1},
@@ -397,7 +399,7 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   Releases releases;
   const TemporaryDirectory elsewhere;
   const bool is_resolved = GENERATE(true, false);
-  // Whether the old path leads to another program now.
+  // If true, the old path leads to another program now; if false, to none.
   const bool to_another = GENERATE(false, true);
   if (to_another) elsewhere.write("two", "#!/bin/true\n");
   const std::string agents = releases.directory / "agents";

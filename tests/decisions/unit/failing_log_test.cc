@@ -161,7 +161,7 @@ TEST_CASE("a broken rule is told where that takes no time, and ends the upgrader
   const Stream pipe = make_pipe();
   const bool full = GENERATE(false, true);
   if (full) fill(pipe.write);
-  // Whether fstat() cannot tell the type of standard error.
+  // If true, fstat() fails, so that the upgrader does not know the type of standard error.
   const bool unknown = GENERATE(false, true);
   const pid_t pid = ::fork();
   if (pid == 0) {

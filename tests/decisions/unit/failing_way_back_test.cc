@@ -84,8 +84,9 @@ TEST_CASE("a commit that fails behind the link of --previous leaves that as it w
   const std::string before = GENERATE("", "two");
   const Releases releases(before);
   Link link = releases.link_with_previous();
-  // In this order: makes the fresh link of --previous and syncs its directory; looks at the
-  // directory of AGENT's link and at the executable; makes the fresh link; syncs its directory.
+  // Each row makes one call of commit() fail. The rows have the order of the calls: commit() makes
+  // the fresh link of --previous and syncs its directory; looks at the directory of AGENT's link
+  // and at the executable; makes AGENT's fresh link; syncs its directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::symlinkat, 0},
                                                         {Call::fsync, 0},
                                                         {Call::fstat, 0},

@@ -98,7 +98,6 @@ only_planted() {
   fi
 }
 
-# Makes the check NAME on a copy of the tree in which its canary has planted violations.
 # Runs the check NAME on a copy of the tree in which its canary has planted violations.
 try_canary() {
   renew_copy || { fail "$1, canary" 'no copy of the tree can be made'; return; }

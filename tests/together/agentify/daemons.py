@@ -254,7 +254,8 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# One daemon for each way to record that. Both refuse to run beside another one.
+# The daemons for the canary, one for each way in which a daemon records that another one runs. Both
+# refuse to run beside another one.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 

@@ -141,7 +141,8 @@ class Double:
             environment["LISTEN_PID"] = "0"
         self.lock_file = None
         if lock:
-            # The lock may be another double's, as for the next agent of the same upgrader.
+            # `lock` may be the open file of another double: two agents of one upgrader share its
+            # lock.
             self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
             fcntl.flock(self.lock_file, fcntl.LOCK_EX)
             environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)

@@ -358,7 +358,8 @@ Walk walk(const Terms& terms) {
       const Actions actions = then.adapter.step(happening.event, then.now);
       ++result.steps;
       std::string wrong = judge(actions, then.world);
-      // The loop would turn without end, and hear of nothing else.
+      // If the adapter waited for a deadline that has passed, the real loop would turn for ever and
+      // read no other event.
       const auto later = then.adapter.next_deadline();
       if (std::holds_alternative<TimePassed>(happening.event) && later && *later <= then.now) {
         wrong = "a deadline that has passed is still waited for";

@@ -131,7 +131,8 @@ def points():
     most = {}
     for (name, _), count in counts.items():
         most[name] = max(most.get(name, 0), count)
-    # At least one call of every kind, and not always the first.
+    # Chooses at least one call of every kind. Its first chosen call is not always the first that
+    # the program makes.
     chosen = []
     for kind, name in enumerate(sorted(most)):
         first = kind % min(STEP, most[name])

@@ -57,7 +57,8 @@ def answers():
         return False
 
 
-# In the place of a daemon's program: its check passes, and it dies.
+# A script that replaces a daemon's program: it succeeds when it is run to check, and dies when it
+# is started.
 DYING = """#!/bin/sh
 case "$*" in *-t* | *-c*) exit 0 ;; esac
 exit 3
@@ -112,7 +113,8 @@ def play_run():
     play_upgrades(typed, "nginx")
 
 
-# Listens where the page says, and has what Debian's own configuration lacks.
+# A configuration of haproxy, which listens on the port that the page names. Debian's own
+# configuration has no `frontend`.
 HAPROXY = """defaults
   mode http
   timeout client 5s
@@ -145,7 +147,8 @@ def play_haproxy():
     subprocess.run(["mount", "--bind", "/run/haproxy.cfg", "/etc/haproxy/haproxy.cfg"], check=True)
     for block in (after, before):
         typed = Typed()
-        # It is installed, and no init runs here.
+        # haproxy is installed already, and no init runs here, so apt-get and systemctl are replaced
+        # by functions.
         typed.type("apt-get() { command -v haproxy; }; systemctl() { :; }")
         for command in block[:-1]:
             assert typed.type(command) == 0, command

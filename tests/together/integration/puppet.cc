@@ -4,9 +4,8 @@
 //
 // PUPPET_DIR names the test's directory. There the puppet connects to `socket`, holds `active.lock`
 // from the moment it reads `activate` until it dies, and appends to `events` and to `violations`.
-// Packets to the test: I introduction (pid, then argv, NUL-separated), L line, E end of input,
-// S signal, A answer to a command. Packets from the test: a command's name, a space, its argument.
-// S signal, A answer to a command. Packets from the test: a command's name, a space, its argument.
+// Packets to the test: I introduction (pid, then argv, NUL-separated), L line, E end of input, S
+// signal, A answer to a command. Packets from the test: a command's name, a space, its argument.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

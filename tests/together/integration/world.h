@@ -31,7 +31,8 @@ struct Start {
   Texts options{};
   std::string agent{};  // AGENT; the puppet if empty, no AGENT at all if "-"
   Texts args{};         // AGENT's arguments
-  // Added to the test's own; in LISTEN_PID=self, self becomes the pid.
+  // Variables that are added to the test's own environment. The value of LISTEN_PID=self becomes
+  // the upgrader's pid.
   Texts environment{};
   std::function<void()> before_exec{};  // called in the child that becomes the upgrader
 };

@@ -1,5 +1,5 @@
-# notify-watchdog beside a FIFO in the place of the device, a socket in the place of init's, and a
-# program that does what the test tells it.
+# The surroundings of notify-watchdog in its tests: a FIFO instead of the device, a socket instead
+# of init's, and a program that obeys the test.
 import os
 import select
 import socket

@@ -1,4 +1,5 @@
-// When the device is fed, and whether it is stopped at the end: notify-watchdog's decisions.
+// Tests notify-watchdog's decisions: when it feeds the device, and whether it stops the device at
+// the end.
 #include "tools/notify-watchdog/guard.h"
 
 #include <catch2/catch.hpp>

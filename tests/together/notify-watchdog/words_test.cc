@@ -1,4 +1,4 @@
-// notify-watchdog's command line, and the notifications that it understands.
+// Tests how notify-watchdog parses its command line and notifications.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>

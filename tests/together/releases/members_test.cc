@@ -1,5 +1,5 @@
-// Decisions on names alone: the names that an archive may have, the releases that are pruned, and
-// the files that a crash has left.
+// Tests decisions that depend on names alone: which names an archive may contain, which releases
+// are pruned, and which files a crash has left behind.
 #include <catch2/catch.hpp>
 #include <set>
 

@@ -6,8 +6,7 @@
 // can: after an agent's last words and stray output comes its exit and nothing else (IO-2); after
 // the upgrader's end comes nothing; no deadline is judged before it has passed; an `activate` is
 // lost only to an agent that was sent one; and a request that contradicts itself (`healthy` with a
-// trial of 0) is malformed to the codec. The other edges are those that the shell allows. shell
-// allows.
+// trial of 0) is malformed to the codec. The other edges are those that the shell allows.
 #pragma once
 
 #include <array>

@@ -77,7 +77,7 @@ class MapGuide : public Guide {
   const Sheet& sheet_;
   const Follower& follower_;
   std::deque<std::uint32_t> way_;  // moves yet to be made
-  // One before each of these moves; empty if the way needs no deadline.
+  // The pauses, one before each move of way_. Empty if the way needs no deadline.
   std::deque<Duration> pauses_;
   SaidTimes said_;
   std::uint32_t expected_ = 0;  // the place to which the present move must lead

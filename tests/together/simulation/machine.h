@@ -93,7 +93,7 @@ class Process {
   bool activated = false;  // all of `activate` is in the pipe
   std::string incoming;    // the line that is being written to the process
   std::size_t taken = 0;   // bytes that have been written to its input
-  // `taken` when the shell began to look, if there was room for more.
+  // The value of `taken` when the shell began to look; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
   bool owes_word = false;     // its hello has the feature readiness, and it has not said healthy
   bool is_fallback = false;   // its welcome said `fallback`
