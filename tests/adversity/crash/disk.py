@@ -15,11 +15,11 @@ KEPT, LOST, ZEROS = "kept", "lost", "zeros"
 
 
 class TooMany(Exception):
-    """So many states that not all of them can be built: the story must be cut shorter."""
+    """There are so many states that not all of them can be built: the story must be cut shorter."""
 
 
 class Operation:
-    """One change, to an entry of a directory or to the content of a file."""
+    """One change to an entry of a directory, or to the content of a file."""
 
     def __init__(self, words, owner, kind, detail):
         self.words = words
@@ -49,7 +49,7 @@ class Node:
 
 
 class Tree:
-    """Directories, files and links, by number; 0 is the root."""
+    """A tree of directories, files and links, each with a number; number 0 is the root."""
 
     def __init__(self, nodes):
         self.nodes = nodes
@@ -58,7 +58,7 @@ class Tree:
         return Tree([node.copy() for node in self.nodes])
 
     def find(self, path, follow=False, hops=8):
-        """The number of the node that a path from the root names, or None."""
+        """Returns the number of the node that a path from the root names, or None."""
         number, parts = 0, [part for part in path.split("/") if part and part != "."]
         way = [0]
         for index, part in enumerate(parts):
@@ -108,7 +108,7 @@ class Tree:
             node.content = before + text + node.content[offset + len(text):]
 
     def picture(self, number=0, path=""):
-        """All that is there, in words that are equal for equal trees."""
+        """Returns everything in the tree as text, which is equal for equal trees."""
         node = self.nodes[number]
         if node.kind != "directory":
             return ((path, node.kind, node.content, node.mode if node.kind == "file" else 0),)
@@ -135,7 +135,7 @@ def materialise(picture, where):
 
 
 class Disk:
-    """The directory `root` as it is, and how it came to be so."""
+    """The directory `root` as it is now, and the operations that led to it."""
 
     def __init__(self, root):
         self.root = root
@@ -259,16 +259,17 @@ class Disk:
     # ---- the states after a power cut
 
     def said(self, moment):
-        """What had been said when the power was cut."""
+        """Returns the texts that had been printed when the power was cut."""
         return [text for at, text in self.marks if at < moment]
 
     def open_at(self, moment):
-        """The operations that may have been lost by then."""
+        """Returns the operations that a power cut at this moment may lose."""
         return [operation for operation in self.operations if operation.at < moment
                 and (operation.synced is None or operation.synced >= moment)]
 
     def fates_at(self, moment, states_max, finely):
-        """What may have become of each of these; torn as finely as the number of states allows."""
+        """Returns the operations that may be lost, and for each the list of its possible fates. A
+        write may be torn at as many places as the limit for states allows."""
         pending = self.open_at(moment)
         everywhere = [lambda size: range(1, size)] if finely else []
         for torn in (*everywhere, lambda size: (1, size // 2, size - 1), lambda size: (size // 2,)):
@@ -278,21 +279,21 @@ class Disk:
         raise TooMany(f"{math.prod(map(len, fates))} states at moment {moment}")
 
     def states(self, moment, states_max, finely=False):
-        """Every state, each as (what became of the pending operations, the tree)."""
+        """Yields every state, each as (the fates of the pending operations, the tree)."""
         pending, fates = self.fates_at(moment, states_max, finely)
         build = self.builder(moment, pending)
         for choice in itertools.product(*fates):
             yield choice, build(choice)
 
     def some_states(self, moment, luck, count):
-        """So many states at random, where all would be too many."""
+        """Yields `count` random states, where there are too many to build all."""
         pending, fates = self.fates_at(moment, math.inf, False)
         build = self.builder(moment, pending)
         for _ in range(count):
             yield build([luck.choice(each) for each in fates])
 
     def builder(self, moment, pending):
-        """A function that makes a tree of what became of the pending operations."""
+        """Returns a function that makes the tree for given fates of the pending operations."""
         done = [operation for operation in self.operations if operation.at < moment]
         sure = done.index(pending[0]) if pending else len(done)
         base = self.first.copy()

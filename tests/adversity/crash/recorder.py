@@ -20,7 +20,7 @@ os.umask(UMASK)
 
 
 class Misread(Exception):
-    """A call that this recorder does not understand: better no answer than a wrong one."""
+    """The recorder does not understand a call: no answer is better than a wrong one."""
 
 
 def text_of(escaped):
@@ -28,7 +28,7 @@ def text_of(escaped):
 
 
 class Argument:
-    """A text, a descriptor with its path, or a word."""
+    """An argument of a call: a text, a descriptor with its path, or a word."""
 
     def __init__(self, match):
         self.text = text_of(match[1]) if match[1] is not None else None
@@ -60,7 +60,8 @@ class Call:
         return re.search(r"\b" + name + r"\b", self.words) is not None
 
     def path(self, index):
-        """The path that a text names, or a descriptor and a text."""
+        """Returns the path that this argument names: a text, a descriptor, or a text behind the
+        descriptor of its directory."""
         argument = self.arguments[index]
         if argument.text is None:
             return argument.path
@@ -71,7 +72,7 @@ class Call:
 
 
 def strace(log, command, inject=None):
-    """The command that runs `command` and has its calls written to `log`."""
+    """Returns the command that runs `command` and writes its calls to `log`."""
     options = ["-e", f"inject={inject}"] if inject else []
     # In a build with sanitizers: a traced process cannot be searched for leaks.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:verify_asan_link_order=0"
@@ -80,7 +81,7 @@ def strace(log, command, inject=None):
 
 
 class Recorder:
-    """Gives the calls of one program after the other to a disk."""
+    """Passes the calls of one program, one after the other, to a disk."""
 
     def __init__(self, disk):
         self.disk = disk

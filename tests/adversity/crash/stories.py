@@ -12,7 +12,7 @@ PATIENCE_LOOKS = 4000   # looks of some milliseconds each: longer than any machi
 
 
 class Broken(Exception):
-    """The story did not go as it is told, so nothing can be said of what it shows."""
+    """The story did not go as it should, so its states prove nothing."""
 
 
 def wait_until(condition, what):
@@ -67,7 +67,8 @@ def write(path, text, mode):
 
 
 class LinkStory:
-    """A release is put in place, as the manual page says, and the upgrader commits it."""
+    """The story of a commit: a release is put in place, as the manual page says, and the upgrader
+    commits it."""
 
     # For each story: the path of AGENT's link and its target, the path of the new release, and a
     # file that a killed upgrader has left, or None.
@@ -120,7 +121,8 @@ class LinkStory:
             raise Broken("nothing was committed")
 
     def verdict(self, moment, tree):
-        """What the state says by itself: (which release the link names, what is wrong)."""
+        """Judges a state by itself. Returns (which release the link names, what is wrong or
+        None)."""
         new = tree.find(self.new)
         told = any(b'"type":"stop"' in text for text in self.disk.said(moment))
         if told and (new is None or tree.nodes[new].content != self.complete[self.new]):
@@ -141,14 +143,16 @@ class LinkStory:
         return ("new" if whole == [self.new] else "old"), None
 
     def question(self, place, _moment):
-        """What the real code is asked about a state that has been made in a directory."""
+        """Returns the paths that the real code is asked about, for a state that was made in
+        `place`."""
         return [os.path.join(place, path) for path in (self.link, self.old, self.new)]
 
 
 # ---- the position
 
 class PositionStory:
-    """The sample agent follows a log that is rotated, is handed over, killed and started again."""
+    """The story of a position: the sample agent follows a log that is rotated; it is handed over,
+    killed and started again."""
 
     JUDGE = "judge_position"
     TEMPORARY = ".tmp"
@@ -193,7 +197,7 @@ class PositionStory:
         os.rename(self.log, self.log + ".1")
 
     def copy_input(self):
-        """The input as it is now, the files themselves under names of their own."""
+        """Links the present files of the input into a new directory, and returns its path."""
         self.copies += 1
         copy = os.path.join(self.scratch, f"input-{self.copies}")
         os.mkdir(copy)
@@ -299,7 +303,8 @@ class PositionStory:
         self.stop()
 
     def verdict(self, moment, tree):
-        """What the state says by itself: (how far the position is, what is wrong)."""
+        """Judges a state by itself. Returns (how far the position has come, what is wrong or
+        None)."""
         number = tree.find("state/position")
         text = tree.nodes[number].content if number is not None else b""
         promised = [json.loads(said)["state"].encode() for said in self.disk.said(moment)
@@ -316,7 +321,7 @@ class PositionStory:
 
 
 def next_of(text):
-    """The number of the next record, from a position."""
+    """Returns the number of the next record, which the text of a position contains."""
     for line in text.split(b"\n"):
         if line.startswith(b"next "):
             return int(line[5:] or 0)

@@ -13,7 +13,8 @@ WHOLE_COUNT = re.compile(r"\d+ (/[^\n]*)\n[^\n]*\n")
 
 
 class WayBackStory(LinkStory):
-    """The link of --previous is made to name the old version, then AGENT's link the new one."""
+    """The story of a commit with --previous: the link of --previous is made to name the old
+    version, and then AGENT's link to name the new one."""
 
     # For each story: the path of AGENT's link and its target; the path of the link of --previous
     # and its target, or None if there is no such link; the target of AGENT's link at the end; and
@@ -83,13 +84,14 @@ class WayBackStory(LinkStory):
 
     @staticmethod
     def named(tree, link):
-        """The path of the file that a link names, None where nothing is there."""
+        """Returns the path of the file that a link names, or None if there is no such file."""
         number = tree.find(link, follow=True)
         names = tree.nodes[tree.find("releases")].content
         return next(("releases/" + name for name, node in names.items() if node == number), None)
 
     def verdict(self, moment, tree):
-        """What the state says by itself: (which release AGENT's link names, what is wrong)."""
+        """Judges a state by itself. Returns (which release AGENT's link names, what is wrong or
+        None)."""
         agent, previous = self.named(tree, self.link), self.named(tree, self.previous)
         kind = "new" if agent == self.new else "old"
         if agent not in (self.old, self.new):

@@ -17,7 +17,7 @@ KEPT = "kept-"
 
 
 def read(path):
-    """The inputs by name, in the order of the file."""
+    """Returns the inputs by their names, in the order of the file."""
     inputs = {}
     for number, line in enumerate(pathlib.Path(path).read_text("ascii").splitlines(), 1):
         if line.startswith("#"):

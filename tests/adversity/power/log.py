@@ -9,7 +9,7 @@ HEADER = struct.Struct("<QQQQ")
 
 
 class Entry:
-    """One write, or one flush: a flush covers every write before it."""
+    """One write or one flush to the disk. A flush covers every write before it."""
 
     def __init__(self, sector, flags, data):
         self.offset = sector * SECTOR
@@ -34,8 +34,9 @@ def read_log(path):
 
 
 def unflushed(entries, cut, obeys=lambda number: True):
-    """The numbers of the writes before `cut` that no flush has covered. `obeys` says of each flush
-    whether the disk obeys it."""
+    """Returns the place behind the last flush before `cut`, and the numbers of the writes from
+    there to `cut`, which no flush has covered. `obeys` says of each flush whether the disk obeys
+    it."""
     last = number = 0
     for at, entry in enumerate(entries[:cut]):
         if entry.flushes:
@@ -47,8 +48,9 @@ def unflushed(entries, cut, obeys=lambda number: True):
 
 
 def state(base, entries, cut, random, obeys=lambda number: True, size=None):
-    """The disk after a cut before entry `cut`: all flushed writes, and of the others none, all,
-    some, or some of their sectors. Returns the disk, and in words which."""
+    """Builds the disk after a cut before entry `cut`. It has all flushed writes; of the others it
+    has none, all, some, or some of their sectors. Returns the disk, and which of these it has, in
+    words."""
     last, loose = unflushed(entries, cut, obeys)
     how = random.choice(["none", "all", "some", "torn"]) if loose else "none"
     kept = {"none": set(), "all": set(loose)}.get(

@@ -19,8 +19,8 @@ class Kernel:
                       for path in Path(root).glob("lib/modules/*/kernel/**/*.ko")}
 
     def modules(self, names):
-        """These and what they need, each behind those that it needs. What the kernel has built in
-        is not a module."""
+        """Returns the files of these modules and of those that they need, each behind those that it
+        needs. A module that is built into the kernel has no file."""
         order = []
 
         def add(name):
@@ -37,7 +37,7 @@ class Kernel:
 
 
 def initramfs(path, files, links=()):
-    """A cpio archive: `files` maps names to (mode, bytes)."""
+    """Writes a cpio archive to `path`. `files` maps names to (mode, bytes)."""
     out = bytearray()
 
     def put(name, mode, data, number):
@@ -62,14 +62,14 @@ def initramfs(path, files, links=()):
 
 
 def libraries_of(program):
-    """The files that the loader needs for a program; none for a static one."""
+    """Returns the files that the loader needs for a program; none for a static one."""
     found = subprocess.run(["ldd", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                            text=True).stdout
     return re.findall(r"(/\S+) \(0x", found)
 
 
 def guest_files(kernel, init, others, modules, config):
-    """The files of a machine: `others` maps names to paths on this machine."""
+    """Returns the files of a machine. `others` maps names in the machine to paths on this host."""
     files = {"bin/busybox": (0o755, Path("/bin/busybox").read_bytes()),
              "init": (0o755, Path(init).read_bytes()),
              "config": (0o644, "".join("%s='%s'\n" % pair for pair in config.items()).encode())}

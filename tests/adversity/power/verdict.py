@@ -18,8 +18,9 @@ def summary(told):
 
 
 def wear(entries, notes, begin, end):
-    """What the disk gets between two notes that begin so, with all else that is written there:
-    medians of the writes, the KiB and the flushes."""
+    """Returns the medians of the number of writes, their KiB and the number of flushes, between a
+    note that begins with `begin` and the next one, which begins with `end`. Other writes in that
+    time are counted, too."""
     spans = [entries[one + 1:other] for (one, word), (other, next_word) in zip(notes, notes[1:])
              if word.startswith(begin) and next_word.startswith(end)]
     if not spans:
@@ -30,7 +31,7 @@ def wear(entries, notes, begin, end):
 
 
 class Expected:
-    """What the notes before a cut allow."""
+    """The states that the notes before a cut allow."""
 
     def __init__(self, notes):
         self.link = set()      # the versions that AGENT's link may name
@@ -50,7 +51,8 @@ class Expected:
 
 
 def violations_of(expected, seen):
-    """In words, one each. `seen`: the lines that the second machine has told of one state."""
+    """Returns the violations in one state, each in words. `seen` has the lines that the second
+    machine has printed about it."""
     facts = {}
     for line in seen:
         word, _, rest = line.partition(" ")
@@ -79,7 +81,8 @@ def violations_of(expected, seen):
 
 
 def violations(told, states):
-    """`states`: for each state, the notes before its cut, and how it was made, in words."""
+    """Returns the violations in all states. `states` has, for each state, the notes before its cut,
+    and in words how it was made."""
     seen = {}
     for line in told:
         if line.startswith("state "):
