@@ -16,7 +16,7 @@ GAP_ROW = re.compile(
 
 
 class Picture:
-    """Shapes and texts, 360 units wide."""
+    """A picture of shapes and texts, 360 units wide."""
 
     def __init__(self, height, title):
         self.height, self.title, self.parts = height, title, []

@@ -16,7 +16,8 @@ def tell(text, kind=" "):
 
 
 class Timeline:
-    """Reads the watch in a thread of its own, and tells the store's records."""
+    """Reads the watch in a thread of its own, and prints changes of the store's records in
+    words."""
 
     def __init__(self, cell, root):
         self.root = root

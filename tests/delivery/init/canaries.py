@@ -16,7 +16,7 @@ class Canary:
 
 
 class RunitWith(Runit):
-    """runit with another run script: each (old, new) has been replaced in it."""
+    """runit with a changed run script, in which each `old` has been replaced by its `new`."""
 
     def __init__(self, *replacements, crash_seconds_max=Runit.crash_seconds_max):
         self.crash_seconds_max = crash_seconds_max
@@ -37,7 +37,8 @@ def becomes_ready(check):
 
 
 def upgrade_by_restart(check):
-    """As where there is no upgrader; judged as an upgrade is."""
+    """Upgrades by a restart of the service, as without an upgrader, and demands what an upgrade
+    must keep."""
     before = check.seen_by_init()
     check.service.add_release("6.0.0")
     check.service.relink("6.0.0")
@@ -47,7 +48,8 @@ def upgrade_by_restart(check):
 
 
 def power_cut_with_link(check):
-    """As where the operator's link stays on what is being tried."""
+    """Cuts the power on trial after the operator's link has been made to name the version on trial,
+    as if it had stayed so."""
     check.ask_by_link()
     check.wait_for_trial("8.5.0")
     check.service.link_to(UNTRIED)

@@ -29,7 +29,7 @@ STOP_SECONDS_MAX = 10  # until nothing is left after init has said that the serv
 
 
 class Check:
-    """What the checks share: the machine, its init, and the service on it."""
+    """The parts that all checks share: the machine, its init, and the service on it."""
 
     def __init__(self, init, machine, service, keep):
         self.init = init
@@ -43,7 +43,7 @@ class Check:
                    lambda: self.init.is_up(self.machine))
 
     def seen_by_init(self):
-        """What would change if init had noticed anything."""
+        """Returns facts that change if init notices anything."""
         return (self.service.main(), self.init.main_pid(self.machine, self.service),
                 self.init.restarts(self.machine))
 
@@ -77,7 +77,8 @@ class Check:
         self.works("1.0.1")
 
     def upgrade_by_init(self):
-        """To what the link names; the agent then asks for the newest again by itself."""
+        """Makes init request an upgrade to the version that the link names. That version then
+        requests the newest one by itself."""
         self.service.relink(FIRST)
         self.init.upgrade(self.machine)
         self.service.wait_for_event("1.0.0 committed sigusr2-1")
@@ -119,7 +120,8 @@ class Check:
                    lambda: self.service.main() not in (None, before))
 
     def quick_crashes(self):
-        """An agent that cannot start, and then one that can: init has not given up meanwhile."""
+        """Runs an agent that ends at every start, and then a good one. Init must not have given up
+        in between."""
         self.service.break_agent()
         self.service.link_to(BROKEN, PREVIOUS)  # and no previous version either
         self.machine.kill(self.service.agents()[0])
@@ -131,7 +133,8 @@ class Check:
         self.service.relink(FIRST, PREVIOUS)
 
     def memory_runs_out(self):
-        """In a candidate: the kernel kills it, and the service goes on."""
+        """Lets memory run out in a candidate. The kernel must kill the candidate, and the service
+        must go on."""
         if not self.machine.limit_memory(MEMORY_LEFT):
             raise NotHere("no controller of memory in the unified hierarchy")
         before, killed = self.seen_by_init(), self.machine.memory_kills()
@@ -156,7 +159,8 @@ class Check:
         demand(running.samefile(place), "the old file of the upgrader still runs")
 
     def power_cut(self):
-        """In the middle of a trial, which the agent asked for, and then an operator by the link."""
+        """Cuts the power in the middle of a trial: first a trial that the agent requested, then one
+        that an operator requested by the link."""
         for ask in (lambda: self.service.add_script("8.5.0", NEVER_HEALTHY), self.ask_by_link):
             committed = self.service.linked()
             ask()
@@ -167,7 +171,8 @@ class Check:
             self.service.start_writing()
 
     def power_goes(self):
-        """And comes back. Nothing is written for the service meanwhile."""
+        """Cuts the power and boots the machine again. No line is written for the service
+        meanwhile."""
         self.service.stop_writing()
         self.machine.cut_power()
         self.machine.boot()
@@ -184,7 +189,8 @@ class Check:
                             and self.service.status("active", "version") == version))
 
     def bad_boot(self):
-        """What the link names ends again and again, and then cannot be started any more."""
+        """Makes the version that the link names end again and again, and then unable to start at
+        all."""
         self.service.stop_writing()
         committed = self.service.count_events("1.0.1 committed")
         before = self.service.main()

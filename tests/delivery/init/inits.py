@@ -13,7 +13,7 @@ SETUP = "# Before the first start, as root:"
 
 
 class Init:
-    """What all have in common. `machine` is running, but in install()."""
+    """The parts that all init systems have in common. `machine` is running, except in install()."""
 
     packages = []
     program = ["/sbin/init"]
@@ -23,7 +23,7 @@ class Init:
     said = staticmethod(lambda machine: "nothing")
 
     def setup(self):
-        """The commands that the comments of the service file give, as a person copies them."""
+        """Returns the commands in the comments of the service file, as a person copies them."""
         commands = []
         for file in sorted((SOURCE / self.name).iterdir()):
             lines = iter(file.read_text().splitlines())
@@ -35,7 +35,7 @@ class Init:
         return "\n".join(commands) + "\n"
 
     def inspect(self, machine):
-        """What else can be asked of the service once it is up."""
+        """Makes further checks of the running service; each init system has others."""
 
     def install(self, machine):
         raise NotImplementedError
@@ -50,11 +50,11 @@ class Init:
         return not self.is_up(machine)
 
     def main_pid(self, machine, service):
-        """The process that init calls the service's."""
+        """Returns the process that init calls the service's main process."""
         raise NotImplementedError
 
     def restarts(self, machine):
-        """How often init has counted that it started the service again, if it counts."""
+        """Returns how often init has started the service again, or None if init does not count."""
         return None
 
 
@@ -258,8 +258,8 @@ class Finit(Init):
 
 
 class WithInittab(Init):
-    """An init that starts what a line of /etc/inittab says, and has no words for it: its child is
-    the service."""
+    """An init that starts the program on a line of /etc/inittab, and has no commands for it. The
+    service is a child of the init."""
 
     SERVICE_LINE = "/etc/sample-agent/run"
 
@@ -284,7 +284,8 @@ class WithInittab(Init):
 
     @staticmethod
     def signal(machine, name):
-        """As the comments of the files say: the lock says which process it is."""
+        """Sends a signal to the process that the lock's file names, as the comments of the service
+        files say."""
         machine.must("sh", "-c", "read -r upgrader start </var/lib/sample-agent/lock"
                      " && kill -%s $upgrader" % name)
 

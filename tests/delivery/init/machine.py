@@ -18,7 +18,7 @@ CAPABILITIES_TAKEN = "-sys_time,-sys_module,-sys_rawio,-syslog,-mac_admin,-mac_o
 
 
 class Process:
-    """One line of the machine's process table; its numbers are the machine's own."""
+    """One line of the machine's process table. Its numbers are those that the machine sees."""
 
     def __init__(self, directory):
         stat = (directory / "stat").read_text()
@@ -36,7 +36,7 @@ class Process:
 
 
 def cgroup_mount():
-    """Where the unified hierarchy is mounted, as a path."""
+    """Returns the path at which the unified hierarchy is mounted."""
     for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
         fields = line.split()
         if fields[fields.index("-") + 1] == "cgroup2":
@@ -45,7 +45,7 @@ def cgroup_mount():
 
 
 class Machine:
-    """Ends with everything in it when it is closed, or when this program ends."""
+    """A machine. When it is closed, or this program ends, the machine and everything in it ends."""
 
     def __init__(self, root, scratch, init):
         self.scratch = pathlib.Path(scratch)
@@ -72,7 +72,7 @@ class Machine:
         place.chmod(mode)
 
     def make_directory(self, path):
-        """With those above it, of the mode that they have on the root."""
+        """Makes a directory and those above it, each with the mode that it has on the root."""
         here = self.stage
         for part in pathlib.PurePath(path.lstrip("/")).parts:
             here = here / part
@@ -84,7 +84,8 @@ class Machine:
         (self.stage / path.lstrip("/")).symlink_to(target)
 
     def insert_disk(self):
-        """A mount namespace whose file system in memory outlives the machine: its disk."""
+        """Makes the machine's disk: a mount namespace with a file system in memory that outlives
+        the machine."""
         place = self.stage.with_name(self.stage.name + ".disk")
         place.mkdir()
         self.disk = subprocess.Popen(
@@ -96,7 +97,8 @@ class Machine:
         demand(self.disk.stdout.readline() == "mounted\n", "no disk for the machine")
 
     def boot(self):
-        """Also after a power cut: what was written to the disk is there."""
+        """Starts the machine, also after a power cut: files that were written to the disk are still
+        there."""
         if self.disk is None:
             self.insert_disk()
         self.pid = None
@@ -129,7 +131,8 @@ class Machine:
         return True
 
     def memory_kills(self):
-        """How many processes the kernel has killed here since memory ran out."""
+        """Returns how many processes the kernel has killed in this machine because memory ran
+        out."""
         events = (self.cgroup / "memory.events").read_text().split()
         return int(events[events.index("oom_kill") + 1])
 
@@ -159,7 +162,7 @@ class Machine:
             b"unshare", b"env")
 
     def path(self, path):
-        """A path of the machine, as this program reaches it."""
+        """Returns the path by which this program reaches a path of the machine."""
         return pathlib.Path("/proc/%d/root" % self.pid) / path.lstrip("/")
 
     def run(self, *words, seconds=COMMAND_SECONDS_MAX):
@@ -183,7 +186,7 @@ class Machine:
         return output
 
     def processes(self):
-        """All that live; what has ended and is not yet reaped is not among them."""
+        """Returns all living processes, without those that have ended and are not reaped yet."""
         found = []
         for directory in self.path("/proc").iterdir():
             if not directory.name.isdigit():
@@ -204,7 +207,7 @@ class Machine:
         return self.holder.poll() is not None
 
     def cut_power(self):
-        """The kernel kills everything at once."""
+        """Ends the machine like a power cut: the kernel kills all processes at once."""
         try:
             if self.pid and not self.has_ended():
                 os.kill(self.pid, signal.SIGKILL)

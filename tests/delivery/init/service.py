@@ -40,8 +40,9 @@ class Service:
         return self.build / "sample-agent" / "variants" / name
 
     def install(self, first, setup):
-        """Before the machine is started: what `make install` puts in place. The rest is made by the
-        commands `setup`, of the service file's own comments; and what init is told."""
+        """Installs the files that `make install` installs; called before the machine is started.
+        The commands `setup`, from the service file's comments, make the rest when the machine
+        starts."""
         machine = self.machine
         machine.put(self.build / "upgrader", UPGRADER, 0o755)
         machine.put(self.variant(first), AGENT, 0o755)
@@ -56,7 +57,8 @@ class Service:
     # ---- the lines
 
     def write_line(self):
-        """One more line of the log; never while they are being judged."""
+        """Adds one line to the log, but not while the lines are being judged. Returns the number of
+        lines."""
         with self.writing:
             with self.machine.path(INPUT).open("a") as log:
                 self.lines += 1
@@ -84,7 +86,7 @@ class Service:
         return self.read(OUTPUT).splitlines()
 
     def events(self):
-        """Those of all agents so far, each as its words behind the time."""
+        """Returns the events of all agents so far, each as its words without the time."""
         return [line.split(" ", 1)[1] for line in self.read(EVENTS).splitlines()]
 
     def read(self, path):
@@ -94,7 +96,8 @@ class Service:
             return ""
 
     def status(self, *names):
-        """What the upgrader says in its control directory under these names, one below another."""
+        """Returns the member of status.json that these names lead to, each inside the one
+        before."""
         found = json.loads(self.read(STATUS) or "{}")
         for name in names:
             found = found.get(name, {})
@@ -108,7 +111,7 @@ class Service:
         self.link_to(BROKEN)
 
     def starts(self):
-        """How often the broken program was started."""
+        """Returns how often the broken program was started."""
         return len(self.read(STARTS).splitlines())
 
     # ---- the processes
@@ -117,7 +120,8 @@ class Service:
         return [p for p in self.machine.processes() if p.name == "upgrader"]
 
     def agents(self):
-        """Without the self-tests of releases that an agent runs."""
+        """Returns the processes of agents, without the self-tests of releases that an agent
+        runs."""
         return [
             p for p in self.machine.processes()
             if p.words and "--input=" + INPUT in p.words and p.name != "upgrader"
@@ -129,14 +133,15 @@ class Service:
         return [p for p in self.machine.processes() if p.user == user or p.name == "upgrader"]
 
     def user(self):
-        """The number of the service's user, as the machine has it."""
+        """Returns the number of the service's user on the machine."""
         for line in self.read("/etc/passwd").splitlines():
             if line.startswith(USER + ":"):
                 return int(line.split(":")[2])
         raise Failed("there is no user " + USER)
 
     def main(self):
-        """The one upgrader's identity, if there is exactly one and it has exactly one agent."""
+        """Returns the identity of the upgrader if there is exactly one upgrader with exactly one
+        agent; otherwise None."""
         upgraders, agents = self.upgraders(), self.agents()
         if len(upgraders) != 1 or len(agents) != 1 or agents[0].parent != upgraders[0].pid:
             return None
@@ -149,7 +154,7 @@ class Service:
             [p.pid for p in self.upgraders()], [p.pid for p in self.agents()]), self.main)
 
     def wait_for_one_agent(self, version=None):
-        """Until there is one agent, which copies a line that is written now."""
+        """Waits until there is one agent, and it has copied a line that is written now."""
         self.wait_for_main()
         line = " line %d" % self.write_line()
         record = wait_until(
@@ -161,14 +166,15 @@ class Service:
                    "version %s works, and not %s" % (record.split()[1], version))
 
     def wait_for_event(self, text, already=0):
-        """Until an event with this text was seen once more than `already`."""
+        """Waits until an event with this text has been seen more than `already` times."""
         wait_until("event: " + text, lambda: self.count_events(text) > already)
 
     def count_events(self, text):
         return sum(text in event for event in self.events())
 
     def add_release(self, variant):
-        """As somebody who installs: under another name, and renamed when it is complete."""
+        """Adds a release as an installation does: under another name, and renamed when it is
+        complete."""
         place = self.machine.path(self.release(variant))
         shutil.copyfile(self.variant(variant), place.with_name(".new"))
         place.with_name(".new").chmod(0o755)
@@ -196,7 +202,8 @@ class Service:
         return os.readlink(self.machine.path(LINK))
 
     def judge(self, keep):
-        """Every line was copied once, in order, by an agent that was active; never were two."""
+        """Checks that every line was copied once, in order, by an agent that was active, and that
+        no two agents were active at once."""
         with self.writing:
             if self.lines:
                 last = " line %d" % self.lines

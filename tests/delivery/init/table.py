@@ -26,7 +26,7 @@ def print_table(columns, rows):
 
 
 def write_page(columns, rows):
-    """Between its markers; the rest of the page stays."""
+    """Writes the table into the page, between its markers. The rest of the page stays."""
     table = "\n".join(table_lines(columns, rows))
     head = '.\\" BEGIN inits: written by make check-init, ' + datetime.date.today().isoformat()
     block = head + "\n.Bd -literal\n" + table + '\n.Ed\n.\\" END inits'

@@ -7,11 +7,11 @@ SECONDS_MAX = 60  # the limit for anything: enough for a busy machine; a fault i
 
 
 class Failed(Exception):
-    """A check failed; the words say what was waited for, or what was seen."""
+    """A check failed. The words say what the check waited for, or what it saw."""
 
 
 class NotHere(Exception):
-    """What a check needs cannot be had on this machine; the words say what."""
+    """This machine lacks something that a check needs. The words say what."""
 
 
 def wait_until(what, condition, seconds=SECONDS_MAX):
