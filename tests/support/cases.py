@@ -19,8 +19,8 @@ def case(name, rows=""):
 
 
 def run_cases(make_world, close=None):
-    """Every case, or those with a part of their name that the command line gives. `close` is called
-    with how many have failed."""
+    """Runs every case, or those whose names contain the part that the command line gives. `close`
+    is called with the number of failures."""
     only = sys.argv[1] if len(sys.argv) > 1 else ""
     passed = failed = 0
     for name, rows, function in cases:
@@ -57,7 +57,8 @@ def has(text, part):
 
 
 def wait(what, condition, patience_s=PATIENCE_S):
-    """Until the condition gives something; fails by the name of what was waited for."""
+    """Waits until the condition returns something, and returns that. Fails with the name of what it
+    waited for."""
     end = time.monotonic() + patience_s
     while time.monotonic() < end:
         found = condition()

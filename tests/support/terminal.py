@@ -10,14 +10,14 @@ PATIENCE_S = 120
 
 
 def commands(page, section):
-    """The blocks of commands in a section of a page, in their order."""
+    """Returns the blocks of commands in a section of a page, in their order."""
     text = page.read_text().split(".Sh %s\n" % section)[1].split(".Sh ")[0]
     found = re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed|\.Dl ([^\n]*)", text, re.DOTALL)
     return [(block or line).replace("\\e", "\\").strip() for block, line in found]
 
 
 class Terminal:
-    """A bash; `file` gets what is said."""
+    """A bash whose output goes to `file`."""
 
     def __init__(self, file, directory, environment=None, command=("bash",)):
         self.file = file
@@ -27,7 +27,7 @@ class Terminal:
         self.count = 0
 
     def type(self, text):
-        """The exit status of its last command."""
+        """Types the text. Returns the exit status of its last command."""
         self.count += 1
         mark = "%s.%d" % (self.file, self.count)
         self.shell.stdin.write(("%s\necho $? >%s.new; mv %s.new %s\n" % (

@@ -34,7 +34,7 @@ ASSIGNMENTS = {'+=': '-=', '-=': '+=', '|=': '&=', '&=': '|='}
 
 @dataclass
 class Place:
-    """A stretch of the file, and what could stand there instead."""
+    """A stretch of the file, and the texts that could stand there instead."""
     start: int
     end: int
     kind: str  # `truth`, `value`, `statement`, `return`, `head`: see weave.py
@@ -121,7 +121,7 @@ class Finder:
                 self.visit(child)
 
     def enter_member(self, cursor):
-        """The value that a member has by default."""
+        """Finds the places in the default value of a member."""
         self.function = self.name_of(cursor).replace('()', '')
         self.at_run_time = True  # it may initialise a constant
         self.result = None
@@ -208,7 +208,7 @@ class Finder:
         return None
 
     def has_else(self, children):
-        """Whether the last two are what happens and what else happens."""
+        """Returns whether the last two children are the two branches of an `if` with an `else`."""
         if len(children) < 3:
             return False
         between = self.text(children[-2].extent.end.offset, children[-1].extent.start.offset)
@@ -277,7 +277,8 @@ class Finder:
             self.add(*whole, 'return', 'return {}')
 
     def is_constant(self, cursor):
-        """Whether a mutant of its own stands for another value of it."""
+        """Returns whether the expression is a number, a truth value or an enumerator: other mutants
+        replace the value of these."""
         while (cursor.kind in (K.UNEXPOSED_EXPR, K.CALL_EXPR)
                and not cursor.spelling.startswith('o')):
             children = list(cursor.get_children())
@@ -323,7 +324,8 @@ class Finder:
         return 'done'
 
     def operands_of_rewritten(self, cursor):
-        """Those of an `a != b` that stands for `!(a == b)`, or an `a < b` for `(a <=> b) < 0`."""
+        """Returns the operands of an `a != b` that the compiler rewrites to `!(a == b)`, or of an
+        `a < b` that it rewrites to `(a <=> b) < 0`; None for any other expression."""
         calls = [c for c in cursor.get_children() if self.extent(c) != self.extent(cursor)]
         while calls:
             call = calls.pop()
@@ -486,7 +488,8 @@ class Finder:
 
 
 def places_of(path):
-    """All places of this file, of the tree in the current directory, in order."""
+    """Returns all places of this file, in order. The file is read from the tree in the current
+    directory."""
     with open(path, 'rb') as file:
         source = file.read()
     index = clang.cindex.Index.create()

@@ -36,7 +36,7 @@ def limits_of(case, patient):
 
 
 class Worker:
-    """A directory of programs, with a mutants.control of its own."""
+    """Runs the programs of one directory, which has a mutants.control of its own."""
 
     def __init__(self, place):
         self.place = place
@@ -79,13 +79,15 @@ class Worker:
         return found
 
     def run(self, case, mutant, limits):
-        """`passed`, `failed` or `late`, and the milliseconds that it took."""
+        """Runs a test case. Returns `passed`, `failed` or `late`, and the milliseconds that it
+        took."""
         order = f'run {mutant} {limits[0]} {limits[1]} {case.number}'
         outcome, ms = self.answer(case.program, order).split()
         return outcome, int(ms)
 
     def record(self, case):
-        """Whether it passes with no mutant on; notes what it reaches, and how long it takes."""
+        """Runs a test case without a mutant, and notes which mutants it reaches and how long it
+        takes. Returns whether it passes."""
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
         outcome, case.ms = self.run(case, RECORD, (300, 300_000))
         case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
@@ -97,9 +99,9 @@ class Worker:
         return outcome == 'passed'
 
     def kill(self, mutant, cases, patient, ms_max):
-        """The first of these test cases that kills it, and how; or None. A test with processes may
-        fail for other reasons now and then: so it has to fail twice, and to pass without the mutant
-        between. `ms_max`: only as many test cases as take so long."""
+        """Returns the first of these test cases that kills the mutant, and how; or None. A test
+        with processes may fail for other reasons now and then, so it has to fail twice, and to pass
+        without the mutant in between. Test cases are run until they have taken `ms_max` in all."""
         spent = 0
         for case in sorted(cases, key=lambda case: promise(case, mutant)):
             spent += case.ms + FORK_MS
@@ -140,8 +142,8 @@ def note_kill(case, mutant):
 
 
 def promise(case, mutant):
-    """The less, the sooner it is run: what is quick, is about few things, and has killed this
-    mutant or others near."""
+    """Returns a number by which test cases are sorted: the smallest is run first. It is small for a
+    test case that is quick, reaches few mutants, and has killed this mutant or its neighbours."""
     near = (1000 * case.kills.get(mutant['name'], 0) + 8 * case.kills.get(mutant['function'], 0) +
             case.kills.get(mutant['file'], 0))
     return (case.ms + FORK_MS) * len(case.reached) / (1 + near)

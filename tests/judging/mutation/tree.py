@@ -53,7 +53,7 @@ def files_below(path):
 
 
 def included(path, seen=None):
-    """What this file holds, and all that it includes of the project."""
+    """Yields the content of this file, and of every file of the project that it includes."""
     seen = set() if seen is None else seen
     seen.add(path)
     yield content(path)
@@ -142,7 +142,7 @@ class Tree:
         return programs, ['upgrader', 'tests/together/integration/puppet'] + programs
 
     def compile(self, targets):
-        """What the compiler said, if it was not content."""
+        """Builds these targets. Returns the compiler's errors, or None if there are none."""
         command = ['make', '-k', f'-j{os.cpu_count()}', '--no-print-directory', '-C', self.root,
                    *(f'build/{target}' for target in targets)]
         environment = dict(os.environ, BUILD='build', SINGLE='1', HARDENING='',
@@ -173,7 +173,8 @@ class Tree:
     # ---- where it runs
 
     def worker(self, number):
-        """A copy of what was built, for one worker with mutants of its own."""
+        """Makes a copy of the build for one worker, which has a switch of its own. Returns its
+        path."""
         place = os.path.join(self.directory, f'worker-{number}')
         shutil.rmtree(place, ignore_errors=True)
         _, targets = self.targets()

@@ -23,8 +23,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Line:
-    """One of the table: the name of a mutant, or what the names of a family have in common, with
-    `*` for what they have not. Of the `of` mutants that fit, `survive` survive."""
+    """One line of the table: the name of a mutant, or the pattern of the names of a family, with
+    `*` for the parts that differ. Of the `of` mutants that fit, `survive` survive."""
     text: str
     survive: int = 1
     of: int = 1
@@ -54,8 +54,8 @@ class Line:
 
 
 def read_table(path):
-    """The lines of the table, each with the reason that is below it, or below it and its like. What
-    is amiss with the table is said as the second."""
+    """Returns the lines of the table, and the faults of the table. A reason stands below the line,
+    or below several lines, that it is about."""
     lines, amiss = [], []
     with open(path, encoding='utf-8') as file:
         texts = [text.rstrip('\n') for text in file]
@@ -82,7 +82,8 @@ def file_of(name):
 
 
 def what_is_wrong_with(line, fitting, fates):
-    """`fitting` are the mutants that this line is about."""
+    """Yields the faults of a line of the table. `fitting` are the names of the mutants that fit the
+    line."""
     if len(fitting) != line.of:
         if not line.is_family:
             yield f'stale: no such mutant: {line.text}'
@@ -99,7 +100,8 @@ def what_is_wrong_with(line, fitting, fates):
 
 
 def judge(group, mutants, fates, lines):
-    """`fates` has a name's fate, if it was tried: a text that begins with `killed` or not."""
+    """Judges a group by the table. `fates` has the fate of each mutant that was tried: a text that
+    begins with `killed`, or another text."""
     names = {m['name']: m for m in mutants if m['name'] not in planted.NAMES}
     tried = [name for name in names if name in fates]
     survivors = [name for name in tried if not fates[name].startswith('killed')]
@@ -125,7 +127,7 @@ WORST = 3
 
 
 def score(group, mutants, fates):
-    """As judge(), by the score alone."""
+    """Judges a group like judge(), but by the share of killed mutants alone."""
     tried = [m for m in mutants if m['name'] in fates and m['name'] not in planted.NAMES]
     of, survive = {}, {}
     for mutant in tried:

@@ -38,7 +38,7 @@ class Weaver:
         return sorted(places, key=lambda place: (place.start, -place.end))
 
     def weave(self):
-        """The instrumented text. Afterwards `mutants` has what is in it."""
+        """Returns the instrumented text. Afterwards `mutants` lists the mutants in it."""
         self.at = 0
         text = self.stretch(0, len(self.source))
         return text
@@ -52,7 +52,7 @@ class Weaver:
         return name if self.names[name] == 1 else f'{name} #{self.names[name]}'
 
     def number(self, place, alternative):
-        """The number of this mutant, or None if it cannot be compiled."""
+        """Returns the number of this mutant, or None if it cannot be compiled."""
         name = self.name(place, alternative)
         if name in self.stillborn:
             return None
@@ -75,7 +75,8 @@ class Weaver:
         return text + self.source[start:end].decode()
 
     def choice(self, place):
-        """What is woven in for a place, with all that lies within it."""
+        """Returns the text that is woven in at a place, with everything that lies within the
+        place."""
         numbered = [(self.number(place, a), a) for a in place.alternatives]
         numbered = [(number, a) for number, a in numbered if number is not None]
         within = self.stretch(place.start, place.end)
@@ -113,7 +114,7 @@ class Weaver:
 
 
 def first_numbers(paths):
-    """For each file the first number of its mutants."""
+    """Returns the first number of the mutants of each file."""
     places = {}
     for path in paths:
         place = zlib.crc32(path.encode()) % FILES_MAX
@@ -124,7 +125,7 @@ def first_numbers(paths):
 
 
 def woven(job):
-    """What becomes of one file: its text, and its mutants."""
+    """Weaves the mutants into one file. Returns its text and its mutants."""
     path, first_number, stillborn = job
     weaver = Weaver(path, first_number, stillborn)
     text = weaver.weave()

@@ -44,7 +44,7 @@ def words_of(text):
 
 
 def plain(line):
-    """The words of a macro line as they are read; None if the line ends a sentence."""
+    """Returns the words of a macro line as they are read, or None if the line ends a sentence."""
     name, _, rest = line[1:].partition(" ")
     if name in ending_macros or name.startswith("\\"):
         return None
@@ -90,7 +90,8 @@ def sentences_of_manual(lines):
 
 
 def without_targets(sentence):
-    """A link is read as its text; one to a test, whose text is the test's name, as one word."""
+    """Returns the sentence with each link replaced by its text. A link to a test, whose text is the
+    test's name, counts as one word."""
     sentence = re.sub(r"\[[^]]*\]\([^)]*_test\.cc\)", "[test]", sentence)
     return re.sub(r"\]\([^)]*\)", "]", sentence)
 
@@ -154,7 +155,7 @@ def check_page(path):
 
 
 def check_contracts(path, lines):
-    """A comment above a function says first what the function does."""
+    """Prints comments above functions that do not begin with what the function does."""
     for number, line in enumerate(lines, 1):
         match = re.match(r"\s*// (.*)", line)
         if not match or re.match(r"\s*//", lines[number - 2]):
