@@ -38,7 +38,7 @@ def upgrader_has(option):
 
 
 class Machine:
-    """An upgrader with one service, and its log."""
+    """An upgrader with one service, and the upgrader's log."""
 
     def __init__(self, kind, sockets=False, trial=TRIAL):
         self.trial = trial
@@ -72,7 +72,7 @@ class Machine:
         return words + ["--", str(self.directory / "current")]
 
     def start(self):
-        """The upgrader may be started again; the lines of the earlier one are then forgotten."""
+        """Starts the upgrader, also again. Lines of an earlier upgrader's log are forgotten."""
         self.lines = []
         words, environment = self.command(), dict(self.environment)
         if self.passed:
@@ -203,7 +203,8 @@ def check_fails(machine):
 
 
 def falls_back(machine, version):
-    """The failure must be the new daemon's, not one that comes from a slow stop of the old one."""
+    """Upgrades to a bad version, which must fall back. The failure must be the new daemon's own,
+    and not come from a slow stop of the old one."""
     before = len(machine.lines)
     machine.upgrade(version, "is active again")
     lines = machine.lines[before:]
@@ -232,7 +233,7 @@ def kill_next(machine, before):
 
 
 def kill_each(machine):
-    """Whichever process is killed, the upgrader ends, too, and is started again, as by init."""
+    """Kills each process in turn. The upgrader must end, too, and is started again, as by init."""
     for name in VICTIMS:
         os.kill(machine.victims()[name], signal.SIGKILL)
         machine.process.wait(60)
@@ -245,7 +246,7 @@ def kill_each(machine):
 
 
 def a_second_is_seen(machine):
-    """Canary: a daemon that is started beside the serving one must record that."""
+    """Canary: starts a daemon beside the serving one, which must record that."""
     run = str(machine.directory / "v1" / "run")
     subprocess.run([run], env=machine.environment, stdin=subprocess.DEVNULL, check=False,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)

@@ -99,7 +99,7 @@ def matches(found, wanted):
 
 
 def begins(text):
-    """For Double.expect(): matches a member that begins with `text`."""
+    """Returns a condition for Double.expect(): the member begins with `text`."""
     return lambda found: found is not None and found.startswith(text)
 
 

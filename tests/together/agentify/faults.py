@@ -50,8 +50,7 @@ def tracer(log, inject=None):
 
 
 class Life:
-    """Plays one life of agentify: held, checked, active, stopped. Returns what was wrong, or
-    nothing."""
+    """Plays one life of agentify: held, checked, active, stopped."""
 
     def __init__(self, stage, prefix):
         self.stage = stage

@@ -37,7 +37,8 @@ def upgrader_command(directory):
 
 
 class Life:
-    """One life of a machine: an upgrader with its daemon, an upgrade, an end; perhaps a kill."""
+    """One life of a machine: an upgrader with its daemon, an upgrade, an end, and perhaps a
+    kill."""
 
     def __init__(self, point=None):
         self.point = point

@@ -23,8 +23,8 @@ PARTS = 1000000
 
 
 class Server:
-    """A server at one address. It keeps the requests, and sends the answer, or calls it with the
-    connection."""
+    """A server at one address. It keeps the requests, and sends `answer`; if `answer` is a
+    function, calls it with the connection instead."""
 
     def __init__(self, answer=GOOD, address="127.0.0.1", port=0, certificate=None):
         self.answer = answer

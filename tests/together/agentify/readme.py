@@ -29,7 +29,8 @@ BAD = [("refused", "echo no_such_directive >>nginx.conf", "stays active"),
 
 
 def commands(heading):
-    """The lines behind `$` in the blocks of commands below the heading: a list for each block."""
+    """Returns the lines behind `$` in the blocks of commands below the heading, as one list for
+    each block."""
     blocks = [[]]
     section = PAGE.read_text().split("## " + heading)[1]
     for line in section.split("\n## ")[0].splitlines():
@@ -43,7 +44,7 @@ def commands(heading):
 
 
 def count(block):
-    """How many commands a person types: those that && joins are counted one by one."""
+    """Returns how many commands a person types. Commands that `&&` joins are counted one by one."""
     words = shlex.split("\n".join(block).replace("\\\n", " ").replace("\n", " && "))
     return sum(not before or before == "&&" for before in ["", *words[:-1]]) - sum(
         before == after == "&&" for before, after in zip(words, words[1:]))
@@ -66,7 +67,7 @@ exit 3
 
 
 class Typed:
-    """A bash into which commands are typed; its jobs last."""
+    """A bash into which commands are typed. Its background jobs go on between them."""
 
     def __init__(self):
         environment = dict(os.environ, PATH=f"{BUILD}:/usr/sbin:/usr/bin:/sbin:/bin")
@@ -74,7 +75,7 @@ class Typed:
                                       stdout=subprocess.PIPE, text=True, env=environment)
 
     def type(self, command):
-        """The exit status, of what does not go into the background."""
+        """Types a command that does not run in the background. Returns its exit status."""
         self.shell.stdin.write(command + "\necho $? ended\n")
         self.shell.stdin.flush()
         for line in self.shell.stdout:
@@ -88,7 +89,8 @@ class Typed:
 
 
 def play_upgrades(typed, name):
-    """A good upgrade; one that the check refuses; one that dies, and falls back. Then the end."""
+    """Makes a good upgrade, one that the check refuses, and one that dies and falls back; then
+    stops the daemon."""
     program = shutil.which(name, path="/usr/sbin:/usr/bin")
     wait_until(answers, name + " answers", 60)
     assert typed.type(f"upgraderctl {name} upgrade") == COMMITTED
@@ -105,7 +107,8 @@ def play_upgrades(typed, name):
 
 
 def play_run():
-    """The second door of the front page, by the name that the daemon has by itself."""
+    """Types the command of `Run a daemon` on the front page. The upgrader gets the name of the
+    daemon."""
     door = FRONT.read_text().split("### Run a daemon")[1]
     line = next(line for line in door.splitlines() if line.startswith("    agentify run "))
     typed = Typed()
@@ -127,7 +130,7 @@ frontend one
 
 
 def runs(program):
-    """Whether a process has been started by this path."""
+    """Returns whether a process runs that was started by this path."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if path.read_bytes().split(b"\0")[0] == program.encode():
@@ -138,7 +141,8 @@ def runs(program):
 
 
 def play_haproxy():
-    """The page's counts are those of its commands, which upgrade Debian's haproxy."""
+    """Counts and types the page's commands that upgrade Debian's haproxy. The counts must be those
+    that the page gives."""
     after, before = commands("haproxy, counted")
     found = [count(after), count(before)]
     print(f"report: commands from haproxy's package to an upgrade: {found[1]} by hand, {found[0]}")

@@ -33,8 +33,8 @@ fi 2>>$DIR/witness
 
 
 class Service:
-    """The facts about a daemon that the stories need. `port` is its own, `directory` is shared by
-    all releases, and `here`, in scripts, is the release's own."""
+    """The facts about a daemon that the stories need. `port` is the daemon's, `directory` is shared
+    by all releases, and `here`, in scripts, is the directory of the release."""
 
     name = ""
     packages = ()
@@ -214,7 +214,7 @@ class Postgres(Service):
 
 
 class Living(Service):
-    """A daemon that cannot be asked anything: by its own record it runs, or does not."""
+    """A daemon that cannot be asked anything. Whether it runs is known by its own record."""
 
     def ask(self):
         path = self.directory / "pid"
@@ -347,7 +347,7 @@ SERVICES = [Nginx, Redis, Postgres, Chronyd, PythonServer, Stubborn, Closer, Flo
 
 
 class Client:
-    """Sends requests without pause, in a thread; counts the lost ones, and measures the longest
+    """Sends requests without a pause, in a thread. Counts the lost ones, and measures the longest
     time between two answers."""
 
     def __init__(self, ask):

@@ -130,7 +130,8 @@ class Cell:
         return ["--endpoint=" + self.members.url(i) for i in range(self.members.count)]
 
     def identity(self, who):
-        """The options for certificates, which all programs have: the authority, and one's own."""
+        """Returns the options for certificates, which all programs have: the authority, and `who`'s
+        own certificate and key."""
         return ["--ca=" + self.path("ca.pem"), "--cert=" + self.path(who + ".pem"),
                 "--key=" + self.path(who + ".key")]
 

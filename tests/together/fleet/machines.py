@@ -18,7 +18,8 @@ def agent_binary(version):
 
 
 class Neighbour:
-    """A daemon with an upgrader of its own, which agentify makes an agent."""
+    """A daemon beside fleet-agent, with an upgrader of its own. agentify makes the daemon an
+    agent."""
 
     def __init__(self, cell, name, content, home=None, arguments=(), adapter=()):
         self.arguments = list(arguments)
@@ -61,7 +62,8 @@ def daemon(version, check="exit 0"):
 
 
 class WallClock:
-    """A wrong clock for programs that get its environment; it may be set while they run."""
+    """A wrong clock for the programs that get its environment. The test may set it while they
+    run."""
 
     def __init__(self, file):
         self.file = file
@@ -180,7 +182,7 @@ class Machine:
 
 
 class Controller:
-    """A fleet-controller, which the cell ends with its machines."""
+    """A fleet-controller. The cell ends it together with its machines."""
 
     def __init__(self, cell, name, *options):
         self.cell = cell

@@ -50,7 +50,7 @@ def free_port():
 
 
 def ask(port):
-    """One number, or None where nobody answers."""
+    """Returns one number of the counter, or None if nobody answers."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as connection:
             text = connection.makefile().read()
@@ -60,7 +60,7 @@ def ask(port):
 
 
 class Customer(threading.Thread):
-    """Asks without a pause, and keeps what it got."""
+    """Asks for numbers without a pause, and keeps those that it gets."""
 
     def __init__(self, port):
         super().__init__(daemon=True)
@@ -78,7 +78,7 @@ class Customer(threading.Thread):
 
 
 class Service:
-    """The agent under the upgrader, and what the upgrader's log has said."""
+    """The agent under the upgrader, and the lines of the upgrader's log."""
 
     def __init__(self, port, file):
         self.lines = []
@@ -100,7 +100,7 @@ class Service:
         wait_until(lambda: self.said("is committed") > before, "an upgrade is committed")
 
     def agent(self):
-        """The process of the agent that was started last."""
+        """Returns the process of the agent that was started last."""
         return [int(line.split("started as process ")[1].split(",")[0])
                 for line in self.lines if "started as process" in line][-1]
 
@@ -142,7 +142,7 @@ def play_upgrades(directory):
 
 @contextlib.contextmanager
 def held_agent(port, file):
-    """The agent with this script in the upgrader's place: it says hello, and ready."""
+    """Starts the agent with the test in the upgrader's place."""
     process = subprocess.Popen([*command, str(port), file], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
                                env={**os.environ, "AGENT_PROTOCOL": "1"})
@@ -185,7 +185,8 @@ def play_held(directory):
 
 
 def play_heartbeats(directory):
-    """Where heartbeats are wanted they come, once it is active, and it stops as ever."""
+    """Checks that an agent sends heartbeats if they are requested, but only once it is active, and
+    that it then stops as usual."""
     port, file = free_port(), os.path.join(directory, "beats")
     with held_agent(port, file) as process:
         hear(process)
@@ -204,7 +205,8 @@ def play_heartbeats(directory):
 
 
 def play_odd_words(directory):
-    """What it does not know, and what crossed, changes nothing; the state of its life is kept."""
+    """Checks that messages which the agent does not know, or which have crossed one of its own,
+    change nothing."""
     port, file = free_port(), os.path.join(directory, "odd")
     with held_agent(port, file) as process:
         hear(process)

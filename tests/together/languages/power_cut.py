@@ -42,8 +42,8 @@ def check(what, holds, detail=""):
 
 
 class Family(Recorder):
-    """Reads what an agent of several threads or processes did: each line begins with a process.
-    `careless` leaves out what it has synced."""
+    """Reads the calls of an agent with several threads or processes: each line begins with a
+    process. A `careless` one leaves out the syncs."""
 
     def __init__(self, disk, careless=False):
         super().__init__(disk)
@@ -112,7 +112,7 @@ def free_port():
 
 
 def ask(port):
-    """One number, or 0 where nobody answers."""
+    """Returns one number of the counter, or 0 if nobody answers."""
     try:
         with socket.create_connection(("127.0.0.1", int(port)), timeout=DEADLINE) as connection:
             text = connection.makefile().read()
@@ -147,19 +147,20 @@ def record(place, log):
 
 
 def given_away(disk, moment):
-    """The greatest number that somebody may have got by then."""
+    """Returns the greatest number that somebody may have got before this moment."""
     return max((int(text) for text in disk.said(moment) if text.strip().isdigit()), default=0)
 
 
 def kept(tree):
-    """The number that a state holds, or nothing where it holds none."""
+    """Returns the number that a state holds, or None if it holds none."""
     number = tree.find("count")
     text = b"0" if number is None else tree.nodes[number].content.strip()
     return int(text) if text.isdigit() else None
 
 
 def judge(disk):
-    """What is wrong in any state, or nothing; and each picture with what had been given away."""
+    """Judges every state. Returns what is wrong with one of them, or an empty text; and for each
+    picture of a state, the greatest number that had been given away."""
     pictures = {}
     for moment in range(disk.moment + 1):
         given = given_away(disk, moment)
@@ -173,7 +174,7 @@ def judge(disk):
 
 
 def start_on(picture, given, place):
-    """What the agent itself makes of a state: what is wrong, or nothing."""
+    """Starts the agent itself on a state. Returns what is wrong, or an empty text."""
     materialise(picture, place)
     port, process = begin(place + "/count")
     try:

@@ -32,7 +32,7 @@ def commands(port, file):
 
 
 class Shell:
-    """A shell in which somebody types, and what it says."""
+    """A shell into which commands are typed, and its output."""
 
     def __init__(self):
         self.said, self.news = [], threading.Condition()
@@ -68,7 +68,8 @@ def numbers(shell):
 
 
 def ask_for(number, shell, ask):
-    """Active, it is about to listen: until it does, whoever asks is refused."""
+    """Asks until the number has come: an agent that has just become active does not listen at once,
+    and a request before that is refused."""
     end = time.monotonic() + DEADLINE
     while number not in numbers(shell):
         assert time.monotonic() < end, f"no {number}: {shell.said}"

@@ -52,7 +52,7 @@ for line in iter(sys.stdin.readline, ""):
 
 
 class Bed:
-    """One notify-watchdog; `close()` leaves nothing of it."""
+    """One notify-watchdog. `close()` ends it and removes its files."""
 
     def __init__(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="notify-watchdog.")
@@ -79,7 +79,7 @@ class Bed:
         return self.log.read_text()
 
     def make_init(self):
-        """A socket in the place of init's; returns the variable that names it."""
+        """Makes a socket in the place of init's. Returns the variable that names it."""
         self.init = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.init.bind(str(self.directory / "init"))
         self.init.setblocking(False)
@@ -104,7 +104,7 @@ class Bed:
         self.process.stdin.write((text + "\n").encode())
 
     def answer(self):
-        """The next line of the program's output."""
+        """Returns the next line of the program's output."""
         def line():
             if b"\n" not in self.said and \
                     select.select([self.process.stdout], [], [], 0)[0]:
@@ -115,7 +115,7 @@ class Bed:
         return first.decode()
 
     def eaten(self):
-        """What the device has been fed since it was asked last."""
+        """Returns the bytes that the device was fed since the last call."""
         if not select.select([self.food], [], [], 0)[0]:
             return ""
         return os.read(self.food, 65536).decode()  # as much as a FIFO holds
@@ -124,7 +124,7 @@ class Bed:
         wait("the device to be fed", lambda: self.eaten())
 
     def heard(self):
-        """The next notification that init receives."""
+        """Returns the next notification that init receives."""
         wait("a notification", lambda: select.select([self.init], [], [], 0)[0])
         return self.init.recv(65536).decode()
 

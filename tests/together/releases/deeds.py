@@ -30,7 +30,7 @@ def small_tar():
 
 
 def entry(version, ending="failed"):
-    """A line of the ledger."""
+    """Returns a line of the ledger."""
     return json.dumps({"when": "2026-01-01T00:00:00Z", "version": version, "ending": ending,
                        "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
 
@@ -41,8 +41,8 @@ ENTRIES = {"forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
 
 
 class Stage(World):
-    """A world whose directory and installed file lie below one root; in memory, where there is such
-    a place, since a sync of thousands of directories that nobody needs tells nothing."""
+    """A world whose directory and installed file lie below one root. The root is in memory if
+    possible, since syncs of thousands of directories would only take time."""
 
     def __init__(self, deed):
         super().__init__(MEMORY if os.access(MEMORY, os.W_OK) else None)
@@ -83,7 +83,8 @@ class Stage(World):
         self.write("root/installed", PLAIN + b"# installed\n", 0o755)
 
     def begin_to_prune(self):
-        """Beside 0.9.0, which may go, a release for each reason to stay."""
+        """Makes the directory for pruning: beside 0.9.0, which may go, it has one release for each
+        reason to stay."""
         for number in ["0.5.0", "0.6.0", "0.7.0"]:
             manifest = self.publish(number, PLAIN + b"#" + number.encode() + b"\n")
             self.succeeds("add", "--older", manifest)
@@ -92,7 +93,7 @@ class Stage(World):
         self.write("root/releases/ledger.jsonl", entry("1.0.0") + entry("0.7.0", "trying"))
 
     def order(self, root=None):
-        """The deed as a command, on this root or on a copy of it."""
+        """Returns the deed as a command, for this root or for a copy of it."""
         root = root or self.root
         arguments = [argument.replace(self.root, root) for argument in self.arguments]
         return [PROGRAM, "--dir=" + root + "/releases", "--name=agent", "--keys=" + self.keys,
@@ -118,7 +119,7 @@ def ask(stage, root, *arguments):
 
 
 def facts(stage, root):
-    """What whoever uses the directory sees of it."""
+    """Returns the facts that a user of the directory sees."""
     status, out, error = ask(stage, root, "list", "--json")
     if status == 2 and not os.path.exists(root + "/releases"):
         return {"versions": [], "desired": None, "endings": []}
@@ -148,7 +149,7 @@ def facts(stage, root):
 
 
 def endings(path):
-    """Of the ledger's whole lines."""
+    """Returns the endings in the whole lines of the ledger."""
     if not os.path.exists(path):
         return []
     with open(path, "rb") as file:
@@ -173,8 +174,8 @@ def may_be(deed, found, before, after):
 
 
 class Judge:
-    """Of what a deed has left half done. The program starts on every one of these directories; what
-    it makes of them is often the same to the byte, and that is looked at once."""
+    """Judges the directories that an interrupted deed has left. The program is started on every one
+    of them. If the result has the same bytes as an earlier one, it is looked at only once."""
 
     def __init__(self, deed, stage, before, after):
         self.deed, self.stage, self.before, self.after = deed, stage, before, after
@@ -198,7 +199,7 @@ class Judge:
             self.ended_well.add(left)
 
     def look_at_end(self, root):
-        """After the next call, and one more that writes."""
+        """Checks the directory after the next call, and after one more command that writes."""
         if not self.deed.startswith("forget") and facts(self.stage, root) != self.after:
             raise Wrong("the next call has not ended as the first should have")
         subprocess.run([PROGRAM, "--dir=" + root + "/releases", "--name=agent", "desire",
@@ -214,7 +215,7 @@ class Judge:
 
 
 def content(root):
-    """All that is there, in words that are equal for equal directories."""
+    """Returns everything in the directory as a value that is equal for equal directories."""
     found = []
     for path in sorted(pathlib.Path(root).rglob("*")):
         if path.is_symlink():

@@ -64,7 +64,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Double:
     def __init__(self, directory, identity=None):
-        """With `identity`, the paths of a certificate and its key, by https."""
+        """Serves by https if `identity` has the paths of a certificate and its key."""
         self.directory = directory
         self.requests = []   # pairs of path and range
         self.changed = threading.Condition()   # notified at each further request

@@ -28,13 +28,14 @@ def main(result=None):
 
 
 def print_result(layer, command, figures, bar, met):
-    """For make verify."""
+    """Prints a row for the table of `make verify`."""
     print("result: %s | %s | %s | %s | %s" % (
         layer, command, figures, bar, "met" if met else "not met: see its output"))
 
 
 def strace(log, *arguments):
-    """The beginning of a command that has the calls of the rest of it written to `log`."""
+    """Returns the beginning of a command line. The command that follows it is run, and its calls
+    are written to `log`."""
     # In a build with sanitizers: a traced process cannot be searched for leaks.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return ["strace", "-qq", "-o", log, "-E", "ASAN_OPTIONS=" + sanitizer, *arguments]
@@ -79,7 +80,7 @@ class World:
     # ---- the publisher
 
     def make_key(self, name="release"):
-        """A key pair: the public one is trusted."""
+        """Makes a key pair whose public key is trusted. Returns the path of the secret one."""
         secret = self.path(name + ".key")
         if not os.path.exists(secret):
             subprocess.run([PROGRAM, "key", "make", "--no-password",
@@ -94,8 +95,8 @@ class World:
         return done.returncode
 
     def publish(self, number="1.0.0", content=b"#!/bin/sh\nexit 0\n", key="release", **changes):
-        """A release and its signed manifest among what is published, in the place of an earlier one
-        of that number. Gives the manifest's path."""
+        """Publishes a release with a signed manifest, in the place of an earlier one of that
+        number. Returns the manifest's path."""
         wanted = {"version": number, **changes}
         if not content.startswith((b"#!", b"\x7fELF")) or not set(wanted) <= TRUE_MEMBERS:
             return self.forge(number, content, key=key, **changes)
@@ -115,7 +116,8 @@ class World:
 
     def forge(self, number, content=b"#!/bin/sh\nexit 0\n", file=None, key="release",
               **changes):
-        """The same by hand, for bytes and manifests that nobody would pack."""
+        """Publishes a release like publish(), but makes the files by hand, for bytes and manifests
+        that nobody would pack."""
         file = file or "agent-%s-any" % number
         self.write(os.path.join("pub", file), content)
         manifest = {"name": "agent", "version": number, "arch": "any", "kind": "file",
@@ -157,8 +159,8 @@ class World:
         return self.out
 
     def refuses(self, status, reason, *arguments, **keywords):
-        """The command fails with that status and reason, and leaves the directory as it was, but
-        for what was fetched in part."""
+        """Checks that the command fails with that status and reason, and leaves the directory as it
+        was, except for partial downloads."""
         before = self.picture()
         same(self.run(*arguments, **keywords), status)
         has(self.error, reason)
@@ -174,7 +176,8 @@ class World:
     # ---- the directory's content
 
     def picture(self):
-        """Every file of the directory, with mode and content; without the directory's own files."""
+        """Returns every file of the directory, with its mode and content, without the directory's
+        own files."""
         found = {}
         for directory, below, files in os.walk(self.releases):
             for name in below + files:

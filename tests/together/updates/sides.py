@@ -23,7 +23,7 @@ TRIAL = ["--upgrader=--trial=15s", "--settle=7s"]
 
 
 def digest(tree):
-    """Of all files below a directory: their names, modes and bytes."""
+    """Returns a hash of the names, modes and bytes of all files below a directory."""
     told = hashlib.sha256()
     for path in sorted(pathlib.Path(tree).rglob("*")):
         content = os.readlink(path) if path.is_symlink() else (
@@ -40,7 +40,8 @@ def copy(source, target):
 
 
 class Side:
-    """A directory, an environment and a port of its own."""
+    """One of the two compared ways to update. Each has a directory, an environment and a port of
+    its own."""
 
     def __init__(self, place, registry):
         self.place = pathlib.Path(place)
@@ -91,7 +92,7 @@ class Side:
         return False
 
     def answer(self):
-        """What the server answers, or nothing if it does not, or not with status 200."""
+        """Returns the server's answer, or an empty text if it does not answer with status 200."""
         try:
             with urllib.request.urlopen("http://127.0.0.1:%d/" % self.port, timeout=2) as answer:
                 return answer.read().decode().strip()
@@ -118,7 +119,7 @@ class Ours(Side):
         return ["node", "--input-type=module", "--eval", text]
 
     def prepare(self):
-        """Version 1.0.0 is installed, and kept to begin from."""
+        """Installs version 1.0.0, and keeps a copy from which each try begins."""
         self.call(*self.command())
         copy(self.releases, self.place / "saved/tree")
 
@@ -126,7 +127,7 @@ class Ours(Side):
         copy(self.place / "saved/tree", self.releases)
 
     def trees(self):
-        """The version and the digest of each tree that may be started."""
+        """Returns the version and the digest of each tree that may be started."""
         return [(path.name.rsplit("-v", 1)[1], digest(path))
                 for path in self.releases.glob("web-v*") if path.is_dir()]
 
@@ -134,7 +135,7 @@ class Ours(Side):
         return self.install_killed(at, self.command(wait=0))
 
     def start(self):
-        """As after a restart of the service that the installation was a part of."""
+        """Starts the service, as a restart after the interrupted installation does."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [os.path.join(BUILD, "agentify"), "run", "--releases=%s" % self.releases,
@@ -145,7 +146,8 @@ class Ours(Side):
                 start_new_session=True)
 
     def works(self):
-        """The version that answers after a start; nothing if it gives up."""
+        """Starts the service. Returns the version that answers, or `none` if the service gives
+        up."""
         self.start()
         try:
             return wait("an answer", lambda: self.answer() or
@@ -162,7 +164,7 @@ class Ours(Side):
         return json.loads(self.call(*self.command()).stdout)["outcome"]
 
     def starts(self, before):
-        """How often version 1.1.0 was started since the log had `before` bytes."""
+        """Returns how often version 1.1.0 was started since the log had `before` bytes."""
         text = self.log.read_bytes()[before:].decode(errors="replace")
         return text.count("started as process") - text.count("web-v1.0.0/agent-entry.cjs")
 
@@ -192,7 +194,7 @@ class Pm2(Side):
         wait("an answer", lambda: self.answer() == "1.0.0")
 
     def ask(self, *words):
-        """One request to pm2, by its own interface for programs."""
+        """Sends one request to pm2, by its own interface for programs. Returns the answer."""
         self.driver.stdin.write(" ".join(words) + "\n")
         self.driver.stdin.flush()
         return json.loads(self.driver.stdout.readline())
@@ -212,8 +214,8 @@ class Pm2(Side):
         return self.install_killed(at, self.command())
 
     def works(self):
-        """The version that answers after a restart; `none` if pm2 has refused to make it, has tried
-        three times, or nothing has answered for a minute."""
+        """Restarts the service. Returns the version that answers, or `none` if pm2 has refused, has
+        tried three times, or nothing has answered for a minute."""
         first = self.ask("restart")
         before, latest = first.get("restarts", 0), time.monotonic() + 60
 
@@ -255,7 +257,8 @@ class Watch:
             self.over.wait(0.01)
 
     def end(self):
-        """The longest time without an answer, and whether there was one at the end."""
+        """Returns the longest time without an answer, and whether there was an answer at the
+        end."""
         self.over.set()
         self.thread.join()
         silent = time.monotonic() - self.good

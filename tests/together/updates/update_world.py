@@ -34,7 +34,7 @@ def wait(what, condition):
 
 
 def archive(files):
-    """A package's tarball, as npm publishes it."""
+    """Returns a package's tarball, as npm publishes it."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
         for path, content in files.items():
@@ -47,8 +47,8 @@ def archive(files):
 
 
 class Registry(http.server.ThreadingHTTPServer):
-    """A registry of npm, and the simple index of pip, of what a test publishes. `broken` are paths
-    whose bytes are not what the registry says."""
+    """A registry of npm and the simple index of pip, with the packages that a test publishes.
+    `broken` has the paths whose bytes differ from what the registry says."""
 
     def __init__(self):
         self.packages, self.files, self.pages, self.broken = {}, {}, {}, set()
@@ -62,7 +62,7 @@ class Registry(http.server.ThreadingHTTPServer):
         self.server_close()
 
     def publish(self, tarball):
-        """A tarball of npm; the last one that is published is the latest."""
+        """Publishes a tarball of npm. The last one that is published is the latest."""
         with tarfile.open(fileobj=io.BytesIO(tarball)) as tar:
             described = json.load(tar.extractfile("package/package.json"))
         name, version = described["name"], described["version"]
@@ -122,7 +122,7 @@ def free_port():
 
 
 def answer_of(port):
-    """What the daemon answers, or nothing if it does not."""
+    """Returns the daemon's answer, or an empty text if it does not answer."""
     try:
         with urllib.request.urlopen("http://127.0.0.1:%s/" % port, timeout=5) as answer:
             return answer.read().decode().strip()
@@ -174,7 +174,7 @@ class UpdateWorld(World):
         return done.stdout
 
     def start(self, *words, options=()):
-        """The daemon, by one command; it listens on `port`."""
+        """Starts the daemon by one command. It listens on `port`."""
         control = self.path("control")
         with open(self.log, "ab") as log:
             self.daemon = subprocess.Popen(
@@ -190,7 +190,7 @@ class UpdateWorld(World):
         ended(self.daemon, self.mark)
 
     def answers(self):
-        """The daemon's version, or nothing while it does not answer."""
+        """Returns the daemon's version, or an empty text while it does not answer."""
         return answer_of(self.port)
 
     def wait_for_version(self, version):
@@ -200,7 +200,7 @@ class UpdateWorld(World):
         wait("%s in the log" % text, lambda: text in self.logs())
 
     def list(self):
-        """What `list` says of each version."""
+        """Returns what `agent-releases list` prints about each version."""
         done = subprocess.run([os.path.join(BUILD, "agent-releases"), "--json", "list",
                                "--dir=" + self.releases], stdout=subprocess.PIPE, check=True)
         return {one["version"]: one for one in json.loads(done.stdout)["releases"]}

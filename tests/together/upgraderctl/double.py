@@ -27,7 +27,8 @@ def spelled(seconds):
 
 
 class Double:
-    """Orders are its methods `do_NAME`, with the words behind the name as arguments."""
+    """A double of an upgrader. Each method `do_NAME` obeys the order NAME, and gets the words
+    behind it as arguments."""
 
     def __init__(self, directory, now):
         self.directory = directory
@@ -127,7 +128,8 @@ class Double:
         self.write()
 
     def obey(self, request):
-        """Nothing, or a reason; one that begins with `no:` is a refusal."""
+        """Obeys a request. Returns None, or a reason; a reason that begins with `no:` refuses the
+        request."""
         kind = request["type"]
         if kind == "upgrade":
             return self.accept(request)
@@ -206,7 +208,7 @@ class Double:
         self.offset += float(seconds)
 
     def do_catch(self, *up):
-        """From now on it has the time that everybody has."""
+        """Makes the clock show the real time from now on."""
         self.now, self.offset = None, 0.0
 
     def do_ready(self):
@@ -254,14 +256,15 @@ class Double:
         self.mute = how == "on"
 
     def do_flood(self, count):
-        """So many requests of others are answered."""
+        """Adds the answers to `count` requests of others."""
         for number in range(int(count)):
             self.state["requests"] = ([{"request": "flood-%d-%d" % (self.sent, number),
                                         "type": "confirm", "ok": False, "reason": "flood"}] +
                                       self.state["requests"])[:KEPT]
 
     def do_restart(self, *word):
-        """Another life begins; the one before ends without a word, or as `end` has said."""
+        """Begins another life. The life before ends without a word, or as the order `end` has
+        said."""
         os.close(self.fifo)
         os.close(self.lock)
         self.offset += 1

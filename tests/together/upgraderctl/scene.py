@@ -102,7 +102,7 @@ class Scene:
 
 
 class Asking:
-    """upgraderctl at work, and what it has written so far."""
+    """A running upgraderctl, and its output so far."""
 
     def __init__(self, process):
         self.process = process
@@ -170,7 +170,8 @@ def ask(scene, *words, **more):
 
 
 class Screen:
-    """upgraderctl at a terminal of its own: what it writes, and the lines that it leaves there."""
+    """A running upgraderctl at a terminal of its own: its output, and the lines that the terminal
+    shows."""
 
     def __init__(self, scene, *words, columns=80, rows=24):
         environment = dict(scene.environment, TERM="xterm")
@@ -193,7 +194,8 @@ class Screen:
         return True
 
     def is_painted(self):
-        """Not between the first and the last line of a page: that comes in pieces now and then."""
+        """Returns whether the page is complete: false between its first and its last line, which
+        may come in pieces."""
         begun = max(self.written.rfind("A\r"), self.written.rfind("\x1b[K"))
         return begun < 0 or begun < self.written.rfind("\x1b[J")
 
@@ -216,7 +218,8 @@ class Screen:
         os.close(self.terminal)
 
     def lines(self):
-        """A terminal as far as upgraderctl uses one: up, back, clear to the end of line or page."""
+        """Returns the lines that the terminal shows. It understands only the controls that
+        upgraderctl uses: up, back, and clear to the end of the line or page."""
         lines, row, column = [""], 0, 0
         for part in re.findall(r"\x1b\[[0-9]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", self.written):
             if part == "\n":
