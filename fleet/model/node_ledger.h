@@ -12,7 +12,8 @@
 
 namespace fleet {
 
-// So many answers are kept. A driver repeats at most its last order; people may look at more.
+// The number of answers that are kept. A driver repeats at most its last order; people may look at
+// more.
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {

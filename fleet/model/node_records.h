@@ -134,7 +134,7 @@ struct Command {
   std::string instance = {};      // the instance that has to obey; the active one if empty
   std::int64_t not_after_ms = 0;  // counted from the receipt, on the node's monotonic clock
   std::int64_t soak_ms = 0;
-  // counted from the new version's activation; then it goes back by itself
+  // the time after which the new version goes back by itself, counted from its activation
   std::int64_t confirm_ms = 0;
   std::int64_t deadline_ms = 0;  // for `stop`: the time that the old instance may take to end
   std::int64_t delay_ms = 0;     // counted from the receipt: the command is not begun before

@@ -19,8 +19,8 @@ bool is_ended(const NodeLedger& ledger) {
 void NodeCommander::take(const Restarted& event) {
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // The command was begun, and not answered: the fleet-agent before this one may have acted on it,
-  // but no longer tells.
+  // The command was begun and not answered. The fleet-agent before this one may have acted on it,
+  // but can no longer report that.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {

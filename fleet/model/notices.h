@@ -16,8 +16,8 @@
 
 namespace fleet {
 
-// An event that could not be sent in so many tries, about an hour and a half, is given up, and the
-// next is sent.
+// The number of tries, over about an hour and a half, after which an event that cannot be sent is
+// given up. Then the next event is sent.
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;

@@ -16,7 +16,7 @@ inline constexpr std::size_t text_bytes_max = 1'024;
 // The limit for a name that is only shown to people: a version as it was reported, the author of an
 // order, a time.
 inline constexpr std::size_t label_bytes_max = 255;
-// So many nodes of a list are named; for the others only their number is given.
+// The number of nodes of a list that are named. Of the others, only their number is given.
 inline constexpr std::size_t names_kept = 20;
 
 // Returns the text, cut to so many bytes as JSON spells it, with "..." at the end if something was

@@ -20,11 +20,10 @@ inline constexpr std::int64_t record_ms_max = 366LL * 86'400'000;
 // The longest wait of a plan's step is a day.
 inline constexpr std::int64_t plan_timeout_ms_max = 86'400'000;
 inline constexpr std::size_t plan_steps_max = 100;
-// At most so many facts, labels or components of a node, or certificates of a name, are in one
-// record.
+// The most facts, labels or components of a node, or certificates of a name, in one record.
 inline constexpr std::size_t record_entries_max = 256;
-// At most so many nodes that have failed first are in the judge's record, as numbers. They and the
-// rest of the record fit into one record.
+// The most nodes that have failed in the judge's record, which lists them as numbers. So many of
+// them, and its other members, fit into one record.
 inline constexpr std::size_t judge_failed_max = 4'000;
 
 // Cuts texts and lists that are too long. Returns why the record is damaged, or no value if it is

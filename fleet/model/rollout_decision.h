@@ -50,7 +50,7 @@ inline constexpr Ms rollback_ms = 300'000;
 // The longest wait of a batch for its judge, or a soak if that is longer; but never longer than its
 // first node waits for `confirm`.
 inline constexpr Ms judge_timeout_ms_min = 300'000;
-// At most so many times an order is given whose outcome nobody knows.
+// The number of times that an order is given if its outcome remains unknown.
 inline constexpr std::int64_t attempts_max = 3;
 // The limit for a rollout's name: RID.rollback.NUMBER is the id of a command, which has at most 64
 // bytes.

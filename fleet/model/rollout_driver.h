@@ -27,7 +27,8 @@ class RolloutTask {
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease);
-  // The rollout is aborted, unless the store denies that, too.
+  // Called when the store has denied a write: the next step aborts the rollout. Returns false if
+  // the store has denied that before, too.
   [[nodiscard]] bool deny(const std::string& reason);
   [[nodiscard]] std::string words(Ms now) const;
 

@@ -25,7 +25,7 @@ inline constexpr std::size_t few_nodes = 100;
 inline constexpr std::int64_t soak_of_few_ms = 60'000;
 inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
 
-// Stands in terms for a number that nobody has given.
+// The value of a number in the terms that nobody has given.
 inline constexpr std::int64_t unsaid = -1;
 
 // Returns terms in which batches, order, soak, max-failed and spread are open. Terms that were read

@@ -14,7 +14,7 @@ namespace fleet {
 // The orders that a person may give to a rollout that has begun.
 enum class RolloutWish { pause, resume, abort };
 
-// Returns why a rollout pauses or aborts that a person has told to.
+// Returns the reason of a pause or an abort that a person has ordered: `asked for by NAME`.
 [[nodiscard]] std::string asked_for(const Rollout& rollout);
 
 struct WishedRollout {

@@ -29,7 +29,7 @@ class EtcdAdmin {
  public:
   explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
 
-  // Asks the member that the line asks next.
+  // Asks one member for its state: the member that `line` would ask next.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
   // Makes a user and a role of the same name, step by step; parts that exist already stay. `then`
   // gets the trouble that stopped it, or no value if all is done.
@@ -37,8 +37,8 @@ class EtcdAdmin {
              std::function<void(const std::optional<Trouble>&)> then);
   // Removes the user and the role of this name. It is no trouble if they do not exist.
   void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
-  // From then on the store knows each client by the name in its certificate, and refuses all
-  // others. It needs a user `root` who may do everything. Once done it may be asked again.
+  // Makes the store know each client by the name in its certificate, and refuse all others. A user
+  // `root` who may do everything must exist. A second call changes nothing.
   void enable_users(std::function<void(const std::optional<Trouble>&)> then);
 
  private:

@@ -20,7 +20,7 @@ struct InitWait {
   What what = What::ready;
   Generation generation = 0;
   Time deadline{};
-  // Init knows less time: the agent sent `extend`, or is the way back at boot.
+  // Init expects a shorter wait, since the agent has sent `extend` or is the way back at boot.
   bool extended = false;
 
   bool operator==(const InitWait&) const = default;

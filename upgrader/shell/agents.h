@@ -86,9 +86,9 @@ class Agents {
     Generation generation;
     pid_t pid;
     Channel channel;
-    // Set when it has been reaped: pid is no longer ours.
+    // Set when the process has been reaped: from then on, `pid` is no longer ours.
     std::optional<Ending> ending;
-    // Bytes of its output that were unread then and still are.
+    // The bytes of the agent's output that were unread when it was reaped, and still are.
     std::size_t last_words = 0;
     std::optional<std::uint64_t> activate_end;  // `activate` is written when so many bytes are
   };

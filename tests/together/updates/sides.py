@@ -1,6 +1,6 @@
 # The two sides that tests/together/updates/pm2 compares: `npm install -g` with pm2, and update()
-# with agentify. Each keeps a web server of its own running, can have its installation killed at the
-# n-th call that writes, and says what is there afterwards. Used by one thread each.
+# with agentify. Each side runs a web server of its own, can have its installation killed at the
+# n-th call that writes, and reports the files that are then left. Each side is used by one thread.
 import hashlib
 import json
 import os

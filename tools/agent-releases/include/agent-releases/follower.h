@@ -32,7 +32,7 @@ class Follower {
     bool self_test = true;
     std::vector<std::string> arguments{};  // arguments of the self-test, before --self-test
     std::chrono::milliseconds self_test_limit{5'000};
-    // After a failure for which the release is not to blame.
+    // The time until the next try after a failure for which the release is not to blame.
     std::chrono::milliseconds pause{10'000};
   };
 

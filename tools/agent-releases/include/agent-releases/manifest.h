@@ -40,7 +40,8 @@ struct Manifest {
 
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text);
 
-// Returns one line, with its newline; for releases that are made of an installed program.
+// Returns the manifest as one line, with its newline. Used when an installed program is made a
+// release.
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
 [[nodiscard]] bool is_sha256(std::string_view text);
