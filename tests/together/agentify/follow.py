@@ -109,7 +109,7 @@ def begin(world, *options, **keywords):
     return follower
 
 
-@case("what is added comes to run, without --self-test", "J-06 Z-05")
+@case("a release that is added is run, without --self-test", "J-06 Z-05")
 def upgrades(world):
     follower = begin(world)
 
@@ -125,7 +125,7 @@ def upgrades(world):
     follower.stop()
 
 
-@case("one whose check fails costs nothing, and is not asked for again", "Z-07")
+@case("a release whose check fails costs nothing, and is not requested again", "Z-07")
 def unfit(world):
     follower = begin(world)
 
@@ -140,7 +140,7 @@ def unfit(world):
     follower.stop()
 
 
-@case("one that dies on trial is fallen back from, and tried again only when it is wished for anew")
+@case("a release that dies on trial falls back, and is tried again only when it is desired anew")
 def dies(world):
     follower = begin(world)
 
@@ -157,7 +157,7 @@ def dies(world):
     follower.stop()
 
 
-@case("with keys only what is signed is asked for", "H-104 H-29")
+@case("with keys, only signed releases are requested", "H-104 H-29")
 def signed(world):
     follower = begin(world, "--follow-keys=" + world.keys)
 
@@ -171,7 +171,7 @@ def signed(world):
     follower.stop()
 
 
-@case("a daemon that is no release needs a version, and the version is believed")
+@case("a daemon that is not a release needs --version, which is believed")
 def elsewhere(world):
     world.make_key()
     place = world.write("agent", daemon("1.0.0"), 0o755)
@@ -188,7 +188,7 @@ def elsewhere(world):
     again.stop()
 
 
-@case("a directory that is none is refused before anything is started")
+@case("a path that is not a directory of releases is refused before anything is started")
 def no_directory(world):
     place = world.write("agent", daemon("1.0.0"), 0o755)
     os.symlink(place, world.path("link"))
