@@ -18,6 +18,11 @@ namespace fleetctl {
 // ---- a trial, without a store of anybody's
 [[nodiscard]] int run_dev(const Options& options);
 
+// ---- a new cell
+[[nodiscard]] int init_cell(const Options& options);
+[[nodiscard]] int start_cell(const Options& options);
+[[nodiscard]] int check_cell(const Options& options, Asker& asker);
+
 // ---- questions
 [[nodiscard]] int show_status(const Options& options, Asker& asker);
 [[nodiscard]] int show_nodes(const Options& options, Asker& asker);
