@@ -8,12 +8,6 @@ namespace {
 constexpr std::string_view member_word = "member ";
 constexpr std::string_view controller_word = "controller ";
 
-const CellMachine* named(const std::vector<CellMachine>& machines, const std::string& name) {
-  const auto found = std::find_if(machines.begin(), machines.end(),
-                                  [&name](const auto& one) { return one.name == name; });
-  return found == machines.end() ? nullptr : &*found;
-}
-
 std::string other_address(const CellMachine& before, const CellMachine& wanted) {
   return wanted.name + " has the address " + before.address + " in this cell, not " +
          wanted.address;
@@ -68,7 +62,7 @@ upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,
   CellTerms terms = before.value_or(wanted);
   if (before) {
     for (const CellMachine& one : wanted.members) {
-      const CellMachine* there = named(terms.members, one.name);
+      const CellMachine* there = machine_named(terms.members, one.name);
       if (there == nullptr) {
         return upgrader::Refusal{one.name +
                                  " is no member of this cell; how a store that runs gets another "
@@ -77,7 +71,7 @@ upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,
       if (there->address != one.address) return upgrader::Refusal{other_address(*there, one)};
     }
     for (const CellMachine& one : wanted.controllers) {
-      const CellMachine* there = named(terms.controllers, one.name);
+      const CellMachine* there = machine_named(terms.controllers, one.name);
       if (there == nullptr) {
         terms.controllers.push_back(one);
       } else if (there->address != one.address) {

@@ -9,22 +9,12 @@ namespace {
 constexpr unsigned int secret_mode = 0600;
 constexpr unsigned int group_mode = 0640;  // for a service with a user of its own
 
-const CellMachine* named(const std::vector<CellMachine>& machines, const std::string& name) {
-  const auto found = std::find_if(machines.begin(), machines.end(),
-                                  [&name](const auto& one) { return one.name == name; });
-  return found == machines.end() ? nullptr : &*found;
-}
-
-std::string host(const std::string& address) {
-  return address.find(':') == std::string::npos ? address : "[" + address + "]";
-}
-
 std::string controller_options(const CellTerms& terms, const CellMachine& controller) {
   std::string options = "--name=" + controller.name;
   for (const std::string& url : endpoints_of(terms)) {
     options += " --endpoint=" + url;
   }
-  return options + " --http=" + host(controller.address) + ":" + std::to_string(controller_port) +
+  return options + " --http=" + host_in_url(controller.address) + ":" + std::to_string(controller_port) +
          " --http-cert=/etc/fleet/http.pem"
          " --http-key=/run/credentials/fleet-controller.service/http.key"
          " --http-ca=/etc/fleet/ca.pem";
@@ -61,7 +51,7 @@ std::vector<std::string> machines_of(const CellTerms& terms) {
     names.push_back(one.name);
   }
   for (const CellMachine& one : terms.controllers) {
-    if (named(terms.members, one.name) == nullptr) names.push_back(one.name);
+    if (machine_named(terms.members, one.name) == nullptr) names.push_back(one.name);
   }
   return names;
 }
@@ -69,8 +59,8 @@ std::vector<std::string> machines_of(const CellTerms& terms) {
 std::vector<MachineFile> machine_files(
     const CellTerms& terms, const std::string& machine,
     const std::function<std::string(const std::string& file)>& content) {
-  const CellMachine* const member = named(terms.members, machine);
-  const CellMachine* const controller = named(terms.controllers, machine);
+  const CellMachine* const member = machine_named(terms.members, machine);
+  const CellMachine* const controller = machine_named(terms.controllers, machine);
   std::vector<MachineFile> files{
       {.path = "etc/fleet/README",
        .content = readme(machine, member != nullptr, controller != nullptr)},

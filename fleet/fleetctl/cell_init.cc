@@ -17,13 +17,6 @@ namespace {
 
 using fleet::content_of_file;
 
-constexpr unsigned int secret_mode = 0600;
-
-int refuse(const std::string& why) {
-  complain(why);
-  return exit_refused;
-}
-
 // Writes a file that is not there, and refuses to replace another one.
 std::string write_once(const std::string& path, const std::string& content, std::string& made) {
   if (::access(path.c_str(), F_OK) != 0) {

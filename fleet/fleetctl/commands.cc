@@ -125,6 +125,11 @@ void complain(const std::string& line) {
   std::fprintf(stderr, "fleetctl: %s\n", upgraderctl::shown(line).c_str());
 }
 
+int refuse(const std::string& why) {
+  complain(why);
+  return exit_refused;
+}
+
 int unreachable(const fleet::Trouble& trouble) {
   switch (trouble.kind) {
     case fleet::Trouble::Kind::denied:

@@ -77,6 +77,8 @@ void say(const std::string& line);
 void say_json(const std::string& json);
 void say_all(const std::vector<std::string>& lines);
 void complain(const std::string& line);
+// Complains, and returns the exit status of a command that was refused.
+int refuse(const std::string& why);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 
