@@ -13,7 +13,8 @@ namespace fleet {
 namespace {
 
 constexpr UnixSeconds day_s = 86'400;
-// As `fleetctl status` counts: time enough for a person to make another.
+// The time before a certificate's end at which it is reported: as `fleetctl status` counts, it
+// leaves a person time to make another.
 constexpr UnixSeconds soon_s = 30 * day_s;
 // Clocks that differ by less are taken for equal.
 constexpr UnixSeconds clock_tolerance_s = 60;
@@ -40,7 +41,7 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
        is_majority ? "" : "without a majority nothing can be written; start the others"});
 }
 
-// What the records say of those who write them.
+// The facts that a check of the cell takes from the store's records.
 struct Found {
   std::set<std::string> controllers = {};            // that drive something now
   std::map<std::string, UnixSeconds> expiries = {};  // of controllers and people, by name
@@ -72,7 +73,7 @@ void look_at(const KeyValue& record, Found& found) {
   }
 }
 
-void check_clock(const Found& found, UnixSeconds now, std::vector<CheckLine>& lines) {
+void check_time(const Found& found, UnixSeconds now, std::vector<CheckLine>& lines) {
   const UnixSeconds behind = found.newest - now;
   if (behind <= clock_tolerance_s) {
     lines.push_back({true, "clock: no event of the cell is later than this machine's clock", ""});
@@ -159,7 +160,7 @@ std::vector<CheckLine> judge_cell(const CellFacts& facts) {
     for (const KeyValue& record : facts.records->found) {
       look_at(record, found);
     }
-    check_clock(found, facts.now, lines);
+    check_time(found, facts.now, lines);
   }
   check_certificates(facts, found, lines);
   if (!facts.records) {

@@ -1,5 +1,5 @@
-// What is well in a cell and what is not, of its members' answers and its records, and what to do
-// about it. Pure.
+// The check of a cell: it tells from the members' answers and from the store's records what is
+// well, what is not, and what to do about that. Pure.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,14 @@ namespace fleet {
 
 struct MemberFact {
   std::string url = {};
-  std::string trouble = {};  // why it does not answer, or what it complains of; empty: it is well
+  std::string trouble =
+      {};  // why the member does not answer, or its complaint; empty if it is well
 };
 
 struct CellFacts {
   std::vector<MemberFact> members = {};
-  std::optional<Reading> records = {};  // none: they could not be read
-  std::string unread = {};              // why
+  std::optional<Reading> records = {};  // std::nullopt if they could not be read
+  std::string unread = {};              // why they could not be read
   std::optional<Validity> own = {};     // of the certificate of the person who asks
   std::optional<Validity> authority = {};
   UnixSeconds now = 0;
@@ -33,7 +34,8 @@ struct CheckLine {
   bool operator==(const CheckLine&) const = default;
 };
 
-// Members, this machine's clock, certificates, controllers, nodes: at least a line for each.
+// Returns at least one line for each of: members, this machine's clock, certificates, controllers,
+// nodes.
 [[nodiscard]] std::vector<CheckLine> judge_cell(const CellFacts& facts);
 
 }  // namespace fleet

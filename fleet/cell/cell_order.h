@@ -1,5 +1,5 @@
-// The terms of a cell as its directory keeps them, and as they change when `fleetctl cell init` is
-// called again. Pure.
+// The text in which a cell's directory keeps the terms of the cell, and the change of the terms
+// when `fleetctl cell init` is called again. Pure.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@
 
 namespace fleet {
 
-// A line for each machine: `member NAME ADDRESS` or `controller NAME ADDRESS`.
+// Returns a line for each machine: `member NAME ADDRESS` or `controller NAME ADDRESS`.
 [[nodiscard]] std::string cell_text(const CellTerms& terms);
-// Refuses any other text, with the number of the line.
+// Reads what cell_text() wrote. Any other text is refused with the number of the line.
 [[nodiscard]] upgrader::Result<CellTerms> cell_in(std::string_view text);
 
-// NAME=ADDRESS, as the command line has it. No value if the text is not such a pair.
+// Reads NAME=ADDRESS of the command line. Returns std::nullopt if the text is not such a pair.
 [[nodiscard]] std::optional<CellMachine> machine_in(std::string_view text);
 
-// The terms of a cell that had those before (none: it is new) and is ordered to have these. A
-// controller may be added. Refused are a change of an address, and another member: etcd itself adds
-// members to a store that runs.
+// Returns the terms that a cell has after an order. `before` is std::nullopt for a new cell. An
+// order may add controllers. A change of an address is refused, and so is another member, since
+// etcd itself adds members to a store that runs.
 [[nodiscard]] upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,
                                                  const CellTerms& wanted);
 

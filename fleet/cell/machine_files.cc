@@ -14,7 +14,8 @@ std::string controller_options(const CellTerms& terms, const CellMachine& contro
   for (const std::string& url : endpoints_of(terms)) {
     options += " --endpoint=" + url;
   }
-  return options + " --http=" + host_in_url(controller.address) + ":" + std::to_string(controller_port) +
+  return options + " --http=" + host_in_url(controller.address) + ":" +
+         std::to_string(controller_port) +
          " --http-cert=/etc/fleet/http.pem"
          " --http-key=/run/credentials/fleet-controller.service/http.key"
          " --http-ca=/etc/fleet/ca.pem";

@@ -1,5 +1,5 @@
-// The files of each machine of a cell, as its archive has them: settings, certificates, and a page
-// that says what to install. Pure.
+// The files in the archive of each machine of a cell: settings, certificates, and a page that says
+// what to install. Pure.
 #pragma once
 
 #include <functional>
@@ -21,18 +21,18 @@ struct MachineFile {
 // The port at which controllers serve HTTPS.
 inline constexpr int controller_port = 8'443;
 
-// Members and controllers, each machine once, in the order of the terms.
+// Returns the names of members and controllers, each machine once, in the order of the terms.
 [[nodiscard]] std::vector<std::string> machines_of(const CellTerms& terms);
 
-// The files of one machine. `content` gives what the cell's directory has under a name, such as
-// `ca.pem`. Of what is secret the machine gets its own keys alone.
+// Returns the files of one machine. `content` returns the content of a file of the cell's
+// directory, such as `ca.pem`. The only secrets that the machine gets are its own keys.
 [[nodiscard]] std::vector<MachineFile> machine_files(
     const CellTerms& terms, const std::string& machine,
     const std::function<std::string(const std::string& file)>& content);
 
-// In single quotes, for a shell.
+// Returns the text in single quotes, as a shell reads it.
 [[nodiscard]] std::string shell_quoted(std::string_view text);
-// Commands of the shell that let fleetctl find a cell, with the certificate in OWN.pem.
+// Returns shell commands that let fleetctl find a cell and show the certificate in OWN.pem.
 [[nodiscard]] std::string shell_environment(const CellTerms& terms, const std::string& directory,
                                             const std::string& own);
 

@@ -1,4 +1,4 @@
-// Files as one archive in the format of tar, by libarchive.
+// An archive of files in the format of tar, which libarchive makes.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace fleetctl {
 
-// All files belong to root, and are as old as `seconds` since 1970: the same files make the same
-// archive. Returns an empty text if libarchive fails.
+// Returns an archive of the files, or an empty text if libarchive fails. All files belong to root
+// and have the time `seconds` (since 1970), so the same files make the same archive.
 [[nodiscard]] std::string archive_of(const std::vector<fleet::MachineFile>& files,
                                      std::int64_t seconds);
 

@@ -13,12 +13,13 @@ namespace fleetctl {
 class CellDirectory {
  public:
   // Opens the directory for one command at a time; makes it, for its owner alone, if `makes`.
-  // Returns why it cannot be used; empty: it is open.
+  // Returns why the directory cannot be used, or an empty text if it is open.
   [[nodiscard]] std::string open(const std::string& path, bool makes);
-  // Absolute, without links.
+  // Returns the absolute path, without links.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // The terms that it keeps; none: it keeps none yet. Refused if the file is no such file.
+  // Returns the terms that the directory keeps, or std::nullopt if it keeps none yet. A file that
+  // cannot be read as terms is refused.
   [[nodiscard]] upgrader::Result<std::optional<fleet::CellTerms>> terms() const;
 
  private:

@@ -27,7 +27,7 @@ std::string write_once(const std::string& path, const std::string& content, std:
   return path + " is not the archive of what is there now; move it away, and a new one is made";
 }
 
-// Every archive; the first trouble, in words.
+// Makes the archive of every machine. Returns the first trouble, or an empty text.
 std::string make_archives(const std::string& directory, const fleet::CellTerms& terms,
                           std::string& made) {
   std::string trouble;

@@ -1,5 +1,5 @@
-// fleetctl cell start and check: users, roles and enrolments in a store that runs, and what is well
-// in a cell.
+// `fleetctl cell start` makes users, roles and enrolments in a store that runs; `fleetctl cell
+// check` says what is well in a cell.
 #include <ctime>
 
 #include "fleet/cell/cell_check.h"
@@ -33,7 +33,7 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Those who do not answer are named; whether there is a majority of them.
+// Returns whether most members answer, and names on standard error those that do not.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {

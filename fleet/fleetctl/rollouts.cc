@@ -36,7 +36,7 @@ std::string judge_words(const fleet::Reading& reading) {
   return is_few ? "too few nodes to compare" : "nothing is compared yet";
 }
 
-// Whether it can be undone, will be, or was; empty if nobody has said anything of that.
+// Returns how the undo of a rollout stands, or an empty text if nobody has ordered or refused one.
 std::string undo_words(const fleet::Rollout& rollout) {
   if (rollout.kept > 0) return std::to_string(rollout.kept) + " nodes cannot go back";
   if (rollout.state == fleet::RolloutState::undone) return "every node has gone back";

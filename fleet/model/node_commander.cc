@@ -273,7 +273,8 @@ void NodeCommander::take(const UpgradeEnded& event) {
   consider();
 }
 
-// While an upgrade is on trial its version may run, and has not come to stay.
+// Notes in the ledger the version that runs, but not while an upgrade is on trial: that version may
+// still be taken back.
 void NodeCommander::take(const RunsNow& event) {
   running_ = event.version;
   if (!run_) ledger_.runs(running_);

@@ -38,7 +38,7 @@ struct NodeLedger {
   // The version runs now, and no upgrade of ours is under way: where it did not come by our last
   // one, it is not known which version ran before it.
   void runs(std::string_view version);
-  // Whether the version is the one that ran just before `running`.
+  // Returns whether the version is the one that ran just before `running`.
   [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;
 };
 

@@ -168,7 +168,7 @@ constexpr auto names(NodeStage) {
                                           "unconfirmed", "rolled-back", "left", "undone", "kept"});
 }
 
-// Whether nothing is under way on a node in this stage any more.
+// Returns whether nothing is under way on a node in this stage any more.
 constexpr bool is_end(NodeStage stage) {
   switch (stage) {
     case NodeStage::confirmed:

@@ -19,7 +19,8 @@ Record record_of(const std::string* text, std::string& damage) {
   return {};
 }
 
-// Whether the node's last upgrade was begun by this rollout, or by its undo if that is under way.
+// Returns whether this rollout began the node's last upgrade, or, while its undo is under way,
+// whether the undo began it.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   return sight.upgrade.attempt.starts_with(view.id +
                                            (sight.node.undo ? ".undo-apply." : ".apply."));

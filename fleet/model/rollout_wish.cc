@@ -57,7 +57,7 @@ Result<WishedRollout> abort(Rollout rollout, bool leave) {
   return WishedRollout{rollout, false, "is told to abort"};
 }
 
-// One that is under way is aborted first.
+// Orders the undo of a rollout. A rollout that is under way is aborted first.
 Result<WishedRollout> undo(Rollout rollout, bool at_once) {
   if (rollout.terms.no_undo) {
     return Refusal{rollout.terms.version + " says that nothing can take it back (\"undo\": false)"};

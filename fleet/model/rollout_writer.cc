@@ -156,7 +156,7 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
-// Only in place of the wish that this rollout has written.
+// Writes the wish that the node had before the rollout, if the present wish is the rollout's own.
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;

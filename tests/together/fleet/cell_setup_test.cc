@@ -114,8 +114,8 @@ TEST_CASE("the authorities' keys are in no archive") {
 }
 
 TEST_CASE("a directory's name is quoted for the shell") {
-  const std::string text = shell_environment(two(), "/home/it's", "root");
-  CHECK(text.find("FLEET_CA='/home/it'\\''s/ca.pem'\n") != std::string::npos);
+  const std::string text = shell_environment(two(), "/srv/it's", "root");
+  CHECK(text.find("FLEET_CA='/srv/it'\\''s/ca.pem'\n") != std::string::npos);
   CHECK(text.find("FLEET_ENDPOINT='https://192.0.2.1:2379,https://[2001:db8::2]:2379'\n") !=
         std::string::npos);
 }
@@ -127,7 +127,7 @@ KeyValue record(const std::string& key, const Record& value) {
   return {.key = key, .value = write_record(value), .modified = 1};
 }
 
-// One in which all is well.
+// Returns the facts of a cell in which all is well.
 CellFacts facts() {
   return {.members = {{"https://m1", ""}, {"https://m2", ""}, {"https://m3", ""}},
           .records =

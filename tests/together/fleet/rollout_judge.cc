@@ -177,7 +177,8 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   }
 }
 
-// Behind an undo nobody runs the version who could go back, and each wish is what it was.
+// Returns the first node that breaks a promise of the undo, or an empty text: no node that could go
+// back runs the version, and each wish is what it was before.
 std::string RolloutWorld::wrong_undo() const {
   for (const auto& [id, node] : nodes_) {
     const RolloutNode at = record(id).value_or(RolloutNode{});
