@@ -43,8 +43,13 @@ void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));
   take(restarted);
+  take(RunsNow{running});
   take(ActiveIs{desk_.active});
   look();
+}
+
+void Component::runs(const std::string& version) {
+  if (std::exchange(running_, version) != version) take(RunsNow{version});
 }
 
 // Takes an event. If the event ends an upgrade, adds whether the new version has asked for a
@@ -145,12 +150,13 @@ void Component::perform(const Report& report) {
 void Component::perform(const DoPrepare& order) {
   const Command& command = order.command;
   desk_.log(settings_.name + ": " + command.id + ": prepare " + command.version);
-  prepare({.version = command.version,
-           .digest = command.digest,
-           .downgrade = command.downgrade,
-           .then = [this, id = command.id](const std::string& error) {
-             take(PrepareEnded{id, error});
-           }});
+  const Wanted wanted{.version = command.version,
+                      .digest = command.digest,
+                      .downgrade = command.downgrade || command.undo,
+                      .then = [this, id = command.id](const std::string& error) {
+                        take(PrepareEnded{id, error});
+                      }};
+  command.undo ? prepare_on_disk(wanted) : prepare(wanted);
 }
 
 // Begins an upgrade. An earlier process may have prepared the release, so it is looked for on disk.
@@ -159,7 +165,7 @@ void Component::perform(const BeginUpgrade& begin) {
   before_ = running_;
   desk_.records.forget(key(KeyKind::node_upgrade));
   const Fetcher::Order order{.version = begin.command.version,
-                             .older_is_wanted = begin.command.downgrade,
+                             .older_is_wanted = begin.command.downgrade || begin.command.undo,
                              .running = running_};
   fetcher_.locate(order, [this, begin](const Fetcher::Result& result) {
     std::string why = result.error;

@@ -107,7 +107,7 @@ class Component {
   // Lets the next process finish the downloads, since this process ends.
   void leave() { fetcher_.leave(); }
 
-  void runs(const std::string& version) { running_ = version; }
+  void runs(const std::string& version);
 
   [[nodiscard]] const std::string& name() const { return settings_.name; }
   [[nodiscard]] const NodeLedger* ledger() const {
@@ -151,6 +151,7 @@ class Component {
     std::function<void(const std::string& error)> then;
   };
   void prepare(const Wanted& wanted);
+  void prepare_on_disk(const Wanted& wanted);
   void take_release(const Wanted& wanted, const Reply<Reading>& reply);
   void test(const Wanted& wanted, const std::string& executable);
   void expect_deadline();

@@ -130,6 +130,15 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
                  });
 }
 
+// The release is there, since it ran; nothing is asked of the store or of a server.
+void Component::prepare_on_disk(const Wanted& wanted) {
+  fetcher_.locate({.version = wanted.version, .older_is_wanted = true, .running = running_},
+                  [this, wanted](const Fetcher::Result& result) {
+                    if (!result.error.empty()) return wanted.then(result.error);
+                    test(wanted, result.executable);
+                  });
+}
+
 void Component::test(const Wanted& wanted, const std::string& executable) {
   if (!settings_.test_arguments) return wanted.then("");
   fetcher_.test(wanted.version, executable, *settings_.test_arguments,

@@ -35,6 +35,9 @@ std::optional<std::string> take_line(const std::string& name, const std::string&
   if (name == "reboot") ledger.reboot_wanted = text == "wanted";
   if (name == "late") ledger.late = text;
   if (name == "committed") ledger.committed = text;
+  if (name == "leaves") ledger.leaves = text;
+  if (name == "came-from") ledger.came_from = text;
+  if (name == "came-to") ledger.came_to = text;
   return std::nullopt;  // a newer fleet-agent has written this line, which is ignored
 }
 
@@ -53,6 +56,9 @@ std::string ledger_text(const NodeLedger& ledger) {
   add("reboot", ledger.reboot_wanted ? "wanted" : "no");
   add("late", ledger.late);
   add("committed", ledger.committed);
+  add("leaves", ledger.leaves);
+  add("came-from", ledger.came_from);
+  add("came-to", ledger.came_to);
   for (const Answer& answer : ledger.answers) {
     add("answer", write_record(answer));
   }

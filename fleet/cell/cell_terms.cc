@@ -10,13 +10,8 @@ namespace {
 constexpr int authority_days = 3'650;
 constexpr int machine_days = 730;
 
-// Returns the address as a URL spells it: an IPv6 address in brackets.
-std::string host(const std::string& address) {
-  return address.find(':') == std::string::npos ? address : "[" + address + "]";
-}
-
 std::string url(const CellMachine& machine, int port) {
-  return "https://" + host(machine.address) + ":" + std::to_string(port);
+  return "https://" + host_in_url(machine.address) + ":" + std::to_string(port);
 }
 
 std::vector<std::string> with_loopback(const std::string& address) {
@@ -163,6 +158,17 @@ std::vector<std::string> etcd_settings(const CellTerms& terms, const CellMachine
           "ETCD_AUTO_COMPACTION_MODE=periodic",
           "ETCD_AUTO_COMPACTION_RETENTION=1h",
           "ETCD_QUOTA_BACKEND_BYTES=4294967296"};
+}
+
+const CellMachine* machine_named(const std::vector<CellMachine>& machines,
+                                 const std::string& name) {
+  const auto found = std::find_if(machines.begin(), machines.end(),
+                                  [&name](const auto& one) { return one.name == name; });
+  return found == machines.end() ? nullptr : &*found;
+}
+
+std::string host_in_url(const std::string& address) {
+  return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
 
 std::vector<std::string> endpoints_of(const CellTerms& terms) {

@@ -68,6 +68,13 @@ struct CertificatePlan {
                                                      const std::string& files,
                                                      const std::string& data);
 
+// Returns the machine that has the name, or nullptr. The caller keeps the vector.
+[[nodiscard]] const CellMachine* machine_named(const std::vector<CellMachine>& machines,
+                                               const std::string& name);
+
+// Returns the address as a URL spells it: an IPv6 address stands in brackets.
+[[nodiscard]] std::string host_in_url(const std::string& address);
+
 // Returns the URLs at which clients reach the members.
 [[nodiscard]] std::vector<std::string> endpoints_of(const CellTerms& terms);
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "fleet/cell/machine_files.h"
+
 namespace fleet {
 namespace {
 
@@ -14,15 +16,6 @@ constexpr int port_max = 65'535;
 // still write to it when they end.
 constexpr int store_starts = 0, others_start = 1;
 constexpr int nodes_stop = 0, controller_stops = 1, store_stops = 2;
-
-// Returns the text in single quotes, as a shell reads it.
-std::string quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    out += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return out + "'";
-}
 
 std::string program(const DevTerms& terms, const std::string& name) {
   const auto found = terms.programs.find(name);
@@ -172,14 +165,10 @@ std::string dev_daemon(std::string_view version) {
 }
 
 std::string dev_environment(const DevTerms& terms) {
-  const std::string own = terms.directory + "/" + std::string(dev_person);
   const std::string beside = program(terms, "fleetctl");
-  std::string text = "# Commands for a shell: `. FILE` lets fleetctl find this cell.\n";
-  text += "export FLEET_ENDPOINT=" + endpoints_of(dev_cell_terms(terms.ports)).front() + "\n";
-  text += "export FLEET_CA=" + quoted(terms.directory + "/ca.pem") + "\n";
-  text += "export FLEET_CERT=" + quoted(own + ".pem") + "\n";
-  text += "export FLEET_KEY=" + quoted(own + ".key") + "\n";
-  text += "PATH=" + quoted(beside.substr(0, beside.rfind('/'))) + ":$PATH\n";
+  std::string text =
+      shell_environment(dev_cell_terms(terms.ports), terms.directory, std::string(dev_person));
+  text += "PATH=" + shell_quoted(beside.substr(0, beside.rfind('/'))) + ":$PATH\n";
   return text;
 }
 

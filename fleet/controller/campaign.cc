@@ -13,7 +13,7 @@ namespace {
 // A rollout that is `created` is not under way: not all of its records are written yet.
 bool is_under_way(RolloutState state) {
   return state == RolloutState::rolling || state == RolloutState::paused ||
-         state == RolloutState::aborting;
+         state == RolloutState::aborting || state == RolloutState::undoing;
 }
 
 bool is_under_way(PlanState state) {

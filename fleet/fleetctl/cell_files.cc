@@ -14,7 +14,6 @@ namespace {
 using fleet::CertificateWanted;
 using fleet::content_of_file;
 
-constexpr unsigned int secret_mode = 0600;
 constexpr unsigned int public_mode = 0644;
 
 bool exists(const std::string& path) {

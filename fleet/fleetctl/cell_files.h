@@ -9,6 +9,9 @@
 
 namespace fleetctl {
 
+// The mode of a file that its owner alone may read.
+inline constexpr unsigned int secret_mode = 0600;
+
 struct CertificatesMade {
   std::vector<std::string> files = {};    // the files that were made, without .pem
   std::vector<std::string> refused = {};  // why nothing was made

@@ -64,13 +64,14 @@ constexpr auto deeds = std::to_array<Deed>({
     {Command::settings_list, &list_settings},
     {Command::settings_set, &set_setting},
     {Command::settings_unset, &unset_setting},
+    {Command::cell_check, &check_cell},
 });
 
 constexpr bool are_in_order() {
   for (std::size_t i = 0; i < deeds.size(); ++i) {
     if (deeds[i].command != static_cast<Command>(i)) return false;
   }
-  return deeds.back().command == Command::settings_unset;
+  return deeds.back().command == Command::cell_check;
 }
 static_assert(are_in_order(), "each command has its deed, at the command's own number");
 
@@ -86,6 +87,8 @@ bool is_name(std::string_view text) {
 
 int perform(const Options& options) {
   if (options.command == Command::dev) return run_dev(options);
+  if (options.command == Command::cell_init) return init_cell(options);
+  if (options.command == Command::cell_start) return start_cell(options);
   Asker asker(options);
   return perform(options, asker);
 }
@@ -120,6 +123,11 @@ std::string who_asks(const Options& options) {
 
 void complain(const std::string& line) {
   std::fprintf(stderr, "fleetctl: %s\n", upgraderctl::shown(line).c_str());
+}
+
+int refuse(const std::string& why) {
+  complain(why);
+  return exit_refused;
 }
 
 int unreachable(const fleet::Trouble& trouble) {

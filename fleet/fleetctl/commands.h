@@ -18,6 +18,11 @@ namespace fleetctl {
 // ---- a trial, without a store of anybody's
 [[nodiscard]] int run_dev(const Options& options);
 
+// ---- a new cell
+[[nodiscard]] int init_cell(const Options& options);
+[[nodiscard]] int start_cell(const Options& options);
+[[nodiscard]] int check_cell(const Options& options, Asker& asker);
+
 // ---- questions
 [[nodiscard]] int show_status(const Options& options, Asker& asker);
 [[nodiscard]] int show_nodes(const Options& options, Asker& asker);
@@ -72,6 +77,8 @@ void say(const std::string& line);
 void say_json(const std::string& json);
 void say_all(const std::vector<std::string>& lines);
 void complain(const std::string& line);
+// Complains, and returns the exit status of a command that was refused.
+int refuse(const std::string& why);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 

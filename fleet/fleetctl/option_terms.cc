@@ -97,6 +97,7 @@ void add_terms(CLI::App& app, Options& options) {
       ->type_name("N")
       ->check(number(0, protocol_max));
   app.add_flag("--downgrade", terms.downgrade, "also to an older version");
+  app.add_flag("--undo", terms.undo, "if it aborts by itself, take it back everywhere");
   app.add_flag("--ignore-window", terms.ignore_window, "begin at any time");
 }
 

@@ -122,7 +122,7 @@ void add_rollouts(CLI::App& app, Options& options) {
     one.fallthrough();
     one.callback([&options, wish] {
       options.command = Command::rollout_order;
-      options.wish = wish;
+      if (options.wish != fleet::RolloutWish::undo_now) options.wish = wish;
     });
     return add_rollout_name(one, options);
   };
@@ -130,6 +130,10 @@ void add_rollouts(CLI::App& app, Options& options) {
   order("resume", "go on", fleet::RolloutWish::resume);
   order("abort", "end it: what is not confirmed yet goes back", fleet::RolloutWish::abort)
       .add_flag("--leave", options.leave, "nothing is told to go back");
+  order("undo", "take back what has kept the version", fleet::RolloutWish::undo)
+      .add_flag_callback(
+          "--now", [&options] { options.wish = fleet::RolloutWish::undo_now; },
+          "all batches at once");
 }
 
 void add_document(CLI::App& app, Options& options) {

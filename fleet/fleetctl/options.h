@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "fleet/cell/cell_terms.h"
 #include "fleet/common/store_options.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/identities.h"
@@ -48,12 +49,16 @@ enum class Command {
   settings_list,
   settings_set,
   settings_unset,
+  cell_check,
+  // Those that ask no store that somebody has set up: see asks_store().
   dev,
+  cell_init,
+  cell_start,
 };
 
 // Returns whether the command needs a store that already exists.
 [[nodiscard]] constexpr bool asks_store(Command command) {
-  return command != Command::dev;
+  return command != Command::dev && command != Command::cell_init && command != Command::cell_start;
 }
 
 struct Options {
@@ -105,7 +110,8 @@ struct Options {
   bool ignore_window = false;  // for desire, plan run
 
   int nodes = 3;          // for dev
-  std::string directory;  // for dev; without one it makes one, and removes it at the end
+  std::string directory;  // for dev (without one it makes one), cell init and cell start
+  fleet::CellTerms cell;  // for cell init
 };
 
 // A text to show before the program exits.

@@ -13,11 +13,6 @@
 namespace fleetctl {
 namespace {
 
-int refuse(const std::string& why) {
-  complain(why);
-  return exit_refused;
-}
-
 // Reads the plan in the file, and adds the target that the command names.
 int read_file(const Options& options, std::string& body) {
   std::ifstream file(options.file, std::ios::binary);

@@ -14,25 +14,6 @@ using fleet::NodeStage;
 
 constexpr std::size_t bar_width = 30;
 
-bool has_ended(NodeStage stage) {
-  switch (stage) {
-    case NodeStage::confirmed:
-    case NodeStage::failed:
-    case NodeStage::unconfirmed:
-    case NodeStage::rolled_back:
-    case NodeStage::left:
-      return true;
-    case NodeStage::unknown:
-    case NodeStage::waiting:
-    case NodeStage::preparing:
-    case NodeStage::applying:
-    case NodeStage::confirming:
-    case NodeStage::rolling_back:
-      break;
-  }
-  return false;
-}
-
 struct Nodes {
   std::map<std::int64_t, std::vector<std::string>> batches = {};
   std::map<std::string, NodeStage> stages = {};
@@ -50,7 +31,7 @@ std::string line_of(std::int64_t number, const std::vector<std::string>& batch,
   std::size_t ended = 0;
   for (const std::string& node : batch) {
     ++counts[nodes.stage(node)];
-    if (has_ended(nodes.stage(node))) ++ended;
+    if (fleet::is_end(nodes.stage(node))) ++ended;
   }
   std::string text;
   for (const auto& [stage, count] : counts) {
@@ -66,7 +47,7 @@ std::string head_of(const std::string& id, const fleet::Rollout& rollout, const 
   for (const auto& [number, batch] : nodes.batches) {
     all += batch.size();
     for (const std::string& node : batch) {
-      if (has_ended(nodes.stage(node))) ++ended;
+      if (fleet::is_end(nodes.stage(node))) ++ended;
     }
   }
   return bar(ended, all, bar_width) + " " + id + ": " + rollout.terms.component + " " +

@@ -36,6 +36,7 @@ int add_release(const Options& options, Asker& asker, Plan& plan) {
   terms.component = options.component;
   terms.version = options.version;
   terms.digest = found.release.digest;
+  terms.no_undo = !may_be_undone(found.release);
   terms.min_protocol = std::max(terms.min_protocol, found.release.min_protocol);
   return exit_done;
 }
@@ -81,6 +82,9 @@ void show_terms(const Plan& plan) {
     say("without label " + label + ", each by itself: " + fleet::listed(nodes));
   if (plan.draft.batches.size() > fleet::batches_unasked_max && !terms.batches.empty()) {
     say("needs --yes: " + std::to_string(plan.draft.batches.size()) + " batches");
+  }
+  if (terms.no_undo) {
+    say("cannot be undone: the manifest of " + terms.version + " says \"undo\": false");
   }
   const std::int64_t ms = least_ms(terms, plan.draft.batches);
   say(std::to_string(plan.draft.batches.size()) + " batches, at least " +

@@ -46,7 +46,7 @@ int watch_rollout(const Options& options, Asker& asker) {
     is_terminal ? draw(now.lines, before.size()) : append(now.lines, before);
     before = now.lines;
     if (now.state == fleet::RolloutState::completed) return exit_done;
-    if (now.state == fleet::RolloutState::aborted) return exit_failed;
+    if (fleet::is_over(now.state)) return exit_failed;
     asker.rest();
   }
 }

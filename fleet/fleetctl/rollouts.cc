@@ -36,6 +36,15 @@ std::string judge_words(const fleet::Reading& reading) {
   return is_few ? "too few nodes to compare" : "nothing is compared yet";
 }
 
+// Returns how the undo of a rollout stands, or an empty text if nobody has ordered or refused one.
+std::string undo_words(const fleet::Rollout& rollout) {
+  if (rollout.kept > 0) return std::to_string(rollout.kept) + " nodes cannot go back";
+  if (rollout.state == fleet::RolloutState::undone) return "every node has gone back";
+  if (rollout.undo) return rollout.undo_now ? "ordered, all batches at once" : "ordered";
+  if (rollout.terms.no_undo) return "impossible, as the manifest says";
+  return rollout.terms.undo ? "by itself if it aborts by itself" : "";
+}
+
 std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollout& rollout,
                                       const fleet::Reading& reading) {
   std::vector<std::string> lines{id + ": " + std::string(text_of(rollout.state)) +
@@ -50,6 +59,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
     rows.push_back({"  apart", apart});
   rows.push_back({"  driver", rollout.driver});
   rows.push_back({"  judge", judge_words(reading)});
+  if (const std::string undo = undo_words(rollout); !undo.empty()) rows.push_back({"  undo", undo});
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
     if (!key || key->kind != KeyKind::rollout_node) continue;
@@ -73,6 +83,10 @@ std::string order_text(const Options& options) {
       return "none";
     case fleet::RolloutWish::abort:
       return options.leave ? "abort-and-leave" : "abort";
+    case fleet::RolloutWish::undo:
+      return "undo";
+    case fleet::RolloutWish::undo_now:
+      return "undo-now";
   }
   return "";
 }

@@ -3,8 +3,8 @@
 
 const signs = {waiting: '', preparing: '·', applying: '↑', soaking: '~', confirming: '…',
   confirmed: '✓', failed: '✕', unconfirmed: '?', 'rolling-back': '↩', 'rolled-back': '↩',
-  left: '–', unknown: '?'};
-const running = ['created', 'rolling', 'paused', 'aborting'];
+  left: '–', undone: '↩', kept: '✕', unknown: '?'};
+const running = ['created', 'rolling', 'paused', 'aborting', 'undoing'];
 const eventsShown = 30;
 const nodesShown = 300;
 const rolloutsShown = 10;
@@ -159,7 +159,7 @@ function drawGlance() {
 
 function kindOf(state) {
   return {completed: 'good', aborted: 'bad', aborting: 'bad', halted: 'bad', paused: 'warn',
-    stopping: 'warn', rolling: 'busy', running: 'busy'}[state] || '';
+    undoing: 'bad', undone: 'bad', stopping: 'warn', rolling: 'busy', running: 'busy'}[state] || '';
 }
 
 function stageOf(record, rollout) {

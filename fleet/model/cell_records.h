@@ -45,6 +45,7 @@ struct Desired {
   bool ignore_window = false;
   std::string who = {};
   std::string trace = {};
+  std::string refused = {};  // why nobody is moved there until it is written anew
 
   bool operator==(const Desired&) const = default;
 };

@@ -24,10 +24,16 @@ std::string_view without_build(std::string_view version) {
   return version.substr(0, version.find('+'));
 }
 
+bool is_same_version(std::string_view version, std::string_view other) {
+  return without_build(version) == without_build(other);
+}
+
 std::optional<CellWish> DesiredView::wish() const {
   const Desired& record = wish_.record;
   // A plan has written a pending record, and releases it itself.
-  if (wish_.revision == 0 || record.version.empty() || record.pending) return std::nullopt;
+  // A refused wish waits for a person to write it anew.
+  const bool is_held = record.pending || !record.refused.empty();
+  if (wish_.revision == 0 || record.version.empty() || is_held) return std::nullopt;
   return CellWish{record, wish_.revision};
 }
 

@@ -35,6 +35,7 @@ struct DesiredNode {
 
 // Returns the version without its build metadata, which does not tell releases apart.
 [[nodiscard]] std::string_view without_build(std::string_view version);
+[[nodiscard]] bool is_same_version(std::string_view version, std::string_view other);
 
 // The version that the cell is to run, and the revision of the write that said so. Each write is a
 // wish of its own, and is tried anew.

@@ -171,9 +171,9 @@ bool is_by(const FleetEvent& event, std::string_view name) {
 
 bool is_notable(const FleetEvent& event) {
   constexpr auto kinds = std::to_array<std::string_view>(
-      {"rollout-completed", "rollout-aborted", "rollout-paused", "plan-completed", "plan-halted",
-       "plan-aborted", "upgrade-failed", "upgrade-unconfirmed", "stopped", "degraded",
-       "watch-halted"});
+      {"rollout-completed", "rollout-aborted", "rollout-paused", "rollout-undone", "plan-completed",
+       "plan-halted", "plan-aborted", "upgrade-failed", "upgrade-unconfirmed", "stopped",
+       "degraded", "watch-halted"});
   return std::find(kinds.begin(), kinds.end(), event.kind) != kinds.end();
 }
 

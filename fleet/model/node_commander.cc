@@ -101,6 +101,9 @@ std::string NodeCommander::why_not(const Command& command) const {
     case CommandAction::upgrade:
       if (run_) return "busy with " + run_->command.id;
       if (preparing) return "busy with " + job_->command.id;
+      if (command.undo && !ledger_.ran_before(command.version, running_)) {
+        return "this node did not run " + command.version + " just before " + running_;
+      }
       if (command.action == CommandAction::prepare) return "";
       return ledger_.prepared == release_of(command) ? "" : "not prepared";
     case CommandAction::confirm:
@@ -180,6 +183,7 @@ void NodeCommander::begin_upgrade(const Command& command) {
   ledger_.prepared.clear();
   ledger_.reboot_wanted = false;
   ledger_.upgrade = command;
+  ledger_.leaves = running_;
   run_ = Run{.command = command};
   progress(UpgradePhase::staging, "");
   actions_.emplace_back(
@@ -244,6 +248,8 @@ void NodeCommander::take(const UpgradeEnded& event) {
   ledger_.reboot_wanted = committed && event.reboot_required;
   if (committed) {
     ledger_.committed = run.command.trace;
+    ledger_.came_from = ledger_.leaves;
+    ledger_.came_to = run.command.version;
     progress(UpgradePhase::done, "");
   } else if (back && (run.late || (event.expired && !run.commit_sent))) {
     progress(UpgradePhase::unconfirmed, "no confirmation came in time");
@@ -265,6 +271,13 @@ void NodeCommander::take(const UpgradeEnded& event) {
     answer(now.id, committed ? result_committed : result_done);
   }
   consider();
+}
+
+// Notes in the ledger the version that runs, but not while an upgrade is on trial: that version may
+// still be taken back.
+void NodeCommander::take(const RunsNow& event) {
+  running_ = event.version;
+  if (!run_) ledger_.runs(running_);
 }
 
 void NodeCommander::take(const NodeTimePassed&) {

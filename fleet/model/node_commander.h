@@ -15,7 +15,9 @@
 // A command with the same id is answered with the same report again, and never executed again.
 // After a restart the upgrader tells the outcome of a command that was begun: how the upgrade
 // ended, or that it is on trial. If the upgrader cannot tell, the answer is `interrupted`. An
-// upgrade begins only with a release that was prepared since the last upgrade.
+// upgrade begins only with a release that was prepared since the last upgrade. A command with
+// `undo` goes to the version that ran just before, as the ledger says, and to no other; `stop` does
+// not hold it back.
 //
 // The upgrader is told to commit, or to go back, until the message could be sent, and again after a
 // refusal, until the upgrade has ended. The upgrader refuses to cancel an upgrade while the old
@@ -108,11 +110,15 @@ struct UpgradeEnded {
   bool expired = false;
   bool reboot_required = false;
 };
+// The version that was found to run.
+struct RunsNow {
+  std::string version = {};
+};
 struct NodeTimePassed {};
 
 using NodeEvent = std::variant<Restarted, ActiveIs, CommandSeen, CommandGone, StopIsGone,
                                EpochDiffers, Saved, AskEnded, ReportEnded, PrepareEnded,
-                               UpgradeActivated, NotTold, UpgradeEnded, NodeTimePassed>;
+                               UpgradeActivated, NotTold, UpgradeEnded, RunsNow, NodeTimePassed>;
 
 // ---- actions
 
@@ -225,6 +231,7 @@ class NodeCommander {
   void take(const UpgradeActivated& event);
   void take(const NotTold& event);
   void take(const UpgradeEnded& event);
+  void take(const RunsNow& event);
   void take(const NodeTimePassed& event);
 
   void resolve_begun(const Restarted& event);
@@ -257,6 +264,7 @@ class NodeCommander {
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // when to report again
   std::string asked_;            // the command of the question under way
+  std::string running_;          // the version
   Revision active_ = 0;
   bool epoch_differs_ = false;
   bool saving_ = false;

@@ -1,5 +1,7 @@
 #include "fleet/model/node_ledger.h"
 
+#include "fleet/model/desired_view.h"
+
 namespace fleet {
 
 const Answer* NodeLedger::answer_to(std::string_view id) const {
@@ -13,6 +15,17 @@ void NodeLedger::answer(std::string_view id, std::string_view result, std::strin
   if (answer_to(id) != nullptr) return;
   if (answers.size() == answers_kept) answers.erase(answers.begin());
   answers.push_back({std::string(id), std::string(result), std::string(instance)});
+}
+
+void NodeLedger::runs(std::string_view version) {
+  if (version.empty() || is_same_version(version, came_to)) return;
+  came_from.clear();
+  came_to.clear();
+}
+
+bool NodeLedger::ran_before(std::string_view version, std::string_view running) const {
+  return !came_from.empty() && is_same_version(came_from, version) &&
+         is_same_version(came_to, running);
 }
 
 }  // namespace fleet

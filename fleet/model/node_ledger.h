@@ -24,6 +24,9 @@ struct NodeLedger {
   bool reboot_wanted = false;  // the last upgrade asked for a reboot
   std::string late = {};       // the id of an upgrade that was not confirmed in time
   std::string committed = {};  // the trace of the last upgrade that was committed
+  std::string leaves = {};     // the version that ran when the last upgrade was begun
+  std::string came_from = {};  // the version that ran just before the present one,
+  std::string came_to = {};    // and the present one; empty if no command has brought it
   std::vector<Answer> answers = {};  // the newest is the last
   Upgrade progress = {};             // the contents for the record node/ID/upgrade/COMPONENT
 
@@ -32,6 +35,12 @@ struct NodeLedger {
   // Returns the answer to the command, or null if there is none yet.
   [[nodiscard]] const Answer* answer_to(std::string_view id) const;
   void answer(std::string_view id, std::string_view result, std::string_view instance);
+
+  // The version runs now, and no upgrade of ours is under way: where it did not come by our last
+  // one, it is not known which version ran before it.
+  void runs(std::string_view version);
+  // Returns whether the version is the one that ran just before `running`.
+  [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;
 };
 
 }  // namespace fleet

@@ -140,6 +140,7 @@ struct Command {
   std::int64_t delay_ms = 0;     // counted from the receipt: the command is not begun before
   std::string reason = {};
   bool downgrade = false;
+  bool undo = false;  // go back to the version that ran just before, and fetch nothing
   std::string trace = {};
 
   bool operator==(const Command&) const = default;

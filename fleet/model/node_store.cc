@@ -10,7 +10,9 @@
 namespace fleet {
 namespace {
 
-bool begins_something(CommandAction action) {
+bool begins_something(const Command& command) {
+  const CommandAction action = command.action;
+  if (command.undo) return false;
   return action == CommandAction::prepare || action == CommandAction::apply ||
          action == CommandAction::upgrade || action == CommandAction::reboot;
 }
@@ -46,7 +48,7 @@ Transaction NodeCommander::question() const {
       .compares = {{.key = key_of(KeyKind::node_command, {identity_.node, identity_.component}),
                     .revision = job_->revision},
                    {.key = key_of(KeyKind::node_active, {identity_.node}), .revision = active_}}};
-  if (begins_something(job_->command.action)) {
+  if (begins_something(job_->command)) {
     asked.compares.push_back({.key = key_of(KeyKind::stop)});
   }
   return asked;
@@ -126,7 +128,9 @@ std::string NodeCommander::words(Ms now) const {
             (run_->told ? " told" : "") + (run_->tell_at ? " tells again" : "");
   }
   text += " begun " + ledger_.begun.id + " upgrade " + ledger_.upgrade.id + " prepared " +
-          ledger_.prepared + " progress " + std::string(text_of(ledger_.progress.phase));
+          ledger_.prepared + " progress " + std::string(text_of(ledger_.progress.phase)) +
+          " runs " + running_ + " leaves " + ledger_.leaves + " came " + ledger_.came_from + " " +
+          ledger_.came_to;
   for (const Answer& answer : ledger_.answers)
     text += " " + answer.command + "=" + answer.result;
   return text;

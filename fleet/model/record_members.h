@@ -56,7 +56,7 @@ void serialize(Archive& archive, Command& command) {
           make_nvp("soak_ms", command.soak_ms), make_nvp("confirm_ms", command.confirm_ms),
           make_nvp("deadline_ms", command.deadline_ms), make_nvp("delay_ms", command.delay_ms),
           make_nvp("reason", command.reason), make_nvp("downgrade", command.downgrade),
-          make_nvp("trace", command.trace));
+          make_nvp("undo", command.undo), make_nvp("trace", command.trace));
 }
 
 template <class Archive>
@@ -121,7 +121,7 @@ void serialize(Archive& archive, Desired& desired) {
           make_nvp("why", desired.why), make_nvp("pending", desired.pending),
           make_nvp("pinned", desired.pinned), make_nvp("downgrade", desired.downgrade),
           make_nvp("ignore_window", desired.ignore_window), make_nvp("who", desired.who),
-          make_nvp("trace", desired.trace));
+          make_nvp("trace", desired.trace), make_nvp("refused", desired.refused));
 }
 
 template <class Archive>
@@ -192,7 +192,8 @@ void serialize(Archive& archive, RolloutTerms& rollout_terms) {
           make_nvp("batches", rollout_terms.batches), make_nvp("order", rollout_terms.order),
           make_nvp("seed", rollout_terms.seed), make_nvp("apart", rollout_terms.apart),
           make_nvp("spread_ms", rollout_terms.spread_ms),
-          make_nvp("max_failed_unsaid", rollout_terms.max_failed_unsaid));
+          make_nvp("max_failed_unsaid", rollout_terms.max_failed_unsaid),
+          make_nvp("undo", rollout_terms.undo), make_nvp("no_undo", rollout_terms.no_undo));
 }
 
 template <class Archive>
@@ -207,9 +208,11 @@ void serialize(Archive& archive, Rollout& rollout) {
           make_nvp("excluded", rollout.excluded),
           make_nvp("excluded_count", rollout.excluded_count),
           make_nvp("not_covered", rollout.not_covered),
-          make_nvp("not_covered_count", rollout.not_covered_count),
-          make_nvp("driver", rollout.driver), make_nvp("who", rollout.who),
-          make_nvp("trace", rollout.trace), make_nvp("created", rollout.created));
+          make_nvp("not_covered_count", rollout.not_covered_count), make_nvp("undo", rollout.undo),
+          make_nvp("undo_now", rollout.undo_now), make_nvp("wish_refused", rollout.wish_refused),
+          make_nvp("kept", rollout.kept), make_nvp("driver", rollout.driver),
+          make_nvp("who", rollout.who), make_nvp("trace", rollout.trace),
+          make_nvp("created", rollout.created));
 }
 
 template <class Archive>
@@ -233,7 +236,9 @@ void serialize(Archive& archive, RolloutNode& rollout_node) {
   using cereal::make_nvp;
   archive(make_nvp("stage", rollout_node.stage), make_nvp("command", rollout_node.command),
           make_nvp("attempt", rollout_node.attempt), make_nvp("error", rollout_node.error),
-          make_nvp("applied", rollout_node.applied));
+          make_nvp("applied", rollout_node.applied), make_nvp("before", rollout_node.before),
+          make_nvp("desired_before", rollout_node.desired_before),
+          make_nvp("undo", rollout_node.undo));
 }
 
 template <class Archive>

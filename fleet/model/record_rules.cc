@@ -154,7 +154,7 @@ Wrong put_right(Release& release) {
 }
 
 Wrong put_right(Desired& desired) {
-  cut_texts({&desired.why});
+  cut_texts({&desired.why, &desired.refused});
   cut_labels({&desired.digest, &desired.who, &desired.trace});
   return wrong_version(desired.version);
 }
@@ -250,8 +250,9 @@ Wrong put_right(RolloutJudge& judge) {
 
 Wrong put_right(RolloutNode& node) {
   cut_texts({&node.error});
-  cut_labels({&node.command});
-  return std::nullopt;
+  cut_labels({&node.command, &node.before});
+  if (node.desired_before.size() > 1) return "it has two wishes of before";
+  return node.desired_before.empty() ? std::nullopt : put_right(node.desired_before.front());
 }
 
 // ---- the records of a plan

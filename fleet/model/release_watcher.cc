@@ -52,7 +52,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
     if (!is_over(one.state)) state.under_way = true;
     if (one.created < last) return;
     last = one.created;
-    state.halted = one.state == RolloutState::aborted && one.who == watch_who;
+    const bool is_bad = one.state == RolloutState::aborted || one.state == RolloutState::undone;
+    state.halted = is_bad && one.who == watch_who;
   });
 }
 

@@ -19,9 +19,10 @@ constexpr std::size_t members_at_once = 100;
 const std::string plans_group = "plans";
 
 // Identifies one run of a rollout or a plan. A name may be used again, but a trace belongs to one
-// run alone.
-std::string run_of(const std::string& subject, const std::string& trace) {
-  return subject + " " + trace;
+// run alone. A rollout that is undone has ended twice, and has two lines.
+std::string run_of(const PastRun& line) {
+  const bool is_undone = line.state == text_of(RolloutState::undone);
+  return line.subject + " " + line.trace + (is_undone ? " undone" : "");
 }
 
 std::string subject_of(const ParsedKey& key) {
@@ -82,7 +83,7 @@ void Retention::take(const ParsedKey& key, const KeyValue& record) {
     forget_line(key.number());
     const auto read = read_record<PastRun>(record.value);
     const PastRun line = read ? read.value() : PastRun{};
-    const std::string run = run_of(line.subject, line.trace);
+    const std::string run = run_of(line);
     lines_[key.number()] = {run, line.ended};
     line_of_[run] = key.number();
   }
@@ -119,7 +120,7 @@ std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   const std::uint64_t last = lines_.empty() ? 0 : lines_.rbegin()->first;
   Transaction transaction{.compares = {{.key = key_of(KeyKind::history, {}, last + 1)}}};
   for (const auto& [subject, run] : ended_) {
-    if (line_of_.contains(run_of(subject, run.line.trace))) continue;
+    if (line_of_.contains(run_of(run.line))) continue;
     const std::uint64_t number = last + 1 + transaction.puts.size();
     if (transaction.puts.size() == lines_at_once || number > event_number_max) break;
     PastRun line = run.line;
@@ -137,7 +138,7 @@ std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
 std::optional<Transaction> Retention::erase_lines() const {
   std::set<std::uint64_t> needed;
   for (const auto& [subject, run] : ended_) {
-    const auto line = line_of_.find(run_of(subject, run.line.trace));
+    const auto line = line_of_.find(run_of(run.line));
     if (line != line_of_.end()) needed.insert(line->second);
   }
   Transaction transaction;
@@ -156,15 +157,15 @@ bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
   // If several rollouts of that version have ended, only the last one is needed: the number of its
   // history line is the highest.
-  const auto number_of = [this](const std::string& of, const Ended& one) {
-    const auto line = line_of_.find(run_of(of, one.line.trace));
+  const auto number_of = [this](const Ended& one) {
+    const auto line = line_of_.find(run_of(one.line));
     return line == line_of_.end() ? 0 : line->second;
   };
-  const std::uint64_t number = number_of(subject, run);
+  const std::uint64_t number = number_of(run);
   const bool is_highest = std::none_of(ended_.begin(), ended_.end(), [&](const auto& other) {
     if (other.second.group != run.group) return false;
     const auto order = compare_versions(other.second.version, run.version);
-    return order > 0 || (order == 0 && number_of(other.first, other.second) > number);
+    return order > 0 || (order == 0 && number_of(other.second) > number);
   });
   const std::string name = subject.substr(subject.find('/') + 1);
   return is_highest ||
@@ -177,7 +178,7 @@ std::optional<Transaction> Retention::erase_run(const std::string& oldest) const
   std::map<std::string, std::vector<std::uint64_t>> groups;
   std::map<std::uint64_t, std::string> subjects;
   for (const auto& [subject, run] : ended_) {
-    const auto line = line_of_.find(run_of(subject, run.line.trace));
+    const auto line = line_of_.find(run_of(run.line));
     if (line == line_of_.end()) continue;  // no number was left for its line
     groups[run.group].push_back(line->second);
     subjects[line->second] = subject;

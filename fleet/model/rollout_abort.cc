@@ -61,9 +61,13 @@ What RolloutDecider::abort() {
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();
   RolloutWriter writer(view_, facts_);
-  writer.rollout().state = RolloutState::aborted;
-  writer.rollout().order = RolloutOrder::none;
-  return Write{writer.transaction(), "aborted: " + view_.rollout->reason};
+  Rollout& rollout = writer.rollout();
+  rollout.state = RolloutState::aborted;
+  rollout.order = RolloutOrder::none;
+  if (!rollout.undo || rollout.batches == 0)
+    return Write{writer.transaction(), "aborted: " + view_.rollout->reason};
+  begin_undo(rollout);
+  return Write{writer.transaction(), "is undone: " + view_.rollout->reason};
 }
 
 // Leaves the nodes that have begun nothing as they are, and with --leave also those that have
@@ -80,6 +84,35 @@ std::optional<What> RolloutDecider::leave_untouched() {
   }
   if (!any) return std::nullopt;
   return Write{writer.transaction(), ""};
+}
+
+// ---- its undo
+
+What RolloutDecider::undo() {
+  if (!view_.rollout->wish_refused) {
+    RolloutWriter writer(view_, facts_);
+    writer.refuse_wish();
+    return Write{writer.transaction(), ""};
+  }
+  if (auto write = record_endings(true)) return *write;
+  return next_order();
+}
+
+What RolloutDecider::end_undone_batch() {
+  RolloutWriter writer(view_, facts_);
+  Rollout& rollout = writer.rollout();
+  const bool is_first = rollout.undo_now || rollout.batch == 0;
+  if (!is_first) {
+    const std::string number = std::to_string(rollout.batch + 1);
+    --rollout.batch;
+    return Write{writer.transaction(),
+                 "batch " + number + " of " + std::to_string(rollout.batches) + " is undone"};
+  }
+  rollout.state = RolloutState::undone;
+  rollout.order = RolloutOrder::none;
+  rollout.phase = BatchPhase::unknown;
+  const std::string kept = std::to_string(rollout.kept) + " have kept " + terms().version;
+  return Write{writer.transaction(), "undone" + (rollout.kept == 0 ? "" : ", but " + kept)};
 }
 
 }  // namespace fleet

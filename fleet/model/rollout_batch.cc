@@ -7,6 +7,27 @@
 namespace fleet {
 namespace {
 
+// A node that does not go back for any reason keeps the version, which nobody else answers for.
+std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
+  switch (node.stand.what) {
+    case Standing::confirmed:
+      return NodeEnding{node.id, NodeStage::undone, ""};
+    case Standing::failed:
+    case Standing::unconfirmed:
+    case Standing::claimed:
+      return NodeEnding{node.id, NodeStage::kept, "cannot go back: " + node.stand.why};
+    case Standing::rolled_back:
+      return NodeEnding{node.id, NodeStage::kept, "cannot go back: it was told to stay"};
+    case Standing::waiting:
+    case Standing::pending:
+    case Standing::ready:
+    case Standing::interrupted:
+    case Standing::ended:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 void begin_wait(std::optional<Ms>& mark, Ms now) {
   if (!mark) mark = now;
 }
@@ -39,7 +60,8 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
     : terms_(view.rollout->terms),
       marks_(marks),
       now_(now),
-      spread_(spread_ms(terms_, view.batch().size())) {
+      spread_(is_undoing(view) && view.rollout->undo_now ? 0
+                                                         : spread_ms(terms_, view.batch().size())) {
   begin_waits(view, marks, now);
   for (const std::string& id : view.batch()) {
     const NodeSight sight = view.sight(id);
@@ -73,6 +95,8 @@ std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradeP
     case NodeStage::unconfirmed:
     case NodeStage::rolled_back:
     case NodeStage::left:
+    case NodeStage::undone:
+    case NodeStage::kept:
       return std::nullopt;
   }
   return std::nullopt;
@@ -105,6 +129,14 @@ std::vector<std::string> RolloutBatchNow::in(NodeStage stage) const {
   return found;
 }
 
+std::vector<std::string> RolloutBatchNow::in(Standing what) const {
+  std::vector<std::string> found;
+  for (const Node& node : nodes_) {
+    if (node.stand.what == what) found.push_back(node.id);
+  }
+  return found;
+}
+
 // Returns how long after the first node this one begins. The nodes of a batch are sorted.
 Ms RolloutBatchNow::delay_of(const std::string& id) const {
   const auto found =
@@ -127,6 +159,8 @@ std::optional<Ms> RolloutBatchNow::first_answer_by() const {
 }
 
 std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node) {
+  // A node that has come to an end before can come to another only by an undo.
+  if (node.record.undo || is_end(node.record.stage)) return ending_of_undo(node);
   switch (node.stand.what) {
     case Standing::failed:
       return NodeEnding{node.id, NodeStage::failed, node.stand.why};

@@ -28,6 +28,7 @@ class RolloutBatchNow {
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
+  [[nodiscard]] std::vector<std::string> in(Standing what) const;
   // Returns whether anything was ordered of any node.
   [[nodiscard]] bool has_begun() const;
   // Returns when the time of the first node that is waited for is over.

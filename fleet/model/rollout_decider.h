@@ -28,6 +28,8 @@ class RolloutDecider {
   // Returns the waits that have begun for this batch. For another batch than before, all waits
   // begin anew.
   static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts);
+  // The number of the batch for marks and leases; those of an undo are numbers of their own.
+  static std::int64_t turn_of(const Rollout& rollout);
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;
 
@@ -70,6 +72,9 @@ class RolloutDecider {
   // Leaves the nodes that have begun nothing as they are, and with --leave also those that have
   // begun.
   std::optional<What> leave_untouched();
+  [[nodiscard]] bool undoes() const { return is_undoing(view_); }
+  What undo();
+  What end_undone_batch();
 
   const RolloutView& view_;
   const DriverFacts& facts_;

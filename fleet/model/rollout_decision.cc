@@ -25,6 +25,7 @@ What RolloutDecider::decide() {
       return Over{"it is not written whole yet"};
     case RolloutState::aborted:
     case RolloutState::completed:
+    case RolloutState::undone:
       return Over{std::string(text_of(view_.rollout->state))};
     case RolloutState::unknown:
       return Over{"its state is of a later version"};
@@ -34,6 +35,8 @@ What RolloutDecider::decide() {
       return abort();
     case RolloutState::rolling:
       return roll();
+    case RolloutState::undoing:
+      return undo();
   }
   return Wait{};
 }
@@ -41,8 +44,13 @@ What RolloutDecider::decide() {
 // Returns the waits that have begun for this batch. For another batch than before, all waits begin
 // anew.
 RolloutMarks RolloutDecider::marks_of(const RolloutView& view, const DriverFacts& facts) {
-  if (facts.marks.batch == view.rollout->batch) return facts.marks;
-  return {.batch = view.rollout->batch};
+  const std::int64_t turn = turn_of(*view.rollout);
+  return facts.marks.batch == turn ? facts.marks : RolloutMarks{.batch = turn};
+}
+
+std::int64_t RolloutDecider::turn_of(const Rollout& rollout) {
+  if (rollout.state != RolloutState::undoing) return rollout.batch;
+  return -2 - (rollout.undo_now ? rollout.batches : rollout.batch);
 }
 
 bool RolloutDecider::is_abort_wanted() const {
@@ -72,6 +80,7 @@ std::optional<What> RolloutDecider::record_endings(bool confirmed_too) {
   const std::string why = why_too_many(view_, batch_, rollout.failed);
   if (rollout.state == RolloutState::rolling && !why.empty()) {
     rollout.state = RolloutState::aborting;
+    rollout.undo = terms().undo;
     rollout.reason = why + ": " + news;
   }
   return Write{writer.transaction(), news};
@@ -79,13 +88,13 @@ std::optional<What> RolloutDecider::record_endings(bool confirmed_too) {
 
 What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) {
   const bool begins = step == RolloutStep::prepare || step == RolloutStep::apply;
-  const StepLease wanted{view_.rollout->batch, step, 0};
+  const StepLease wanted{turn_of(*view_.rollout), step, 0};
   if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
     // The lease lasts until the last node may still begin.
     return WantLease{step, ttl_of(step) + (begins ? batch_.spread() : 0)};
   }
   RolloutWriter writer(view_, facts_);
-  if (begins) writer.begins_something();
+  if (begins && !undoes()) writer.begins_something();
   writer.rollout().phase = phase;
   const bool is_unjudged = step == RolloutStep::rollback &&
                            view_.rollout->state == RolloutState::rolling &&
@@ -111,7 +120,7 @@ Ms RolloutDecider::ttl_of(RolloutStep step) const {
     case RolloutStep::prepare:
       return prepare_ms;
     case RolloutStep::apply:
-      return confirm_ms(terms()) - confirm_margin_ms - terms().soak_ms;
+      return confirm_ms(terms()) - confirm_margin_ms - (undoes() ? 0 : terms().soak_ms);
     case RolloutStep::confirm:
       return confirm_answer_ms;
     case RolloutStep::rollback:
@@ -139,7 +148,7 @@ What RolloutDecider::roll() {
 }
 
 What RolloutDecider::next_order() {
-  auto begin = batch_.in(NodeStage::waiting, Standing::waiting);
+  auto begin = batch_.in(Standing::waiting);
   append(begin, batch_.in(NodeStage::preparing, Standing::interrupted));
   append(begin, batch_.in(NodeStage::applying, Standing::interrupted));
   if (!begin.empty()) {
@@ -154,16 +163,16 @@ What RolloutDecider::next_order() {
   if (is_any(NodeStage::applying, Standing::pending)) return wait_for_answers();
   auto ready = batch_.in(NodeStage::applying, Standing::ready);
   append(ready, batch_.in(NodeStage::confirming, Standing::interrupted));
-  if (auto back = go_back_unjudged(ready)) return *back;
+  if (auto back = undoes() ? std::nullopt : go_back_unjudged(ready)) return *back;
   if (!ready.empty()) return give(ready, RolloutStep::confirm, BatchPhase::confirming);
   if (is_any(NodeStage::confirming, Standing::pending)) return wait_for_answers();
   if (auto write = record_endings(true)) return *write;
-  return end_batch();
+  return undoes() ? end_undone_batch() : end_batch();
 }
 
 // Returns whether `stop` or a window keeps anything from beginning.
 bool RolloutDecider::is_held_back() const {
-  return view_.stopped || !facts_.window.is_open;
+  return !undoes() && (view_.stopped || !facts_.window.is_open);
 }
 
 What RolloutDecider::wait_to_begin() const {

@@ -25,6 +25,11 @@
 // that a person orders begins between batches. `prepare` and `apply` are ordered only if the
 // windows of all nodes of the batch are open, and stay open for the time after which a node goes
 // back by itself.
+//
+// An undo orders the same steps, without a soak, of each node that was ordered to apply and still
+// runs the version: batch by batch from the newest, or all at once. `stop` and windows do not hold
+// it back, since it ends what harms. If a node cannot go back, it is recorded as `kept`, and the
+// undo continues. After the first batch the rollout is `undone`.
 #pragma once
 
 #include <optional>

@@ -8,6 +8,7 @@
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_rules.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
 #include "fleet/model/rollout_decision.h"
 
 namespace fleet {
@@ -61,6 +62,15 @@ Put put_rollout(std::string_view id, const Rollout& rollout) {
 
 bool is_rollout_id(std::string_view text) {
   return is_id(text) && text.size() <= rollout_id_bytes_max && !why_no_driven_name(text);
+}
+
+bool may_be_undone(const Release& release) {
+  return std::none_of(
+      release.manifests.begin(), release.manifests.end(), [](const ReleaseManifest& one) {
+        const auto manifest = parse_tree(one.manifest);
+        const JsonTree* undo = manifest ? manifest.value().find("undo") : nullptr;
+        return undo != nullptr && undo->kind == JsonTree::Kind::boolean && undo->text == "false";
+      });
 }
 
 std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,

@@ -29,6 +29,9 @@ struct RolloutCandidate {
   std::string degraded = {};  // why the node is degraded; empty if it is not
 };
 
+// Returns whether a rollout of this release may be undone: no manifest of it has `"undo": false`.
+[[nodiscard]] bool may_be_undone(const Release& release);
+
 // Returns those of the nodes that have the component.
 [[nodiscard]] std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
                                                           const std::string& component);

@@ -19,8 +19,12 @@ std::string RolloutTask::key() const {
 
 std::vector<std::string> RolloutTask::prefixes() const {
   const std::string rollout = key_of(KeyKind::rollout, {view_.id});
-  return {rollout, key_below(rollout), key_of(KeyKind::stop), prefix_of(KeyKind::node_info),
-          prefix_of(KeyKind::window)};
+  return {rollout,
+          key_below(rollout),
+          key_of(KeyKind::stop),
+          prefix_of(KeyKind::node_info),
+          prefix_of(KeyKind::window),
+          prefix_of(KeyKind::desired)};
 }
 
 void RolloutTask::take(const KeyValue& record) {
@@ -65,7 +69,7 @@ DriverStep RolloutTask::next(Revision fence, Ms now) {
   RolloutDecision decision = decide(view_, facts_, now);
   facts_.marks = decision.marks;
   if (const auto* want = std::get_if<WantLease>(&decision.what)) {
-    facts_.lease = StepLease{view_.rollout->batch, want->step, 0};
+    facts_.lease = StepLease{decision.marks.batch, want->step, 0};
     return GrantLease{want->ttl_ms};
   }
   if (auto* write = std::get_if<Write>(&decision.what)) return std::move(*write);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fleet/model/cell_records.h"
+
 namespace fleet {
 
 // The order in which the nodes of a rollout come.
@@ -44,6 +46,8 @@ struct RolloutTerms {
   std::vector<std::string> apart = {};  // texts as in `--apart`
   std::int64_t spread_ms = 0;           // -1 stands for a spread by the size of each batch
   bool max_failed_unsaid = false;       // nobody said --max-failed, so failures_allowed() counts
+  bool undo = false;                    // --undo: if the driver aborts it by itself
+  bool no_undo = false;                 // the release's manifest says that it cannot be undone
 
   bool operator==(const RolloutTerms&) const = default;
 };
@@ -56,15 +60,18 @@ enum class RolloutState {
   aborting,
   aborted,
   completed,
+  undoing,  // nodes that have kept the version go back, the newest batch first
+  undone,
 };
 constexpr auto names(RolloutState) {
-  return std::to_array<std::string_view>(
-      {"unknown", "created", "rolling", "paused", "aborting", "aborted", "completed"});
+  return std::to_array<std::string_view>({"unknown", "created", "rolling", "paused", "aborting",
+                                          "aborted", "completed", "undoing", "undone"});
 }
 
 // Returns whether a rollout in this state has ended.
 constexpr bool is_over(RolloutState state) {
-  return state == RolloutState::completed || state == RolloutState::aborted;
+  return state == RolloutState::completed || state == RolloutState::aborted ||
+         state == RolloutState::undone;
 }
 
 // The phase of the batch under way, which is only shown to people; decisions are made from the
@@ -75,9 +82,10 @@ constexpr auto names(BatchPhase) {
       {"unknown", "preparing", "applying", "soaking", "confirming", "pausing"});
 }
 
-enum class RolloutOrder { unknown, none, pause, abort, abort_and_leave };
+enum class RolloutOrder { unknown, none, pause, abort, abort_and_leave, undo, undo_now };
 constexpr auto names(RolloutOrder) {
-  return std::to_array<std::string_view>({"unknown", "none", "pause", "abort", "abort-and-leave"});
+  return std::to_array<std::string_view>(
+      {"unknown", "none", "pause", "abort", "abort-and-leave", "undo", "undo-now"});
 }
 
 // The record rollout/RID. Every transaction of its driver writes it, so that a transaction whose
@@ -101,7 +109,11 @@ struct Rollout {
   std::int64_t excluded_count = 0;
   std::vector<std::string> not_covered = {};  // nodes that the target means, and that do not report
   std::int64_t not_covered_count = 0;
-  std::string driver = {};  // the controller that drives the rollout, or did last
+  bool undo = false;          // it is undone when its abort has ended
+  bool undo_now = false;      // all batches at once
+  bool wish_refused = false;  // the undo has looked at the cell's wish, and refused it if need be
+  std::int64_t kept = 0;      // nodes that could not go back
+  std::string driver = {};    // the controller that drives the rollout, or did last
   std::string who = {};
   std::string trace = {};
   std::string created = {};
@@ -147,11 +159,35 @@ enum class NodeStage {
   unconfirmed,  // it went back because no `confirm` came, or its outcome is unknown
   rolled_back,  // it was told to go back, and has
   left,         // the rollout ended before the node began, or with --leave
+  undone,       // an undo has brought back the version that the node ran before
+  kept,         // an undo has told the node to go back, and the node could not
 };
 constexpr auto names(NodeStage) {
   return std::to_array<std::string_view>({"unknown", "waiting", "preparing", "applying",
                                           "confirming", "rolling-back", "confirmed", "failed",
-                                          "unconfirmed", "rolled-back", "left"});
+                                          "unconfirmed", "rolled-back", "left", "undone", "kept"});
+}
+
+// Returns whether nothing is under way on a node in this stage any more.
+constexpr bool is_end(NodeStage stage) {
+  switch (stage) {
+    case NodeStage::confirmed:
+    case NodeStage::failed:
+    case NodeStage::unconfirmed:
+    case NodeStage::rolled_back:
+    case NodeStage::left:
+    case NodeStage::undone:
+    case NodeStage::kept:
+      return true;
+    case NodeStage::unknown:
+    case NodeStage::waiting:
+    case NodeStage::preparing:
+    case NodeStage::applying:
+    case NodeStage::confirming:
+    case NodeStage::rolling_back:
+      break;
+  }
+  return false;
 }
 
 // The record rollout/RID/node/ID.
@@ -160,7 +196,10 @@ struct RolloutNode {
   std::string command = {};  // the id of the last command
   std::int64_t attempt = 0;
   std::string error = {};
-  bool applied = false;  // `apply` was ordered, so the new version may have run
+  bool applied = false;                      // `apply` was ordered, so the new version may have run
+  std::string before = {};                   // the version that ran when `prepare` was ordered
+  std::vector<Desired> desired_before = {};  // the node's own wish then, if it had one
+  bool undo = false;                         // the last order belongs to an undo
 
   bool operator==(const RolloutNode&) const = default;
 };

@@ -1,6 +1,8 @@
 #include "fleet/model/rollout_view.h"
 
-#include "fleet/model/keys.h"
+#include <algorithm>
+
+#include "fleet/model/desired_view.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
@@ -17,8 +19,11 @@ Record record_of(const std::string* text, std::string& damage) {
   return {};
 }
 
-bool is_of(const std::string& command, const RolloutView& view, std::string_view step) {
-  return command.starts_with(view.id + "." + std::string(step) + ".");
+// Returns whether this rollout began the node's last upgrade, or, while its undo is under way,
+// whether the undo began it.
+bool is_ours(const NodeSight& sight, const RolloutView& view) {
+  return sight.upgrade.attempt.starts_with(view.id +
+                                           (sight.node.undo ? ".undo-apply." : ".apply."));
 }
 
 Stand error_stand(const std::string& result) {
@@ -35,7 +40,7 @@ Stand prepare_stand(const NodeSight& sight) {
 // Returns the state of the upgrade that this rollout has begun, or pending if the upgrade has not
 // ended.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
-  if (!is_of(sight.upgrade.attempt, view, "apply")) return {Standing::pending};
+  if (!is_ours(sight, view)) return {Standing::pending};
   switch (sight.upgrade.phase) {
     case UpgradePhase::failed:
       return {Standing::failed, sight.upgrade.error};
@@ -64,9 +69,9 @@ Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   const Stand stand = upgrade_stand(sight, view);
   if (stand.what != Standing::pending) return stand;
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
-  const bool soaking = is_of(sight.upgrade.attempt, view, "apply") &&
-                       sight.upgrade.phase == UpgradePhase::soaking &&
-                       sight.running == view.rollout->terms.version;
+  const std::string& wanted = sight.node.undo ? sight.node.before : view.rollout->terms.version;
+  const bool soaking = is_ours(sight, view) && sight.upgrade.phase == UpgradePhase::soaking &&
+                       sight.running == wanted;
   if (sight.answer.result == result_interrupted && soaking) return {Standing::pending};
   return error_stand(sight.answer.result);
 }
@@ -92,7 +97,30 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   return error_stand(sight.answer.result);
 }
 
+// An undo takes back the nodes that were ordered to apply and run the version still. The version
+// that runs is reported after the commit, so a node that is confirmed may not have reported it yet.
+Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
+  const std::string& version = view.rollout->terms.version;
+  const bool is_late = sight.node.stage == NodeStage::confirmed &&
+                       (sight.running.empty() || is_same_version(sight.running, sight.node.before));
+  const bool runs_it = sight.node.applied && (is_late || is_same_version(sight.running, version));
+  if (!is_undoing(view) || !runs_it || is_same_version(sight.node.before, version)) {
+    return {Standing::ended};
+  }
+  if (sight.node.before.empty()) {
+    return {Standing::failed, "nobody knows which version it ran before"};
+  }
+  if (!sight.claimed_by.empty() && sight.claimed_by != claim_of(view)) {
+    return {Standing::claimed, "claimed by " + sight.claimed_by};
+  }
+  return {Standing::waiting};
+}
+
 }  // namespace
+
+bool is_undoing(const RolloutView& view) {
+  return view.rollout && view.rollout->state == RolloutState::undoing;
+}
 
 std::string claim_of(const RolloutView& view) {
   return "rollout/" + view.id;
@@ -101,6 +129,7 @@ std::string claim_of(const RolloutView& view) {
 const std::vector<std::string>& RolloutView::batch() const {
   static const std::vector<std::string> none;
   if (!rollout) return none;
+  if (is_undoing(*this) && rollout->undo_now) return everyone;
   const auto found = batches.find(rollout->batch);
   return found == batches.end() ? none : found->second;
 }
@@ -112,11 +141,14 @@ NodeSight RolloutView::sight(const std::string& node) const {
 
 void RolloutView::take(const KeyValue& record) {
   if (record.key == key_of(KeyKind::rollout, {id})) revision = record.modified;
+  if (rollout && record.key == key_of(KeyKind::desired, {rollout->terms.component}))
+    wish_revision = record.modified;
   take_text(record.key, &record.value);
 }
 
 void RolloutView::take_absent(const std::string& key) {
   if (key == key_of(KeyKind::rollout, {id})) revision = 0;
+  if (rollout && key == key_of(KeyKind::desired, {rollout->terms.component})) wish_revision = 0;
   take_text(key, nullptr);
 }
 
@@ -144,39 +176,56 @@ void RolloutView::take_rollout(const std::string* text) {
   }
 }
 
+void RolloutView::take_batch(std::int64_t number, const std::string* text) {
+  batches[number] = record_of<RolloutBatch>(text, damage).nodes;
+  everyone.clear();
+  for (const auto& [other, nodes_of_it] : batches)
+    everyone.insert(everyone.end(), nodes_of_it.begin(), nodes_of_it.end());
+  std::sort(everyone.begin(), everyone.end());
+}
+
 void RolloutView::take_text(const std::string& key, const std::string* text) {
   const std::optional<ParsedKey> parsed = parse_key(key);
   if (!parsed) return;
   const std::vector<std::string>& names = parsed->names;
-  const auto is_ours = [&] {
-    // if the rollout itself is not read yet, the record may matter
-    return !rollout || names[1] == rollout->terms.component;
-  };
-  std::string wrong;
   if (parsed->kind == KeyKind::stop) stopped = text != nullptr;
   if (parsed->kind == KeyKind::rollout && names[0] == id) take_rollout(text);
-  if (parsed->kind == KeyKind::rollout_batch && names[0] == id) {
-    const auto batch = record_of<RolloutBatch>(text, damage);
-    batches[static_cast<std::int64_t>(parsed->number())] = batch.nodes;
-  }
+  if (parsed->kind == KeyKind::rollout_batch && names[0] == id)
+    take_batch(static_cast<std::int64_t>(parsed->number()), text);
   if (parsed->kind == KeyKind::rollout_node && names[0] == id) {
     nodes[names[1]].node = record_of<RolloutNode>(text, damage);
   }
-  if (parsed->kind == KeyKind::node_versions) {
+  if (parsed->kind == KeyKind::desired && rollout && names[0] == rollout->terms.component) {
+    std::string wrong;
+    const Desired record = record_of<Desired>(text, wrong);
+    wish = text == nullptr || !wrong.empty() ? std::nullopt : std::optional(record);
+  }
+  take_of_node(*parsed, text);
+}
+
+void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
+  const std::vector<std::string>& names = key.names;
+  std::string wrong;
+  if (key.kind == KeyKind::node_versions) {
     const auto versions = record_of<Versions>(text, wrong);
     const auto found =
         rollout ? versions.running.find(rollout->terms.component) : versions.running.end();
     nodes[names[0]].running = found == versions.running.end() ? "" : found->second;
   }
-  if (parsed->kind == KeyKind::node_answer && is_ours()) {
+  // The rollout may be read later.
+  if (names.size() < 2 || (rollout && names[1] != rollout->terms.component)) return;
+  if (key.kind == KeyKind::node_answer) {
     nodes[names[0]].answer = record_of<Answer>(text, wrong);
     // An answer that cannot be read is no success, whichever command it belongs to.
     if (!wrong.empty()) nodes[names[0]].answer = {nodes[names[0]].node.command, wrong, ""};
   }
-  if (parsed->kind == KeyKind::node_upgrade && is_ours()) {
-    nodes[names[0]].upgrade = record_of<Upgrade>(text, wrong);
+  if (key.kind == KeyKind::node_upgrade) nodes[names[0]].upgrade = record_of<Upgrade>(text, wrong);
+  if (key.kind == KeyKind::node_desired) {
+    const Desired record = record_of<Desired>(text, wrong);
+    nodes[names[0]].desired =
+        text == nullptr || !wrong.empty() ? std::nullopt : std::optional(record);
   }
-  if (parsed->kind == KeyKind::node_claim && is_ours()) {
+  if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
     // A claim that names nobody still counts as a claim: no other is written beside it.
@@ -192,6 +241,7 @@ Stand stand_of(const RolloutView& view, const std::string& node) {
     case NodeStage::unknown:
       return {Standing::failed, "its stage is not known to this program"};
     case NodeStage::waiting:
+      if (is_undoing(view)) return {Standing::ended};
       if (!sight.claimed_by.empty() && sight.claimed_by != claim_of(view)) {
         return {Standing::claimed, "claimed by " + sight.claimed_by};
       }
@@ -209,6 +259,9 @@ Stand stand_of(const RolloutView& view, const std::string& node) {
     case NodeStage::unconfirmed:
     case NodeStage::rolled_back:
     case NodeStage::left:
+      return undo_stand(sight, view);
+    case NodeStage::undone:
+    case NodeStage::kept:
       return {Standing::ended};
   }
   return {Standing::ended};

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fleet/model/keys.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/transaction.h"
@@ -22,6 +23,7 @@ struct NodeSight {
   Upgrade upgrade = {};
   std::string running = {};     // the component's version that the node has found
   std::string claimed_by = {};  // empty if nobody claims the node
+  std::optional<Desired> desired = {};
 
   bool operator==(const NodeSight&) const = default;
 };
@@ -33,11 +35,15 @@ struct RolloutView {
   bool stopped = false;                 // the record `stop` exists
   std::map<std::int64_t, std::vector<std::string>> batches = {};
   std::map<std::string, NodeSight> nodes = {};
+  std::vector<std::string> everyone = {};  // the nodes of all batches, sorted
+  std::optional<Desired> wish = {};        // the cell's, for this component
+  Revision wish_revision = 0;
   std::string damage = {};  // why a record of the rollout cannot be read
 
   bool operator==(const RolloutView&) const = default;
 
-  // Returns the nodes of the batch under way, or none after the last batch.
+  // Returns the nodes of the batch under way, or none after the last batch. Returns all nodes while
+  // all batches are undone at once.
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
@@ -52,7 +58,12 @@ struct RolloutView {
  private:
   void take_text(const std::string& key, const std::string* text);
   void take_rollout(const std::string* text);
+  void take_batch(std::int64_t number, const std::string* text);
+  void take_of_node(const ParsedKey& key, const std::string* text);
 };
+
+// Returns whether an undo of the rollout is under way.
+[[nodiscard]] bool is_undoing(const RolloutView& view);
 
 // Returns `rollout/RID`, the name of the rollout in claims.
 [[nodiscard]] std::string claim_of(const RolloutView& view);

@@ -1,5 +1,7 @@
 #include "fleet/model/rollout_wish.h"
 
+#include <algorithm>
+
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -55,14 +57,52 @@ Result<WishedRollout> abort(Rollout rollout, bool leave) {
   return WishedRollout{rollout, false, "is told to abort"};
 }
 
+// Orders the undo of a rollout. A rollout that is under way is aborted first.
+Result<WishedRollout> undo(Rollout rollout, bool at_once) {
+  if (rollout.terms.no_undo) {
+    return Refusal{rollout.terms.version + " says that nothing can take it back (\"undo\": false)"};
+  }
+  const bool is_told = rollout.undo && (rollout.undo_now || !at_once);
+  rollout.undo = true;
+  rollout.undo_now = rollout.undo_now || at_once;
+  switch (rollout.state) {
+    case RolloutState::unknown:
+    case RolloutState::created:
+    case RolloutState::undone:
+      return refuse(rollout);
+    case RolloutState::rolling:
+    case RolloutState::paused:
+      rollout.order = RolloutOrder::abort;
+      [[fallthrough]];
+    case RolloutState::aborting:
+    case RolloutState::undoing:
+      if (is_told) return WishedRollout{.words = "is being undone, as before"};
+      return WishedRollout{rollout, false, "is told to abort, and to undo it"};
+    case RolloutState::completed:
+    case RolloutState::aborted:
+      if (rollout.batches == 0) return refuse(rollout);
+      begin_undo(rollout);
+      return WishedRollout{rollout, false, "is told to undo it"};
+  }
+  return refuse(rollout);
+}
+
 }  // namespace
+
+void begin_undo(Rollout& rollout) {
+  rollout.state = RolloutState::undoing;
+  rollout.phase = BatchPhase::unknown;
+  rollout.batch = std::min(rollout.batch, rollout.batches - 1);
+  rollout.wish_refused = false;
+}
 
 std::string asked_for(const Rollout& rollout) {
   return "asked for" + (rollout.ordered_by.empty() ? "" : " by " + rollout.ordered_by);
 }
 
 Result<WishedRollout> wished(const Rollout& rollout, RolloutWish wish, bool leave) {
-  if (wish != RolloutWish::abort && is_told_to_abort(rollout)) {
+  const bool goes_on = wish == RolloutWish::pause || wish == RolloutWish::resume;
+  if (goes_on && is_told_to_abort(rollout)) {
     return Refusal{"it is told to abort"};
   }
   switch (wish) {
@@ -72,6 +112,9 @@ Result<WishedRollout> wished(const Rollout& rollout, RolloutWish wish, bool leav
       return resume(rollout);
     case RolloutWish::abort:
       return abort(rollout, leave);
+    case RolloutWish::undo:
+    case RolloutWish::undo_now:
+      return undo(rollout, wish == RolloutWish::undo_now);
   }
   return refuse(rollout);
 }
@@ -87,6 +130,7 @@ Result<OrderedRollout> ordered(std::string_view id, const KeyValue& found, Rollo
   Rollout& rollout = *wanted.value().rollout;
   rollout.ordered_by = who;
   if (rollout.state == RolloutState::aborted) rollout.reason = asked_for(rollout).append(not_begun);
+  if (rollout.state == RolloutState::undoing) rollout.reason = "undo " + asked_for(rollout);
   const std::string key = key_of(KeyKind::rollout, {id});
   all.transaction = {.compares = {{.key = key, .revision = found.modified}},
                      .puts = {{key, write_record(rollout)}}};

@@ -12,10 +12,13 @@
 namespace fleet {
 
 // The orders that a person may give to a rollout that has begun.
-enum class RolloutWish { pause, resume, abort };
+enum class RolloutWish { pause, resume, abort, undo, undo_now };
 
 // Returns the reason of a pause or an abort that a person has ordered: `asked for by NAME`.
 [[nodiscard]] std::string asked_for(const Rollout& rollout);
+
+// The rollout, which has ended or will in the same transaction, is undone from its last batch on.
+void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
   std::optional<Rollout> rollout = {};  // the record to write; no value if nothing changes

@@ -40,6 +40,27 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
+// The node's record by which the step is ordered. It keeps what the node ran before its first step.
+RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
+                           RolloutStep step) {
+  RolloutNode record = sight.node;
+  if (is_undoing(view) && !record.undo) {
+    record.undo = true;
+    record.attempt = 0;
+    record.error.clear();
+  }
+  if (!record.undo && step == RolloutStep::prepare && record.attempt == 0) {
+    record.before = sight.running;
+    if (sight.desired) record.desired_before = {*sight.desired};
+  }
+  if (standing == Standing::interrupted || record.attempt == 0) ++record.attempt;
+  record.stage = stage_of(step);
+  record.applied = record.applied || step == RolloutStep::apply;
+  record.command = view.id + (record.undo ? ".undo-" : ".") + std::string(text_of(step)) + "." +
+                   std::to_string(record.attempt);
+  return record;
+}
+
 }  // namespace
 
 std::string_view text_of(RolloutStep step) {
@@ -82,22 +103,19 @@ void RolloutWriter::put_node(const std::string& node, const RolloutNode& record)
 void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms) {
   const std::string& component = rollout_.terms.component;
   const NodeSight sight = view_.sight(node);
-  RolloutNode record = sight.node;
-  if (stand_of(view_, node).what == Standing::interrupted || record.attempt == 0) ++record.attempt;
-  record.stage = stage_of(step);
-  record.applied = record.applied || step == RolloutStep::apply;
-  record.command =
-      view_.id + "." + std::string(text_of(step)) + "." + std::to_string(record.attempt);
+  const RolloutNode record = ordered_record(view_, sight, stand_of(view_, node).what, step);
+  const bool undoes = record.undo;
   const Command command{.id = record.command,
                         .action = action_of(step),
-                        .version = rollout_.terms.version,
-                        .digest = rollout_.terms.digest,
+                        .version = undoes ? record.before : rollout_.terms.version,
+                        .digest = undoes ? "" : rollout_.terms.digest,
                         .not_after_ms = ttl_ms + delay_ms,
-                        .soak_ms = rollout_.terms.soak_ms,
+                        .soak_ms = undoes ? 0 : rollout_.terms.soak_ms,
                         .confirm_ms = confirm_ms(rollout_.terms),
                         .delay_ms = delay_ms,
                         .reason = step == RolloutStep::rollback ? rollout_.reason : "",
-                        .downgrade = rollout_.terms.downgrade,
+                        .downgrade = rollout_.terms.downgrade && !undoes,
+                        .undo = undoes,
                         .trace = view_.id};
   transaction_.puts.push_back({.key = key_of(KeyKind::node_command, {node, component}),
                                .value = write_record(command),
@@ -117,16 +135,18 @@ void RolloutWriter::end(const NodeEnding& ending) {
   record.error = brief(ending.error);
   put_node(ending.node, record);
   if (ending.stage == NodeStage::failed) ++rollout_.failed;
+  if (ending.stage == NodeStage::kept) ++rollout_.kept;
   if (ending.stage == NodeStage::unconfirmed) {
     rollout_.unconfirmed.push_back(ending.node);
     keep_some(rollout_.unconfirmed, ++rollout_.unconfirmed_count);
   }
-  if (sight.node.stage != NodeStage::waiting) {
+  if (sight.node.stage != NodeStage::waiting && !is_end(sight.node.stage)) {
     transaction_.erases.push_back({.key = key_of(KeyKind::node_command, {ending.node, component})});
   }
   if (sight.claimed_by == claim_of(view_)) {
     transaction_.erases.push_back({.key = key_of(KeyKind::node_claim, {ending.node, component})});
   }
+  if (ending.stage == NodeStage::undone) put_wish_before(ending.node);
   if (ending.stage != NodeStage::confirmed) return;
   const Desired desired{.version = rollout_.terms.version,
                         .digest = rollout_.terms.digest,
@@ -134,6 +154,29 @@ void RolloutWriter::end(const NodeEnding& ending) {
                         .trace = view_.id};
   transaction_.puts.push_back({.key = key_of(KeyKind::node_desired, {ending.node, component}),
                                .value = write_record(desired)});
+}
+
+// Writes the wish that the node had before the rollout, if the present wish is the rollout's own.
+void RolloutWriter::put_wish_before(const std::string& node) {
+  const NodeSight sight = view_.sight(node);
+  if (!sight.desired || sight.desired->why != claim_of(view_)) return;
+  const std::string key = key_of(KeyKind::node_desired, {node, rollout_.terms.component});
+  if (sight.node.desired_before.empty()) {
+    transaction_.erases.push_back({.key = key});
+  } else {
+    transaction_.puts.push_back(
+        {.key = key, .value = write_record(sight.node.desired_before.front())});
+  }
+}
+
+void RolloutWriter::refuse_wish() {
+  rollout_.wish_refused = true;
+  if (!view_.wish || view_.wish->version != rollout_.terms.version) return;
+  Desired wish = *view_.wish;
+  wish.refused = claim_of(view_) + " is undone";
+  const std::string key = key_of(KeyKind::desired, {rollout_.terms.component});
+  transaction_.compares.push_back({.key = key, .revision = view_.wish_revision});
+  transaction_.puts.push_back({.key = key, .value = write_record(wish)});
 }
 
 void RolloutWriter::put_judge(const RolloutJudge& judge) {
@@ -152,6 +195,7 @@ Write judged(const RolloutView& view, const DriverFacts& facts) {
   writer.put_judge(*facts.judge);
   if (!facts.is_worse) return Write{writer.transaction(), ""};
   writer.rollout().state = RolloutState::aborting;
+  writer.rollout().undo = view.rollout->terms.undo;
   writer.rollout().reason = "judge: " + facts.judge->words;
   const std::string news = "aborts: " + writer.rollout().reason;
   return Write{writer.transaction(), news};

@@ -36,8 +36,13 @@ class RolloutWriter {
 
   // Records the end of a node, and erases its claim and its command, so that a command that was not
   // begun never is. A confirmed node gets the version as its desired one, so that nothing moves it
-  // back.
+  // back. A node that is undone gets back its earlier wish, unless somebody else has written
+  // another wish since.
   void end(const NodeEnding& ending);
+
+  // Refuses the cell's wish for this version, if there is one: it moves nobody until a person
+  // orders it anew.
+  void refuse_wish();
 
   // Writes the present findings of the judge.
   void put_judge(const RolloutJudge& judge);
@@ -46,6 +51,7 @@ class RolloutWriter {
 
  private:
   void put_node(const std::string& node, const RolloutNode& record);
+  void put_wish_before(const std::string& node);
 
   const RolloutView& view_;
   const DriverFacts& facts_;

@@ -107,6 +107,7 @@ OrderDecision begin_rollout(const Order& order, const std::string& id, const Rea
   const auto found = published_release(reading, terms.component, terms.version);
   if (!found) return malformed(found.reason());
   terms.digest = found.value().release.digest;
+  terms.no_undo = !may_be_undone(found.value().release);
   terms.min_protocol = std::max(terms.min_protocol, found.value().release.min_protocol);
   const auto nodes = nodes_in(reading);
   const auto draft = draft_rollout(terms, candidates_in(nodes, terms.component), orderer.trace,
@@ -142,10 +143,14 @@ Result<Told> told_in(const Order& order) {
       return Told{RolloutWish::abort};
     case RolloutOrder::abort_and_leave:
       return Told{RolloutWish::abort, true};
+    case RolloutOrder::undo:
+      return Told{RolloutWish::undo};
+    case RolloutOrder::undo_now:
+      return Told{RolloutWish::undo_now};
     case RolloutOrder::unknown:
       break;
   }
-  return Refusal{"an order is pause, none (it goes on), abort or abort-and-leave"};
+  return Refusal{"an order is pause, none (it goes on), abort, abort-and-leave, undo or undo-now"};
 }
 
 OrderDecision tell(const Order& order, const std::string& id, const KeyValue& found,

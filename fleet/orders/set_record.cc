@@ -122,6 +122,7 @@ Result<RecordSet> desired(const Asked& asked) {
   wish.digest = found.value().release.digest;
   wish.pinned = asked.key.kind == KeyKind::node_desired;
   wish.who = asked.orderer.who;
+  wish.refused.clear();
   wish.trace = asked.orderer.trace;
   return RecordSet{written(wish, kept),
                    component + " " + wish.version + " is desired",

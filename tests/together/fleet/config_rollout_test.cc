@@ -197,7 +197,7 @@ TEST_CASE("an order that comes too late, or is unknown, is refused") {
   const KeyValue over = rollout(RolloutState::completed);
   CHECK(reason_of(patched(R"({"order":"abort"})", over)) == "412 r1: it is completed");
   CHECK(reason_of(patched(R"({"order":"faster"})", over)) ==
-        "400 an order is pause, none (it goes on), abort or abort-and-leave");
+        "400 an order is pause, none (it goes on), abort, abort-and-leave, undo or undo-now");
   CHECK(reason_of(patched(R"({"terms":{}})", over)) == "400 of a rollout order alone is given");
   CHECK(reason_of(
             decide_config(request(Method::erase, ""), "rollout/r1", {.found = {over}}, moment)) ==

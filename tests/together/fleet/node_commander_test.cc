@@ -66,7 +66,7 @@ struct Bench {
   void order(CommandAction action, const std::string& id, Command more = {}) {
     more.id = id;
     more.action = action;
-    more.version = "2";
+    if (more.version.empty()) more.version = "2";
     more.trace = "t";
     tell(CommandSeen{more, ++revision});
   }
@@ -315,6 +315,41 @@ TEST_CASE("the confirmation of another rollout confirms nothing") {
 }
 
 // Rows: H-49
+TEST_CASE(
+    "an undo goes to the version that ran just before, and to no other, whatever is stopped") {
+  Bench bench;
+  bench.tell(RunsNow{"1"});
+  bench.reach_trial(0);
+  bench.tell(RunsNow{"2"});
+  bench.tell(NodeTimePassed{});
+  bench.order(CommandAction::confirm, "t.confirm.1");
+  bench.tell(UpgradeEnded{.command = "t.apply.1", .ending = UpgradeEnding::committed});
+  CHECK(bench.agent.ledger().came_from == "1");
+
+  bench.order(CommandAction::prepare, "t.undo-prepare.1", {.version = "0", .undo = true});
+  CHECK(bench.answers.back().result == "this node did not run 0 just before 2");
+
+  bench.order(CommandAction::prepare, "t.undo-prepare.2", {.version = "1", .undo = true});
+  CHECK(bench.asked.back().compares.size() == 2);  // and not the stop
+  bench.tell(PrepareEnded{"t.undo-prepare.2", ""});
+  CHECK(bench.answers.back().result == "done");
+  bench.order(CommandAction::apply, "t.undo-apply.2", {.version = "1", .undo = true});
+  CHECK(bench.asked.back().compares.size() == 2);
+  CHECK(bench.deeds.back().starts_with("begin "));
+}
+
+TEST_CASE("a version that came another way than by a command cannot be undone") {
+  Bench bench({.came_from = "1", .came_to = "2"});
+  bench.tell(RunsNow{"2+build"});
+  CHECK(bench.agent.ledger().came_from == "1");
+  bench.tell(RunsNow{"3"});
+  bench.tell(RunsNow{"2"});
+
+  bench.order(CommandAction::prepare, "t.undo-prepare.1", {.version = "1", .undo = true});
+
+  CHECK(bench.answers.back().result == "this node did not run 1 just before 2");
+}
+
 TEST_CASE("a stop of the old instance passes the gate, with reason and deadline") {
   Bench bench;
   bench.order(CommandAction::stop, "d.stop.1",

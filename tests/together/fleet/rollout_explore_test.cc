@@ -130,6 +130,56 @@ TEST_CASE("a node that goes back unconfirmed pauses the rollout, and is no failu
   CHECK(all.ends.size() == 2);
 }
 
+TEST_CASE("a person undoes a rollout at any step, batch by batch or at once, and all go back") {
+  const RolloutOrder order = GENERATE(RolloutOrder::undo, RolloutOrder::undo_now);
+  const Walk all = walk(RolloutWorld(
+      {.nodes = {good, good}, .batch = 1, .faults = {.kills = 1, .orders = 1}, .orders = {order}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("undone"));
+}
+
+TEST_CASE("an undo goes on whatever answers of the store are lost, and while there is a stop") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, good},
+                                      .batch = 2,
+                                      .faults = {.unknowns = 1, .orders = 2},
+                                      .orders = {RolloutOrder::undo},
+                                      .person_stops = true}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("undone"));
+}
+
+TEST_CASE("a rollout with --undo that aborts by itself takes back what was confirmed") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, bad_soak, good},
+                                      .batch = 1,
+                                      .faults = {.kills = 1, .unknowns = 1},
+                                      .undo = true}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("undone"));
+}
+
+TEST_CASE("a node on which the version before does not start keeps the new one, and others go on") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, bad_undo},
+                                      .batch = 1,
+                                      .faults = {.kills = 1, .orders = 1},
+                                      .orders = {RolloutOrder::undo}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("undone"));
+}
+
+TEST_CASE("canaries: a wish that an undo leaves, and an undo to another version, are found") {
+  const Seeded seeded = GENERATE(Seeded::keep_wish, Seeded::undo_elsewhere);
+  const Walk all = walk(RolloutWorld({.nodes = {good, good},
+                                      .batch = 1,
+                                      .faults = {.orders = 1},
+                                      .orders = {RolloutOrder::undo},
+                                      .seeded = seeded}));
+  const bool is_wish = all.wrong.find("is not what it was") != all.wrong.npos;
+  const bool is_elsewhere = all.wrong.find("was told to go back to 0") != all.wrong.npos;
+  CHECK((seeded == Seeded::keep_wish ? is_wish : is_elsewhere));
+}
+
 // Rows: Z-11
 TEST_CASE("canaries: an error seeded in what the driver writes is found") {
   WorldSetup setup{.nodes = {good, good},

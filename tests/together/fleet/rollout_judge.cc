@@ -2,6 +2,7 @@
 // contract, not the driver's code.
 #include <algorithm>
 
+#include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "tests/together/fleet/rollout_world.h"
@@ -15,7 +16,7 @@ namespace {
 bool is_ended(NodeStage stage) {
   return stage == NodeStage::confirmed || stage == NodeStage::failed ||
          stage == NodeStage::unconfirmed || stage == NodeStage::rolled_back ||
-         stage == NodeStage::left;
+         stage == NodeStage::left || stage == NodeStage::undone || stage == NodeStage::kept;
 }
 
 template <class Record>
@@ -47,6 +48,12 @@ void RolloutWorld::seed(Transaction& transaction) {
     std::erase_if(transaction.puts,
                   [](const Put& put) { return parse_key(put.key)->kind == KeyKind::rollout_node; });
   }
+  const bool is_undo = rollout().state == RolloutState::undoing;
+  if (setup_.seeded == Seeded::keep_wish && is_undo) {
+    std::erase_if(transaction.erases, [](const Erase& erase) {
+      return parse_key(erase.key)->kind == KeyKind::node_desired;
+    });
+  }
   for (Put& put : transaction.puts) {
     const auto key = parse_key(put.key);
     if (!key || key->kind != KeyKind::node_command) continue;
@@ -54,6 +61,7 @@ void RolloutWorld::seed(Transaction& transaction) {
     if (setup_.seeded == Seeded::confirm_early && command.action == CommandAction::apply) {
       command.action = CommandAction::confirm;
     }
+    if (setup_.seeded == Seeded::undo_elsewhere && command.undo) command.version = "0";
     put.value = write_record(command);
   }
 }
@@ -107,9 +115,28 @@ void RolloutWorld::judge_place(const std::string& node, const std::string& order
   }
 }
 
+// An undo goes to the version before, and to a batch when all later ones have gone back or cannot.
+void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
+  const Rollout now = rollout();
+  if (now.state != RolloutState::undoing) is_wrong(command.id + " was ordered before the undo");
+  if (command.version != "1") is_wrong(node + " was told to go back to " + command.version);
+  if (command.action != CommandAction::confirm && !nodes_.at(node).committed) {
+    is_wrong(command.id + " was ordered of " + node + ", which has not kept the version");
+  }
+  if (now.undo_now) return;
+  for (const std::string& id : ids_) {
+    const NodeStage stage = record(id).value_or(RolloutNode{}).stage;
+    const bool is_later = batch_number(id) > batch_number(node);
+    if (is_later && nodes_.at(id).committed && stage != NodeStage::kept) {
+      is_wrong(command.id + " was ordered of " + node + " before " + id + " had gone back");
+    }
+  }
+}
+
 void RolloutWorld::judge_order(const std::string& node, const Command& command) {
-  const bool begins =
-      command.action == CommandAction::prepare || command.action == CommandAction::apply;
+  if (command.undo) judge_undo(node, command);
+  const bool begins = !command.undo && (command.action == CommandAction::prepare ||
+                                        command.action == CommandAction::apply);
   const Rollout now = rollout();
   if (begins && store_.find(key_of(KeyKind::stop)) != nullptr) {
     is_wrong(command.id + " was ordered while there was a stop");
@@ -122,7 +149,8 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   const auto number = batch_number(node);
   for (const std::string& id : ids_) {
     const NodeStage stage = record(id).value_or(RolloutNode{}).stage;
-    if (batch_number(id) < number && !is_ended(stage)) {
+    const bool is_at_once = now.state == RolloutState::undoing && now.undo_now;
+    if (batch_number(id) < number && !is_ended(stage) && !is_at_once) {
       is_wrong(command.id + " was ordered of " + node + " before " + id + " had ended");
     }
   }
@@ -149,8 +177,32 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   }
 }
 
+// Returns the first node that breaks a promise of the undo, or an empty text: no node that could go
+// back runs the version, and each wish is what it was before.
+std::string RolloutWorld::wrong_undo() const {
+  for (const auto& [id, node] : nodes_) {
+    const RolloutNode at = record(id).value_or(RolloutNode{});
+    if (node.committed && at.stage != NodeStage::kept) {
+      return id + " runs what was undone, and is recorded as " + std::string(text_of(at.stage));
+    }
+    if (at.stage != NodeStage::undone) continue;
+    if (node.committed) return id + " is recorded as undone and is not";
+    const KeyValue* wish = store_.find(key_of(KeyKind::node_desired, {id, "agent"}));
+    const bool is_as_before =
+        id == ids_.front()
+            ? wish != nullptr && read_record<Desired>(wish->value).value().why == "before"
+            : wish == nullptr;
+    if (!is_as_before) return "the wish of " + id + " is not what it was";
+  }
+  const Desired wish = record_at<Desired>(store_, key_of(KeyKind::desired, {"agent"}));
+  return wish.refused.empty() ? "the cell still wishes what was undone" : "";
+}
+
 std::string RolloutWorld::wrong_end() const {
   const Rollout end = rollout();
+  if (end.state == RolloutState::undone) {
+    if (auto wrong = wrong_undo(); !wrong.empty()) return wrong;
+  }
   std::int64_t failed = 0;
   std::int64_t bad = 0;
   std::int64_t confirmed = 0;
@@ -161,8 +213,9 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // A node that was left, or that did not answer, is not heard any more.
-    const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left;
+    // A node that was left, that did not answer, or that cannot go back is not heard any more.
+    const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left ||
+                         at.stage == NodeStage::kept;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {
       return id + " is committed, and recorded as something else";
     }
@@ -178,7 +231,7 @@ std::string RolloutWorld::wrong_end() const {
   if (failed != end.failed) return std::to_string(failed) + " failed, and not as many are counted";
   if (bad > setup_.max_failed + setup_.batch) return "a bad release went too far";
   if (end.state != RolloutState::completed && end.state != RolloutState::aborted &&
-      end.state != RolloutState::paused) {
+      end.state != RolloutState::paused && end.state != RolloutState::undone) {
     return "the rollout does not end";
   }
   if (end.state == RolloutState::completed && failed >= setup_.max_failed) {

@@ -6,6 +6,7 @@
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_wish.h"
 
 namespace fleet_test {
 
@@ -41,7 +42,8 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
                             .target = "*",
                             .batch = setup.batch,
                             .max_failed = setup.max_failed,
-                            .max_failed_unsaid = setup.max_failed_unsaid},
+                            .max_failed_unsaid = setup.max_failed_unsaid,
+                            .undo = setup.undo},
                   .state = RolloutState::rolling};
   std::vector<PlacedNode> placed;
   for (std::size_t i = 0; i < ids_.size(); ++i) {
@@ -54,6 +56,12 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
                write_record(RolloutBatch{std::move(batch)}));
   }
   store_.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
+  for (const std::string& id : ids_)
+    store_.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "1"}}}));
+  // One node has a wish of its own, and the cell has one for the new version.
+  store_.put(key_of_node(KeyKind::node_desired, ids_.front()),
+             write_record(Desired{.version = "1", .why = "before"}));
+  store_.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = "2"}));
   begin_driver();
 }
 
@@ -145,8 +153,12 @@ std::vector<RolloutWorld::Step> RolloutWorld::steps() const {
   }
   const RolloutState state = rollout().state;
   const bool lives = state == RolloutState::rolling || state == RolloutState::paused;
-  for (std::size_t i = 0; lives && left_.orders > 0 && i < setup_.orders.size(); ++i) {
-    some.push_back({Move::person_orders, i});
+  const auto may = [&](RolloutOrder order) {
+    const bool undoes = order == RolloutOrder::undo || order == RolloutOrder::undo_now;
+    return lives || (undoes && (is_over(state) || state == RolloutState::aborting));
+  };
+  for (std::size_t i = 0; left_.orders > 0 && i < setup_.orders.size(); ++i) {
+    if (may(setup_.orders[i])) some.push_back({Move::person_orders, i});
   }
   const bool stopped = store_.find(key_of(KeyKind::stop)) != nullptr;
   if (setup_.person_stops && !stopped && lives && left_.orders > 0) {
@@ -224,6 +236,14 @@ void RolloutWorld::write(const std::string& key, const std::string& value) {
 // The order `pause` for a paused rollout means that the person lets it go on.
 void RolloutWorld::change_rollout(RolloutOrder order) {
   Rollout now = rollout();
+  if (order == RolloutOrder::undo || order == RolloutOrder::undo_now) {
+    const bool at_once = order == RolloutOrder::undo_now;
+    const auto wish = wished(now, at_once ? RolloutWish::undo_now : RolloutWish::undo, false);
+    if (!wish || !wish.value().rollout) return;
+    write(key_of(KeyKind::rollout, {"r"}), write_record(*wish.value().rollout));
+    if (driver_->is_over()) replace_driver();
+    return;
+  }
   if (now.state == RolloutState::paused && order == RolloutOrder::pause) {
     now.state = RolloutState::rolling;
     now.order = RolloutOrder::none;
@@ -272,7 +292,7 @@ void RolloutWorld::node_acts(const std::string& node) {
   NodeDouble& self = nodes_.at(node);
   const Command* command = command_of(node);
   if (command && command->id != self.answered) return handle(node, self, Command(*command));
-  if (self.nature == Nature::bad_soak) {
+  if (self.nature == Nature::bad_soak && !self.undoes) {
     self.on_trial = false;
     return upgrade_is(node, UpgradePhase::failed, "exited with status 3 on trial", nullptr);
   }
@@ -294,8 +314,10 @@ void RolloutWorld::handle(const std::string& node, NodeDouble& self, const Comma
         answer.result = std::string(result_interrupted);
         break;
       }
-      if (++self.executed["apply"] > 1) is_wrong(node + " began twice");
-      self.on_trial = self.nature != Nature::bad_start;
+      if (++self.executed[command.undo ? "undo" : "apply"] > 1) is_wrong(node + " began twice");
+      self.on_trial = self.nature != (command.undo ? Nature::bad_undo : Nature::bad_start);
+      self.undoes = command.undo;
+      self.soaked = false;
       if (!self.on_trial) answer.result = "exited with status 3";
       return upgrade_is(node, self.on_trial ? UpgradePhase::soaking : UpgradePhase::failed,
                         self.on_trial ? "" : "exited with status 3", &answer);
@@ -305,7 +327,7 @@ void RolloutWorld::handle(const std::string& node, NodeDouble& self, const Comma
         break;
       }
       self.on_trial = false;
-      self.committed = true;
+      self.committed = !self.undoes;
       return upgrade_is(node, UpgradePhase::done, "", &answer);
     case CommandAction::rollback:
       if (self.committed) answer.result = std::string(result_committed);
@@ -333,6 +355,11 @@ void RolloutWorld::upgrade_is(const std::string& node, UpgradePhase phase, const
     both.puts.push_back(
         {.key = key_of_node(KeyKind::node_answer, node), .value = write_record(*answer)});
   }
+  if (phase == UpgradePhase::done) {
+    const std::string version = nodes_.at(node).committed ? "2" : "1";
+    both.puts.push_back({.key = key_of(KeyKind::node_versions, {node}),
+                         .value = write_record(Versions{{{std::string(component), version}}})});
+  }
   static_cast<void>(store_.commit(both));
   if (!driver_->is_over()) tell_changes();
 }
@@ -350,7 +377,8 @@ std::string RolloutWorld::words() const {
   }
   for (const auto& [id, node] : nodes_) {
     text += id + std::to_string(static_cast<int>(node.nature)) + (node.on_trial ? "t" : "") +
-            (node.soaked ? "s" : "") + (node.committed ? "c" : "") + node.answered + "\n";
+            (node.soaked ? "s" : "") + (node.committed ? "c" : "") + (node.undoes ? "u" : "") +
+            node.answered + "\n";
   }
   for (const Late& late : late_)
     text += "late " + fleet::words(late.transaction) + "\n";

@@ -25,6 +25,7 @@ enum class Nature {
   lost_at_apply,  // stops answering at `apply`
   lost_at_confirm,
   interrupted_once,  // the outcome of its first `apply` is unknown
+  bad_undo,          // its previous version does not start any more
 };
 
 // The state of a node's double that is not in its records.
@@ -33,6 +34,7 @@ struct NodeDouble {
   bool on_trial = false;
   bool soaked = false;
   bool committed = false;
+  bool undoes = false;  // the upgrade on trial is of an undo
   std::string answered = {};
   std::map<std::string, int> executed = {};
 
@@ -40,7 +42,17 @@ struct NodeDouble {
 };
 
 // An error that is put into the driver's writes; the world's checks must find each.
-enum class Seeded { none, no_fence, no_stop, no_revision, no_stage, confirm_early, not_apart };
+enum class Seeded {
+  none,
+  no_fence,
+  no_stop,
+  no_revision,
+  no_stage,
+  confirm_early,
+  not_apart,
+  keep_wish,
+  undo_elsewhere
+};
 
 struct Faults {
   int kills = 0;      // how often the driver is killed
@@ -58,6 +70,7 @@ struct WorldSetup {
   bool person_stops = false;                     // whether the person may set `stop`
   std::vector<std::string> sites = {};  // of the nodes; a batch has at most one node of each site
   bool max_failed_unsaid = false;
+  bool undo = false;  // --undo
   Seeded seeded = Seeded::none;
 };
 
@@ -132,6 +145,8 @@ class RolloutWorld {
 
   void judge(const fleet::Transaction& transaction, fleet::Revision fence);
   void judge_order(const std::string& node, const fleet::Command& command);
+  void judge_undo(const std::string& node, const fleet::Command& command);
+  [[nodiscard]] std::string wrong_undo() const;
   void is_wrong(const std::string& what);
   void seed(fleet::Transaction& transaction);
   [[nodiscard]] std::optional<fleet::RolloutNode> record(const std::string& node) const;

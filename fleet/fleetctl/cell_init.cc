@@ -1,0 +1,90 @@
+// fleetctl cell init: the authorities and certificates of a new cell, and an archive for each of
+// its machines.
+#include <unistd.h>
+
+#include "fleet/cell/cell_order.h"
+#include "fleet/cell/machine_files.h"
+#include "fleet/common/certificate.h"
+#include "fleet/common/text_file.h"
+#include "fleet/fleetctl/archive.h"
+#include "fleet/fleetctl/cell_directory.h"
+#include "fleet/fleetctl/cell_files.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::content_of_file;
+
+// Writes a file that is not there, and refuses to replace another one.
+std::string write_once(const std::string& path, const std::string& content, std::string& made) {
+  if (::access(path.c_str(), F_OK) != 0) {
+    made += (made.empty() ? "" : ", ") + path.substr(path.rfind('/') + 1);
+    return fleet::replace_file(path, content, secret_mode);
+  }
+  if (content_of_file(path) == content) return "";
+  return path + " is not the archive of what is there now; move it away, and a new one is made";
+}
+
+// Makes the archive of every machine. Returns the first trouble, or an empty text.
+std::string make_archives(const std::string& directory, const fleet::CellTerms& terms,
+                          std::string& made) {
+  std::string trouble;
+  const auto content = [&directory](const std::string& file) {
+    return content_of_file(directory + "/" + file);
+  };
+  const auto issued = fleet::issued_of(content("ca.pem"));
+  for (const std::string& machine : machines_of(terms)) {
+    const std::string archive =
+        archive_of(machine_files(terms, machine, content), issued ? issued->issued : 0);
+    const std::string path = directory + "/" + machine + ".tar";
+    if (archive.empty()) return path + " cannot be made";
+    const std::string why = write_once(path, archive, made);
+    if (trouble.empty()) trouble = why;
+  }
+  return trouble;
+}
+
+void say_what_is_next(const std::string& directory, const fleet::CellTerms& terms) {
+  for (const std::string& machine : machines_of(terms)) {
+    say(machine + ": unpack " + directory + "/" + machine + ".tar there, as root: tar -xpf " +
+        machine + ".tar -C /; etc/fleet/README says the rest");
+  }
+  say("then: fleetctl cell start " + directory);
+}
+
+}  // namespace
+
+int init_cell(const Options& options) {
+  CellDirectory directory;
+  if (const std::string why = directory.open(options.directory, true); !why.empty())
+    return refuse(why);
+  const auto before = directory.terms();
+  if (!before) return refuse(before.reason());
+  const auto terms = fleet::merged(before.value(), options.cell);
+  if (!terms) return refuse(terms.reason());
+  const CertificatesMade certificates =
+      make_certificates(directory.path(), certificates_of(terms.value()));
+  for (const std::string& why : certificates.refused) {
+    complain(directory.path() + ": " + why);
+  }
+  if (!certificates.refused.empty()) return exit_refused;
+  std::string made;
+  for (const std::string& file : certificates.files) {
+    made += (made.empty() ? "" : ", ") + file + ".pem";
+  }
+  const std::string& path = directory.path();
+  std::string why = fleet::replace_file(path + "/cell", cell_text(terms.value()), secret_mode);
+  if (why.empty()) {
+    why = fleet::replace_file(path + "/env", shell_environment(terms.value(), path, "root"),
+                              secret_mode);
+  }
+  if (why.empty()) why = make_archives(path, terms.value(), made);
+  say(made.empty() ? "all is there already" : "made: " + made);
+  if (!why.empty()) return refuse(why);
+  say_what_is_next(path, terms.value());
+  return exit_done;
+}
+
+}  // namespace fleetctl

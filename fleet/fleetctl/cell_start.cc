@@ -1,0 +1,122 @@
+// `fleetctl cell start` makes users, roles and enrolments in a store that runs; `fleetctl cell
+// check` says what is well in a cell.
+#include <ctime>
+
+#include "fleet/cell/cell_check.h"
+#include "fleet/common/certificate.h"
+#include "fleet/common/text_file.h"
+#include "fleet/fleetctl/cell_directory.h"
+#include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/letting_in.h"
+#include "fleet/fleetctl/own_certificate.h"
+#include "fleet/model/keys.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::content_of_file;
+
+std::string trouble_of(Asker& asker, const std::string& endpoint) {
+  const auto reply = asker.status(endpoint);
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return trouble->reason;
+  const auto& member = std::get<fleet::MemberStatus>(reply);
+  if (!member.has_leader) return "has no leader";
+  return member.errors.empty() ? "" : member.errors.front();
+}
+
+std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker) {
+  std::vector<fleet::MemberFact> members;
+  for (const std::string& endpoint : options.store.endpoints) {
+    members.push_back({endpoint, trouble_of(asker, endpoint)});
+  }
+  return members;
+}
+
+// Returns whether most members answer, and names on standard error those that do not.
+bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
+  std::size_t good = 0;
+  for (const fleet::MemberFact& member : members) {
+    if (member.trouble.empty()) {
+      ++good;
+    } else {
+      complain("member " + member.url + ": " + member.trouble);
+    }
+  }
+  say("members: " + std::to_string(good) + " of " + std::to_string(members.size()) +
+      " answer and have a leader");
+  return 2 * good > members.size();
+}
+
+int let_controllers_in(const Options& options, Asker& asker, const std::string& directory,
+                       const fleet::CellTerms& terms) {
+  for (const fleet::CellMachine& one : terms.controllers) {
+    const std::string file = directory + "/" + fleet::controller_file(one.name) + ".pem";
+    const auto issued = fleet::issued_of(content_of_file(file));
+    if (!issued) {
+      complain(file + " is not a certificate in PEM; fleetctl cell init makes it");
+      return exit_refused;
+    }
+    if (const int status = let_in(options, asker, {"controller", one.name}, *issued);
+        status != exit_done)
+      return status;
+    say("controller:" + one.name + " is let in");
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+int start_cell(const Options& asked) {
+  CellDirectory directory;
+  if (const std::string why = directory.open(asked.directory, false); !why.empty()) {
+    complain(why);
+    return exit_refused;
+  }
+  const auto terms = directory.terms();
+  if (!terms || !terms.value()) {
+    complain(terms ? directory.path() + " has no cell; fleetctl cell init makes one"
+                   : terms.reason());
+    return exit_refused;
+  }
+  Options options = asked;
+  const std::string root = directory.path() + "/root";
+  options.store = {
+      .endpoints = endpoints_of(*terms.value()),
+      .certificates = {
+          .authority = directory.path() + "/ca.pem", .own = root + ".pem", .key = root + ".key"}};
+  Asker asker(options);
+  if (!do_most_answer(ask_members(options, asker))) {
+    complain("without a majority nothing can be written; start etcd on the others");
+    return exit_unreachable;
+  }
+  if (const int status = secure_store(asker); status != exit_done) return status;
+  say("the store knows its clients by their certificates, and refuses all others");
+  if (const int status = let_controllers_in(options, asker, directory.path(), *terms.value());
+      status != exit_done)
+    return status;
+  say("next: . " + directory.path() + "/env && fleetctl cell check");
+  return exit_done;
+}
+
+int check_cell(const Options& options, Asker& asker) {
+  fleet::CellFacts facts{.members = ask_members(options, asker), .now = std::time(nullptr)};
+  const auto& files = options.store.certificates;
+  facts.own = fleet::validity_of(content_of_file(files.own));
+  facts.authority = fleet::validity_of(content_of_file(files.authority));
+  const auto reply = asker.read({std::string(fleet::key_root), true});
+  if (const auto* reading = std::get_if<fleet::Reading>(&reply)) {
+    facts.records = *reading;
+  } else {
+    facts.unread = std::get<fleet::Trouble>(reply).reason;
+  }
+  bool is_well = true;
+  for (const fleet::CheckLine& line : fleet::judge_cell(facts)) {
+    is_well = is_well && line.is_well;
+    say((line.is_well ? "well  " : "NOT   ") + line.text);
+    if (!line.advice.empty()) say("      " + line.advice);
+  }
+  return is_well ? exit_done : exit_failed;
+}
+
+}  // namespace fleetctl
