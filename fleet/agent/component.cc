@@ -130,7 +130,7 @@ void Component::perform(const Ask& ask) {
     if (!std::holds_alternative<Committed>(outcome))
       desk_.log(settings_.name + ": the command is not obeyed now: " + words(outcome));
     take(AskEnded{outcome});
-    // looks at the command again at the next change
+    // If the store refused the question, the command is looked at again at the next change.
     if (std::holds_alternative<Refused>(outcome)) seen_ = {};
   });
 }

@@ -38,7 +38,7 @@ struct NodeDesk {
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // a file, which exists when a program has asked for a reboot
   bool is_doubtful = false;           // while true, nothing new is begun
-  // for each component, the trouble of this machine with it
+  // This machine's trouble with each component that has one.
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
@@ -164,7 +164,7 @@ class Component {
   std::optional<NodeCommander> commander_;
   WishMachine machine_;
   bool settled_ = false;
-  // the last upgrade is for a wish, so the WishMachine reports its progress
+  // True if the last upgrade is for a wish: then the WishMachine reports its progress.
   bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;

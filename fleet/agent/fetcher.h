@@ -22,7 +22,7 @@ class Fetcher {
     std::string directory = {};  // the directory of releases
     std::string name = {};       // the program's name in manifests
     std::string keys = {};       // a directory with public keys
-    // directories from which `file:` URLs may be fetched
+    // The directories from which `file:` URLs may be fetched.
     std::vector<std::string> allowed_files = {};
     // The time to wait for another process that writes to the directory. An operator's command may
     // hold it for minutes, while this machine's other components wait for the same few threads.

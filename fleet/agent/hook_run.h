@@ -54,7 +54,7 @@ class HookRun {
   upgrader::OwnedFd output_;
   upgrader::UvHandle<uv_poll_t> readable_;
   upgrader::UvHandle<uv_signal_t> child_;
-  // the end of a hook that was not started, or the limit for its time
+  // Reports the end of a hook that was not started, or kills a hook that takes too long.
   std::unique_ptr<Timer> later_;
   std::string text_;  // the end of the hook's output
   bool too_long_ = false;

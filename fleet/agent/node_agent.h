@@ -129,7 +129,7 @@ class NodeAgent {
   std::string committed_;  // the upgrade to this version that was committed
   std::string degraded_;   // the doubt that this node shows to everybody
   std::string doubt_;      // why this node does nothing
-  // until then an instance from before this boot may still have its lease
+  // Runs until the lease of an instance from before this boot has certainly ended.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
   Revision seen_revision_ = 0;  // the revision of the mirror

@@ -25,9 +25,9 @@ struct AgentOptions {
   std::string state;  // a directory of fleet-agent's own that outlives each process
   std::string hooks = "/etc/upgrader/hooks.d";
   std::string reboot_command;  // empty if commands cannot reboot this machine
-  // a file, which exists when an upgrade has asked for a reboot
+  // The path of a file that exists if an upgrade has asked for a reboot.
   std::string reboot_asked = "/run/reboot-required";
-  // a file with an id that changes at each boot
+  // The path of a file that holds an id, which changes at each boot.
   std::string boot_id = "/proc/sys/kernel/random/boot_id";
   std::string machine_id = "/etc/machine-id";  // a file with an id that differs between machines
   std::vector<std::string> labels;             // NAME=VALUE

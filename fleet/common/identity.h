@@ -21,7 +21,7 @@ namespace fleet {
 [[nodiscard]] std::string time_text_of(std::int64_t seconds);
 // Returns the present time for people.
 [[nodiscard]] std::string time_text();
-// Returns the time so many seconds ago for people.
+// Returns the time `seconds` seconds ago, for people.
 [[nodiscard]] std::string time_text_before(std::int64_t seconds);
 
 }  // namespace fleet

@@ -97,7 +97,8 @@ class Driving {
   std::unique_ptr<AnyDriver> driver_;  // null as long as there is no lease
   std::unique_ptr<Mirror> mirror_;
   std::unique_ptr<Timer> alarm_;
-  // answers may come after this object has ended
+  // Callbacks hold a weak pointer to it, since answers of the store may come after this object has
+  // ended.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   LeaseKeeper keeper_;
 };

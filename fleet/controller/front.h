@@ -103,7 +103,8 @@ class Front {
   std::unique_ptr<Snapshots> snapshots_;
   bool renewing_ = false;
   bool leaving_ = false;
-  // answers may come after this object has ended
+  // Callbacks hold a weak pointer to it, since answers of the store may come after this object has
+  // ended.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;

@@ -15,7 +15,7 @@ using fleet::KeyKind;
 using fleet::UnixSeconds;
 
 constexpr UnixSeconds day_s = 86'400;
-// A certificate that expires within so many days counts as ending.
+// A certificate that expires within this number of days counts as ending.
 constexpr UnixSeconds soon_days = 30;
 
 std::string days_left(UnixSeconds until, UnixSeconds now) {

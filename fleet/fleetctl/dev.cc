@@ -38,7 +38,8 @@ int run_dev(const Options& options) {
     return exit_refused;
   }
   std::optional<StopsHeld> held(std::in_place);
-  // if the terminal is gone, writing must not end us and leave processes behind
+  // If the terminal has gone, a write must not kill this process, since its children would be left
+  // behind.
   ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
   if (const std::string why = directory.open(options.directory); !why.empty()) {

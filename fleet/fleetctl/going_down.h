@@ -10,10 +10,11 @@
 
 namespace fleetctl {
 
-// Returns the exit status. Names the nodes that run a newer version.
+// Prints the nodes that run a newer version. Returns the exit status: exit_done if no node does,
+// otherwise exit_refused.
 [[nodiscard]] int look_for_newer(const std::vector<fleet::NodeView>& nodes,
                                  const std::string& component, const std::string& version);
-// Does the same for one node, whose records it reads first.
+// Reads the records of one node, and then looks for a newer version as the other function does.
 [[nodiscard]] int look_for_newer(Asker& asker, const std::string& node,
                                  const std::string& component, const std::string& version);
 

@@ -9,7 +9,7 @@
 namespace fleetctl {
 namespace {
 
-// The same limit as for the setting of a watch.
+// The limit for --max-failed. The setting watch.COMPONENT.max-failed has the same limit.
 constexpr std::int64_t max_failed_max = 10'000;
 constexpr std::int64_t protocol_max = 1'000'000;
 

@@ -48,7 +48,8 @@ fleet::Permissions permissions_of(const std::string& kind, const std::string& wh
   if (kind == "operator") permissions = of_operator();
   if (kind == "publisher") permissions.writes = {all_of(KeyKind::release), all_of(KeyKind::order)};
   if (kind == "controller") permissions.writes = {{std::string(fleet::key_root), true}};
-  // a controller writes, and so reads, all records
+  // A controller may write all records. A right to write includes the right to read, so it needs no
+  // other.
   const bool reads_all = kind != fleet::node_kind && kind != "controller";
   if (reads_all) permissions.reads.push_back({std::string(fleet::key_root), true});
   permissions.user = fleet::certificate_name(kind, who);

@@ -57,12 +57,12 @@ class CellState {
   void forget(const ParsedKey& key);
 
   std::map<std::string, NodeView> nodes_;
-  // for each node and key, the number of bytes
+  // The number of bytes that the store keeps, for each node and key.
   std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
   std::map<std::string, OneRollout> rollouts_;
   std::map<std::string, Plan> plans_;
   std::map<std::string, Desired> desired_;
-  // for each rollout, plan and desired version that is driven, the controller that drives it
+  // The controller that drives each rollout, plan and desired version.
   std::map<std::string, std::string> drivers_;
   std::map<std::string, bool> unread_;  // keys whose records cannot be read
   std::optional<Stop> stop_;

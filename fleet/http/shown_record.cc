@@ -41,7 +41,7 @@ std::string shown_record(KeyKind kind, const std::string& value) {
 }
 
 std::string shown_url(std::string_view url) {
-  // the secret is in the file, so its path may be shown
+  // The path of a file may be shown, since the secret is only in the file.
   if (url.starts_with("file:")) return std::string(url);
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return "...";

@@ -226,7 +226,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
 }
 
 std::int64_t short_place(std::string_view node) {
-  // leaves 40 bits: 13 digits; even 10,000 nodes hardly ever share one
+  // The shift leaves 40 bits, which are at most 13 digits. Even of 10,000 nodes, two hardly ever
+  // have the same number.
   constexpr unsigned shift = 24;
   return static_cast<std::int64_t>(place_of("", node) >> shift);
 }

@@ -36,7 +36,7 @@ inline constexpr std::string_view batches_default = "1,0.5%,4%,10%";
 // A number of nodes, or a share of all nodes.
 struct Share {
   std::int64_t nodes = 1;
-  // thousandths of a per cent; if not 0, they count and `nodes` does not
+  // The share in thousandths of a per cent. If it is not 0, `nodes` is ignored.
   std::int64_t thousandths = 0;
 
   // Returns the number of nodes that this share of `all` nodes is, rounded up: at least one.
@@ -51,7 +51,7 @@ struct Share {
 // Parses `1,0.5%,4%,10%`: the sizes of the batches in their order; the last size is repeated.
 [[nodiscard]] Result<std::vector<Share>> parse_batches(std::string_view text);
 
-// A limit: at most so many nodes with the same value of the label are in one batch.
+// The most nodes with the same value of a label that one batch may have.
 struct Apart {
   std::string label = {};
   Share most = {};  // a percentage counts the nodes that have the value

@@ -39,7 +39,7 @@ struct Desired {
   std::string digest = {};
   std::string why = {};
   bool pending = false;  // while true, agents that start halt and do no work
-  // for one node: a person chose the version, and the cell's wish does not change it
+  // Only for one node: a person has chosen its version, and a wish of the cell does not change it.
   bool pinned = false;
   bool downgrade = false;
   bool ignore_window = false;
@@ -83,7 +83,7 @@ struct Stop {
 struct Epoch {
   std::int64_t number = 0;
   std::string why = {};
-  // by a person: the nodes then go on from the records that the store has now
+  // True if a person has accepted the restored store. Then the nodes go on from its records.
   bool accepted = false;
 
   bool operator==(const Epoch&) const = default;
@@ -106,10 +106,10 @@ struct FleetEvent {
   std::string subject = {};  // the key of the record that the event is about, without the root
   std::string text = {};
   std::string trace = {};
-  // of the change that the event tells of; 0 if both were written together
+  // The revision of the change that the event tells of; 0 if one transaction has written both.
   std::int64_t revision = 0;
   std::string who = {};  // the person who has ordered it
-  // a controller has seen the certificate of `who`; otherwise `who` is only a claim
+  // True if a controller has seen the certificate of `who`. Otherwise `who` is only a claim.
   bool proved = false;
 
   bool operator==(const FleetEvent&) const = default;
@@ -152,7 +152,7 @@ struct IssuedCertificate {
 // The record identity/KIND/WHO: a node or a person that was let in, and the certificates for it;
 // the name in them is KIND:WHO. No node may write this record.
 struct Identity {
-  // certificates that have not expired, the oldest first
+  // The certificates that have not expired, the oldest first.
   std::vector<IssuedCertificate> certificates = {};
   std::string since = {};
   std::string revoked = {};  // when the owner was revoked; empty if the owner is let in

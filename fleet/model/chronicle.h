@@ -29,7 +29,7 @@ inline constexpr std::string_view events_id = "events";
 // Events that come within this time are written together: a rollout of a thousand nodes costs a few
 // transactions a second, however fast it goes.
 inline constexpr Ms event_gather_ms = 500;
-// A node that has had no instance for so long is silent; a node that only starts anew is not.
+// The time without an instance after which a node counts as silent: longer than a restart takes.
 inline constexpr Ms silence_ms = 30'000;
 // The time between two looks for events that are too old.
 inline constexpr Ms event_prune_ms = 3'600'000;
@@ -88,7 +88,7 @@ class ChronicleTask {
   std::map<std::string, KeyValue> notes_;  // noted orders that are not events yet
   std::map<std::string, Told> told_;       // the last event of each subject
   std::deque<FleetEvent> pending_;
-  // for each subject, how many of its events are pending
+  // The number of pending events of each subject.
   std::map<std::string, std::size_t> waiting_;
   bool takes_old_ = false;  // while old records are taken in, whose events were written long ago
   // for each node, its instances that live

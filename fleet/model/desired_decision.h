@@ -51,16 +51,17 @@ struct DesiredMarks {
   // version. For a node and an empty instance, the time since which another component has waited at
   // its gate, and the attempt for which it waits.
   std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
-  // for each node, its order and since when it has it
+  // For each node that was told a version: the revision of that record, and the time since which it
+  // has it.
   std::map<std::string, std::pair<Revision, Ms>> told = {};
-  // nodes on which nothing begins because of their window
+  // The nodes on which nothing begins because of their windows.
   std::map<std::string, std::optional<Ms>> closed = {};
 
   bool operator==(const DesiredMarks&) const = default;
 };
 
 struct DesiredDecision {
-  // the next transaction; none if nothing is to be done now
+  // The next transaction; no value if nothing is to be done now.
   std::optional<Transaction> transaction = {};
   std::optional<Ms> until = {};  // when time alone changes the decision
   std::string news = {};         // a line for people

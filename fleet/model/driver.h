@@ -295,7 +295,7 @@ class Driver {
   std::optional<Write> write_;     // the write under way
   std::optional<Ms> retry_at_;     // when to ask a store again that did not answer
   std::optional<Ms> waits_until_;  // when time alone changes the decision
-  // revisions of keys that changed last, or that this driver has written
+  // The revision of the last known change of each key, including the driver's own writes.
   std::map<std::string, Revision> newest_;
   FutileWrites futile_;
   bool more_ = false;  // whether another change follows at once

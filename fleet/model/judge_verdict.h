@@ -55,15 +55,15 @@ struct JudgeTerms {
 struct Judgement {
   Verdict verdict = Verdict::not_known;
   bool is_waited_for = false;
-  // the line for people: `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`
+  // The verdict for people: `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`.
   std::string words = {};
 };
 
 [[nodiscard]] Judgement judge(const Compared& compared, const BatchSeen& seen,
                               const JudgeTerms& terms);
 
-// Returns how many nodes, those that move last, are the control of a rollout of so many nodes, or 0
-// if the rollout has too few nodes.
+// Returns the size of the control in a rollout to `nodes` nodes: the control are the nodes that
+// move last. Returns 0 if the rollout has too few nodes.
 [[nodiscard]] std::int64_t control_size(std::int64_t nodes);
 
 }  // namespace fleet

@@ -35,7 +35,7 @@ BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
     if (begins || soaks) seen.missing.push_back(node);
   }
   if (!seen.missing.empty()) seen.is_soak_over = false;
-  // while they soak, nodes need not have reported an end
+  // As long as the soak is not over, no node is missing: none needs to have reported an end.
   if (!seen.is_soak_over) seen.missing.clear();
   return seen;
 }

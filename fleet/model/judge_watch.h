@@ -44,9 +44,9 @@ namespace fleet {
 inline constexpr Ms judge_look_ms = 10'000;
 // The time between two writes that change only which nodes will be compared.
 inline constexpr Ms judge_note_ms = 60'000;
-// A node that has been silent for so long has failed. A machine may need minutes to boot.
+// The time of silence after which a node counts as failed. A machine may need minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
-// At most one of so many nodes that have not moved may be silent; if more are, the network is to
+// If more than one in this number of the nodes that have not moved are silent, the network is to
 // blame.
 inline constexpr std::int64_t judge_silent_share = 10;
 
@@ -79,7 +79,7 @@ class JudgeWatch {
   };
   // A node that is watched.
   struct Part {
-    // the time from which the node is watched; no value if it is watched already
+    // The time from which the node is watched; no value if it is watched already.
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
     bool is_lost = false;  // silent with many other nodes: watched again when it is heard

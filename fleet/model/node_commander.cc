@@ -296,7 +296,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (!run_->commit_sent && !run_->told && !run_->late &&
       now_ >= *run_->activated + confirm_within(run_->command)) {
     run_->late = true;
-    // saved before the upgrade goes back, so that the reason is known
+    // The ledger is saved before the upgrade goes back, so that the reason is known even after a
+    // crash.
     ledger_.late = run_->command.id;
   }
 }

@@ -16,7 +16,7 @@ namespace fleet {
 [[nodiscard]] std::string agent_rollout_id(const std::string& name, const Plan& plan);
 
 // Adds the whole rollout to the transaction: a batch of one node, then the others. `nodes` must be
-// sorted. Returns false if no rollout can have its name, or so many nodes do not fit into one
+// sorted. Returns false if no rollout can have its name, or if the nodes do not fit into one
 // transaction.
 [[nodiscard]] bool put_agent_rollout(Transaction& transaction, const std::string& name,
                                      const Plan& plan, const std::vector<std::string>& nodes);

@@ -50,7 +50,7 @@ class PlanPart {
   void take_own(const PlanMember& own, Revision revision, bool is_ours);
   [[nodiscard]] FollowerStep next();
 
-  // the revisions of the plan and of the member's record
+  // The revisions of the plan and of the member's record on which a decision was made.
   using Basis = std::pair<Revision, Revision>;
 
   FollowerFacts facts_;

@@ -48,7 +48,7 @@ constexpr bool is_over(PlanState state) {
 // The record plan/NAME.
 struct Plan {
   std::string version = {};  // the version that it brings; `once` records name it, too
-  // for a major version: the component whose desired version is held back
+  // For a plan to a major version: the component whose desired version is held back.
   std::string component = {};
   std::string digest = {};  // of the component's release
   std::string agent = {};   // the version that every member's fleet-agent must have; empty if any

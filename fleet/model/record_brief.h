@@ -19,8 +19,8 @@ inline constexpr std::size_t label_bytes_max = 255;
 // The number of nodes of a list that are named. Of the others, only their number is given.
 inline constexpr std::size_t names_kept = 20;
 
-// Returns the text, cut to so many bytes as JSON spells it, with "..." at the end if something was
-// cut off. A byte that is not valid UTF-8 becomes `?`.
+// Returns the text, cut to `bytes_max` bytes as JSON spells it, with "..." at the end if something
+// was cut off. A byte that is not valid UTF-8 becomes `?`.
 [[nodiscard]] std::string brief(std::string_view text, std::size_t bytes_max = text_bytes_max);
 
 // Returns `n1, n2, n3`, or for a long list the first names: `n1, n2, and 2980 more`.

@@ -33,7 +33,7 @@ inline constexpr std::size_t lines_kept_max = 10'000;
 
 class Retention {
  public:
-  // Returns the time so many seconds ago, as records show it.
+  // Returns the time `ago_s` seconds ago, as records show it.
   using TimeText = std::function<std::string(std::int64_t ago_s)>;
 
   void take(const ParsedKey& key, const KeyValue& record);
@@ -68,7 +68,7 @@ class Retention {
 
   std::map<std::string, Ended> ended_;
   std::set<std::string> unfinished_plans_;
-  // for each plan, the nodes that have a record of it
+  // The nodes that have a record of each plan.
   std::map<std::string, std::set<std::string>> members_;
   std::map<std::uint64_t, Line> lines_;
   std::map<std::string, std::uint64_t> line_of_;  // for each run, the number of its line

@@ -56,7 +56,8 @@ What RolloutDecider::abort() {
   auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
-  // these go back, too: their `apply` was interrupted
+  // At this point, nodes that are preparing have an `apply` that was interrupted, so they go back,
+  // too.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();

@@ -54,8 +54,8 @@ class RolloutBatchNow {
 // recorded.
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
 
-// Returns why a rollout is aborted when so many nodes have failed, or an empty text if it is not.
-// With --batches but without --max-failed, it is enough that every node of a batch has failed.
+// Returns why a rollout in which `failed` nodes have failed is aborted, or an empty text if it goes
+// on. With --batches but without --max-failed, it is enough that every node of a batch has failed.
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 

@@ -134,7 +134,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.compares.push_back(
         {.key = key_of(KeyKind::release, {wanted.terms.component, wanted.terms.version}),
          .revision = release});
-    // a plan of this name would have the same driver's key
+    // No plan may have this name, since its driver would have the same key.
     transaction.compares.push_back({.key = key_of(KeyKind::plan, {id})});
     rollout.state = RolloutState::created;
     rollout.batch = 0;

@@ -30,7 +30,7 @@ struct RolloutTerms {
   std::string digest = {};
   std::string target = {};  // as the person wrote it
   std::int64_t batch = 1;   // a number of nodes
-  // a percentage of all nodes; if not 0, it counts and `batch` does not
+  // The batch as a percentage of all nodes. If it is not 0, `batch` is ignored.
   std::int64_t batch_percent = 0;
   std::int64_t canary = 0;  // the number of nodes in a first batch of their own
   std::int64_t soak_ms = 60'000;
@@ -93,7 +93,7 @@ constexpr auto names(RolloutOrder) {
 struct Rollout {
   RolloutTerms terms = {};
   RolloutState state = RolloutState::created;
-  // the order of a person that has not been carried out yet
+  // The order that a person has given and that has not been carried out yet.
   RolloutOrder order = RolloutOrder::none;
   std::string ordered_by = {};  // the person who gave the last order
   std::string reason = {};      // why the rollout is paused or aborted

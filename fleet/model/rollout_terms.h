@@ -32,7 +32,7 @@ inline constexpr std::int64_t unsaid = -1;
 // from the store, or that are written in code, have no open member.
 [[nodiscard]] RolloutTerms open_terms();
 
-// Fills in the open members for a rollout to so many nodes. `seed` becomes the seed of a random
+// Fills in the open members for a rollout to `nodes` nodes. `seed` becomes the seed of a random
 // order if the terms have none. Members that a person has given stay as they are.
 void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 
@@ -43,7 +43,7 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // version.
 [[nodiscard]] std::int64_t confirm_ms(const RolloutTerms& terms);
 
-// Returns the number of failures that aborts a rollout when so many nodes have begun.
+// Returns the number of failures that aborts a rollout of which a given number of nodes have begun.
 [[nodiscard]] std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun);
 
 // Returns how long batches of these sizes take at least, if every node does everything at once.

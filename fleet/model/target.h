@@ -61,7 +61,7 @@ struct TargetNode {
 
 struct Selection {
   std::vector<std::string> nodes = {};  // the selected nodes that report, sorted
-  // the selected nodes that do not report or are not known, sorted
+  // The selected nodes that do not report or are not known, sorted.
   std::vector<std::string> not_covered = {};
 
   bool operator==(const Selection&) const = default;

@@ -47,8 +47,8 @@ class WindowView {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  // Returns whether something that takes so long may begin now on this node, or on all of these
-  // nodes.
+  // Returns whether something that takes the time `takes` may begin now on this node, or on all of
+  // these nodes.
   [[nodiscard]] Opening opening(const std::string& node, Ms takes, Ms now) const;
   [[nodiscard]] Opening opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const;
 

@@ -34,8 +34,8 @@ struct OpenWindow {
 [[nodiscard]] std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone,
                                                     UnixSeconds now);
 
-// Returns whether something that takes so long may begin now: the window is open, and stays open
-// until it has ended.
+// Returns whether something that takes a given time may begin now: the window must be open, and
+// stay open for that time.
 [[nodiscard]] bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,
                              std::int64_t takes_seconds);
 

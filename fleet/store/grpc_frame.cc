@@ -6,7 +6,8 @@
 namespace fleet {
 namespace {
 
-// one byte that says if the message is compressed, four bytes of its length, big-endian
+// The size of a message's prefix: one byte that says whether the message is compressed, and four
+// bytes with its length, big-endian.
 constexpr std::size_t prefix_bytes = 5;
 
 std::uint32_t length_in(std::string_view prefix) {

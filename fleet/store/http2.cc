@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// After a call is added to a connection that is in use, libcurl sends the body only when it is
-// asked to act once more. So many turns of the loop ask it.
+// The number of turns of the loop that ask libcurl to act after a call was added. On a connection
+// that is in use, libcurl sends the body of a new call only when it is asked once more.
 constexpr int pushes_of_a_call = 3;
 
 }  // namespace

@@ -36,7 +36,7 @@ struct Terms {
   ReadyBy ready_by = ReadyBy::start;
   Duration ready_time{};        // with ReadyBy::time
   std::string ready_text = {};  // the option's value, for people
-  // A daemon on trial must be ready and well for so long before `healthy` is said.
+  // The time that a daemon on trial must be ready and well before agentify says `healthy`.
   Duration settle{};
   bool vouch = true;
   bool health = false;
@@ -56,8 +56,8 @@ inline constexpr Duration ready_interval{100};
 // agentify's exit status after a failure of its own.
 inline constexpr int exit_failed = 1;
 
-// A daemon on trial is judged before the end of the trial: earlier by a tenth of the trial, but at
-// most by this time.
+// A daemon on trial is judged a tenth of the trial before the trial's end, but no earlier than this
+// time before it.
 inline constexpr Duration trial_margin_max{2'000};
 
 class Adapter {

@@ -16,7 +16,7 @@ namespace agentify {
 struct ChildSetting {
   std::vector<std::string> environment = {};   // NAME=value
   std::optional<std::size_t> listen_pid = {};  // the entry in which the child writes its own pid
-  // Descriptors 3 to 2 + passed keep their numbers in the child.
+  // The number of descriptors, from 3 on, that keep their numbers in the child.
   int passed = 0;
   int ready_descriptor = -1;  // the number that `ready_pipe` gets, if there is one
   int ready_pipe = -1;

@@ -99,7 +99,8 @@ struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
 
-// Like PutLinkBack, but for an upgrade that has ended, and without an outcome.
+// Make the link name again the target of the last commit, like PutLinkBack, but after an upgrade
+// has ended. This action has no outcome.
 struct RestoreLink {
   bool operator==(const RestoreLink&) const = default;
 };

@@ -87,7 +87,7 @@ void EventView::fill(const Activate& activate) {
   view_.clean = activate.clean ? 1 : 0;
   view_.state = text_or_null(activate.state);
   view_.trial_ms = activate.trial_ms.value_or(-1);
-  // data() of a literal, so it ends with a NUL.
+  // The name is a literal, so that the text at data() ends with a NUL.
   view_.commit = activate.commit ? name_of(*activate.commit).data() : nullptr;
   if (activate.failure) {
     fill_failure(activate.failure->failure, text_or_null(activate.failure->version));

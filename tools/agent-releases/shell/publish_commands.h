@@ -6,7 +6,7 @@
 
 namespace agent_releases {
 
-// Each prints on standard output what it has made.
+// These functions perform the command, and print on standard output which files they have made.
 [[nodiscard]] Outcome perform_pack(const Options& options);
 [[nodiscard]] Outcome perform_check(const Options& options);
 [[nodiscard]] Outcome perform_key_make(const Options& options);
