@@ -13,7 +13,7 @@ struct stamp {
   uint32_t kind;       /* an enum stamp_kind; written last */
 };
 
-/* As many as one page holds, so that no note costs a page fault. */
+/* The number of stamps, as many as one page holds, so that no note costs a page fault. */
 enum { stamps_max = 255 };
 
 struct stamp_page {

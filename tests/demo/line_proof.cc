@@ -74,7 +74,7 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
 // Finds agents that still write events after another one was activated: the former agent must have
 // been reaped by then.
 void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
-  // for the pid of an agent that was active, the activation of the next one
+  // For the pid of each agent that was active, the event of the next agent's activation.
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {

@@ -36,7 +36,8 @@ struct Proof {
   std::size_t strange = 0;     // records of lines that nobody wrote, and lines that are not records
   std::size_t disordered = 0;  // records of lines that stand before the last one in the input
   std::size_t misnumbered = 0;  // records whose number is not one more than the number before
-  // work of an agent that was not active, or two active agents
+  // Each entry tells of work by an agent that was not active, or of two agents that were active at
+  // once.
   std::vector<std::string> trespasses;
 
   [[nodiscard]] bool holds() const;

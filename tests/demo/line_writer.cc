@@ -18,8 +18,8 @@ namespace {
 
 volatile std::sig_atomic_t told_to_stop = 0;
 
-// Each so many lines, one is written in two halves. The number is a prime, so that this happens at
-// ever other moments.
+// One in this number of lines is written in two halves. The number is a prime, so that this always
+// happens at another moment between two rotations.
 constexpr std::size_t lines_per_half_line = 97;
 
 class Log {

@@ -17,13 +17,16 @@
 namespace fault {
 namespace {
 
-// An upgrader is idle when it was seen to wait without limit in so many looks, one a millisecond.
+// The number of looks, one a millisecond, that must all see an upgrader wait without limit before
+// it counts as idle.
 constexpr int idle_looks_wanted = 2;
 
-// A call that the upgrader repeats until it succeeds fails so many times before the fault ends.
+// The number of failures after which the fault ends, for a call that the upgrader repeats until it
+// succeeds.
 constexpr int tries_in_vain = 12;
 
-// The upgrader gets so many looks, one a millisecond, to take notice of an agent.
+// The number of looks, one a millisecond, after which the upgrader must have noticed what an agent
+// did.
 constexpr int notice_looks_max = 10;
 
 std::string member_of(const std::string& line, const std::string& name) {

@@ -29,7 +29,7 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// A short run plays one in so many points of the stories that go wrong by themselves.
+// Of the stories that go wrong by themselves, a short run plays one point in this number.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {

@@ -19,7 +19,7 @@
 
 namespace {
 
-// After so many starts the init gives up: the upgrader itself must be broken.
+// The number of starts after which the init gives up, since the upgrader itself must be broken.
 constexpr int starts_max = 20;
 
 class Init {

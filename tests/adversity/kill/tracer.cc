@@ -37,7 +37,8 @@ bool is_asleep(const Tracee& tracee) {
   return !place.empty() && place != "0" && integration::state_of(tracee.pid) == state;
 }
 
-// Calls in which no traced process sleeps; for all others the process is looked at.
+// Returns whether no traced process ever sleeps in this call. For any other call, the tracer has to
+// look whether the process sleeps.
 bool never_sleeps(long call) {
   constexpr long calls[] = {SYS_brk,          SYS_close,  SYS_connect,        SYS_dup3,
                             SYS_epoll_ctl,    SYS_fstat,  SYS_execve,         SYS_ioctl,

@@ -50,7 +50,7 @@ void replace(std::string& text, const std::string& what, const std::string& by) 
 
 using Seed = std::function<void(Rows&)>;
 
-// The row that a canary's error is in.
+// The row of the table into which a canary puts its error.
 struct Place {
   const char* situation;
   const char* event;

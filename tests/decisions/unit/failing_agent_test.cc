@@ -178,7 +178,8 @@ TEST_CASE("a lock's number that is none is left alone, and so is a process witho
 TEST_CASE("interrupted reads, writes and waits of an agent are made again") {
   const Call call = GENERATE(Call::read, Call::write, Call::poll);
   const int error = GENERATE(EINTR, EAGAIN);
-  // So many reads pass before the fault: of the start time, of the event, and of the pipe.
+  // The number of reads that succeed before the fault: those of the start time, of the event, and
+  // of the pipe.
   const int after = GENERATE(0, 1, 2, 3);
   if (call == Call::poll && error == EAGAIN) return;
   if (call != Call::read && after > 0) return;

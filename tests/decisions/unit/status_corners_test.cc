@@ -29,7 +29,7 @@ PastRequest long_request(const std::string& name) {
   return {name, std::string(4'000, '\x01'), false, std::string(4'000, '\x01')};
 }
 
-// A day's time of so many milliseconds, as status.json has it.
+// Returns the time `ms` milliseconds after 1970, as status.json writes it.
 std::string time_of_day(std::int64_t ms) {
   StatusPaper paper;
   paper.put_wall_time("at", ms);

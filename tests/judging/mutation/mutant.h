@@ -12,7 +12,7 @@
 
 namespace mutation {
 
-// The same number as in the scripts beside this file.
+// The most mutants. The scripts beside this file have the same number.
 inline constexpr int mutants_max = 1 << 21;
 
 struct Control {
@@ -49,7 +49,8 @@ inline bool is_on(int mutant) {
   return mutant == active;
 }
 
-// True if the mutant is on, like is_on(), but false where the compiler runs the function itself.
+// Returns whether the mutant is on, like is_on(), but false when the compiler evaluates the
+// function.
 constexpr bool is_on_at_run_time(int mutant) {
   return !std::is_constant_evaluated() && is_on(mutant);
 }

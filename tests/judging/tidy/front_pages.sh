@@ -73,7 +73,8 @@ canary_pictures() {
   echo 'docs/measurements.svg: is not as'
 }
 
-# Every link of the site must lead to a page of it, and to an existing place there.
+# Every link in the site must lead to one of its pages, and, if it names a place on the page, to an
+# existing one.
 check_site() {
   for program in cmark-gfm mandoc; do
     command -v $program >/dev/null && continue

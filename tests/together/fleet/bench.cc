@@ -102,7 +102,7 @@ class RealController {
 
 // The times of answers and orders in a rollout.
 struct Course {
-  // when the node's last answer was in the store
+  // The time at which each node's last answer was in the store.
   std::map<std::string, Clock::time_point> confirmed = {};
   std::vector<std::pair<Clock::time_point, Clock::time_point>> gaps = {};
   std::optional<Clock::time_point> last_answer = {};

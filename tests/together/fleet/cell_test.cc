@@ -223,7 +223,7 @@ TEST_CASE("an empty directory gets all certificates, and a full one none") {
 TEST_CASE("a directory that is half there gets what it lacks") {
   auto there = all_there();
   there.erase("m2");
-  // the making was interrupted between the key and the certificate
+  // An earlier call was interrupted after it had made the key, before it made the certificate.
   there["m3"].certificate = false;
   CHECK(made(there) == std::vector<std::string>{"m2", "m3"});
 }

@@ -79,7 +79,8 @@ class DayMachine {
     std::pair<std::string, fleet::Revision> seen_ = {};
     std::unique_ptr<fleet::Timer> deadline_;
     std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
-    // the last member, since it may call the members above from the beginning
+    // The mirror must be the last member, since it may call the members above as soon as it is
+    // made.
     fleet::Mirror mirror_;
   };
 

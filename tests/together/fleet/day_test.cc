@@ -28,7 +28,7 @@ constexpr Ms hour = 60 * minute;
 // The longest time for a rollout: six batches, each with a soak and a confirmation that does not
 // come, and a person's pause. A rollout that takes longer does not go on.
 constexpr Ms rollout_max = 6 * hour;
-// The time after which nothing of an ended rollout is on trial any more.
+// The time after a rollout's end after which none of its nodes is on trial any more.
 constexpr Ms settle_max = 12 * minute;
 
 struct Controller {

@@ -31,7 +31,7 @@ constexpr time_t life_processor_seconds_max = 120;
 // The limit for a life's time, even on a busy machine: a life that waits for ever is killed by
 // SIGALRM.
 constexpr unsigned life_seconds_max = 1'800;
-// So many bytes of a fault's text are shown.
+// The most bytes of a fault's text that are shown.
 constexpr std::size_t wrong_bytes_max = 1'000;
 
 std::string lived(std::uint64_t seed, Planted planted) {

@@ -141,7 +141,7 @@ TEST_CASE("a controller that takes over writes the missing events, and none twic
   CHECK(bench.write() == 0);
   CHECK(bench.events() == before);
 
-  // and the controller dies before it has written the event
+  // This time, the controller dies before it has written the event.
   bench.put("rollout/r1", rollout("completed"));
   bench.take_over();
   bench.write();

@@ -68,7 +68,7 @@ TEST_CASE("a request is found without a look at the nodes that ask for nothing")
   CHECK(first->node == "n1");
   CHECK(first->pem == "R");
   CHECK(first->identity_revision == 6);
-  // the request, and the identity of the node that asks
+  // Two records are read: the request, and the identity of the node that asks.
   CHECK(effort.records - before.records == 2);
   CHECK(effort.keys == before.keys);
 

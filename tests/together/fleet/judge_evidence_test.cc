@@ -18,8 +18,8 @@ struct Failure {
   AtRisk at_risk = {};
 };
 
-// Returns the failures of `fresh` new nodes and then of `control` others, one after the other, with
-// so many nodes at risk.
+// Returns the failures of `fresh` new nodes and then of `control` others, one after the other. At
+// each failure, the nodes `at_risk` are at risk.
 std::vector<Failure> failures(int fresh, int control, AtRisk at_risk) {
   std::vector<Failure> all;
   for (int i = 0; i < fresh; ++i) {

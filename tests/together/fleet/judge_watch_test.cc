@@ -88,7 +88,7 @@ struct Bench : fleet_test::DriverWork {
 
   // ---- reports of nodes
 
-  // Another process of fleet-agent starts on the node.
+  // Starts another process of fleet-agent on the node.
   void starts(const std::string& node, const std::string& version = "1") {
     const std::string instance = "i" + std::to_string(++lives);
     put(key_of(KeyKind::node_instance, {node, instance}),

@@ -23,7 +23,7 @@ struct NodeSetup {
   int stops = 0;
   bool may_fail = false;    // the new version may die at any moment of its trial
   bool hands_over = false;  // the old version stops slowly; meanwhile nothing can be cancelled
-  // how often the driver gives the last order of the script before `apply` is answered
+  // How often the driver may give the last order of the script before `apply` is answered.
   int aborts = 0;
   NodeSeeded seeded = NodeSeeded::none;
 };

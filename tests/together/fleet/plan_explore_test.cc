@@ -306,7 +306,7 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the member
                                    RolloutState::aborting, RolloutState::completed}) {
     CHECK_FALSE(next(state).transaction);
   }
-  // the rollout is waited for without a limit, since it ends by itself
+  // The plan waits for the rollout without a limit, since the rollout ends by itself.
   CHECK_FALSE(next(RolloutState::rolling).until);
   const PlanDecision waits = next(RolloutState::completed);
   REQUIRE(waits.until);
@@ -317,7 +317,8 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the member
         "plan p stops: fleet-agent 2 has not come to b, c, d: rollout p.t: 1 failed");
   for (auto& [id, member] : view.members)
     member.record.version = "2";
-  // the rollout may still take some of them back
+  // The plan goes on only when the rollout has ended, since the rollout may still take members
+  // back.
   CHECK_FALSE(next(RolloutState::rolling).transaction);
   CHECK(next(RolloutState::completed).news == "step 1 may run");
 }

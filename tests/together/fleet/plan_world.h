@@ -31,7 +31,7 @@ enum class PlanSeeded { none, no_compares, member_compares_nothing, early, all_a
 struct PlanSetup {
   std::vector<fleet::PlanStep> steps = {};
   std::vector<Member> members = {};
-  // how often a driver dies, with its decision still under way, and another drives
+  // How often a driver dies while its decision is under way, so that another one goes on.
   int driver_kills = 0;
   int member_kills = 0;
   int hastes = 0;                // how often a wait ends although its members still go on
@@ -101,7 +101,7 @@ class PlanWorld {
   std::vector<fleet::Transaction> late_;
   fleet::Ms now_ = 0;
   std::string wrong_;
-  // the plan that was parsed last, and its revision
+  // The plan that was parsed last, and its revision.
   mutable std::pair<fleet::Revision, fleet::Plan> plan_read_;
 };
 

@@ -20,7 +20,7 @@ namespace {
 using namespace fleet;
 using std::chrono::seconds;
 
-// A test gives up after so many turns of the loop, each of at most a millisecond.
+// The number of turns of the loop, each of at most a millisecond, after which a test gives up.
 constexpr int turns_max = 20'000;
 
 // A client. Its descriptor is closed when it is destroyed.

@@ -19,8 +19,8 @@ namespace {
 // the bench begins it again.
 class Bench {
  public:
-  // Each client has a way to one member that can be disturbed and, with `reserves`, undisturbed
-  // ways to the other members.
+  // Makes the bench. Each client reaches one member through a proxy, which can disturb the
+  // connection. With `reserves`, it also reaches the other members directly.
   explicit Bench(bool reserves = true) {
     uv_loop_init(&loop_);
     uv_timer_init(&loop_, &tick_);
@@ -73,7 +73,7 @@ class Bench {
     }
     return true;
   }
-  // Waits until the clients have got so many more acknowledgements.
+  // Waits until the clients have got acknowledgements for `writes` more writes.
   bool progress(std::size_t writes) {
     const std::size_t before = board_.judge.acknowledged();
     return wait([&] { return board_.judge.acknowledged() >= before + writes; });

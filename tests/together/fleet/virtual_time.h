@@ -15,12 +15,12 @@ class VirtualTime : public Timers {
   [[nodiscard]] Milliseconds now() const override { return now_; }
   [[nodiscard]] std::unique_ptr<Timer> after(Milliseconds delay,
                                              std::function<void()> call) override;
-  // Does the same without a timer that has to be held.
+  // Calls `call` after the delay, like after(), but the caller need not hold a timer.
   void post(Milliseconds delay, std::function<void()> call);
 
   // Makes the next call, and moves the clock to its time. Returns false if there is none.
   bool run_next();
-  // Does the same, but moves the clock no further than `limit`.
+  // Makes the next call like run_next(), but moves the clock no further than `limit`.
   bool run_next_until(Milliseconds limit);
 
  private:

@@ -120,7 +120,7 @@ TEST_CASE("what is pruned is named in order of version, and without releases not
   CHECK(choose_to_prune({}, {1, std::nullopt}).empty());
 }
 
-// Tries every directory that has some of the files of two releases.
+// Tries every subset of the files of two releases as the content of a directory.
 TEST_CASE("what stands beside no release is an orphan, whatever else is there") {
   const std::vector<std::string> files{"a-v1.0.0",       "a-v1.0.0.json", "a-v1.0.0.json.minisig",
                                        "a-v1.0.0.files", "a-v2.0.0",      "a-v2.0.0.json",
@@ -140,7 +140,7 @@ TEST_CASE("what stands beside no release is an orphan, whatever else is there") 
   }
 }
 
-// Tries every .staging that has some of the files which a crash may leave there.
+// Tries every subset of the files that a crash may leave as the content of .staging.
 TEST_CASE("of .staging only what was fetched in part may stay, if it is wanted") {
   const std::vector<std::string> files{"aa.part",       "bb.part", "a-v1.0.0", "a-v1.0.0.json",
                                        "a-v1.0.0.part", "name",    "desired",  ".part"};

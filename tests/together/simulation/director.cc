@@ -9,7 +9,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// More events than any story needs: after so many, faults cease.
+// The number of events after which faults cease: more than any story needs.
 constexpr int events_max = 600;
 // Limits within which a run must end once faults have ceased.
 constexpr int calm_deeds_max = 100;

@@ -9,7 +9,7 @@
 
 namespace upgrader::simulation {
 
-// One in so many seeds runs by chance alone. If there is a map, a guide leads the others.
+// One in this number of seeds runs by chance alone. If there is a map, a guide leads the others.
 inline constexpr std::uint64_t unguided_every = 4;
 [[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
   return seed % unguided_every != 0;

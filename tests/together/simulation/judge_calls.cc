@@ -12,8 +12,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// In one turn the timer is set at most so often for each callback or signal, however many lines
-// that reads.
+// The most settings of the timer in one turn for each callback or signal, however many lines the
+// callback reads.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
