@@ -94,7 +94,7 @@ int execute(const Program& program, const Vectors& vectors) {
   if (error == 0) {
     ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
     error = errno;
-    // Otherwise the path has changed meanwhile, so the error is about another file, or none.
+    // If the path has changed by now, the error may be about another file, or about no file at all.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;

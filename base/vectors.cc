@@ -50,8 +50,8 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) {
-  // So short a text is never allocated on the heap. Its NUL ends it, even if a longer number was
-  // there before.
+  // The digits of a pid are so few that std::string never allocates them on the heap. Their NUL
+  // ends the text, even if a longer number was there before.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }

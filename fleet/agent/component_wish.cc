@@ -130,7 +130,8 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
                  });
 }
 
-// The release is there, since it ran; nothing is asked of the store or of a server.
+// The release of an undo is on disk already, since it ran here before. So neither the store nor a
+// server is asked for it.
 void Component::prepare_on_disk(const Wanted& wanted) {
   fetcher_.locate({.version = wanted.version, .older_is_wanted = true, .running = running_},
                   [this, wanted](const Fetcher::Result& result) {

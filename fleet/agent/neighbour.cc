@@ -160,8 +160,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     restarted.under_way = id;
     asked_ = id;
     was_activated_ = status.upgrade->activated.has_value();
-    // Only the wall clock could tell how long ago. The trial counts from now, so it ends late and
-    // never early.
+    // Only the wall clock, which may be wrong, could tell how long ago the version was activated.
+    // So the trial counts from now, and ends late rather than early.
     if (was_activated_) restarted.activated_ago = 0;
   } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
     const UpgradeEnded told = ended(*ending);

@@ -16,7 +16,7 @@ constexpr UnixSeconds day_s = 86'400;
 // The time before a certificate's end at which it is reported: as `fleetctl status` counts, it
 // leaves a person time to make another.
 constexpr UnixSeconds soon_s = 30 * day_s;
-// Clocks that differ by less are taken for equal.
+// The largest difference between two clocks that is not reported.
 constexpr UnixSeconds clock_tolerance_s = 60;
 
 std::string count(std::size_t number, const std::string& noun) {

@@ -1,5 +1,5 @@
-// The check of a cell: it tells from the members' answers and from the store's records what is
-// well, what is not, and what to do about that. Pure.
+// The check of a cell: finds in the members' answers and in the store's records which parts of the
+// cell are well and which are not, and says how to mend these. Pure.
 #pragma once
 
 #include <optional>
@@ -34,8 +34,8 @@ struct CheckLine {
   bool operator==(const CheckLine&) const = default;
 };
 
-// Returns at least one line for each of: members, this machine's clock, certificates, controllers,
-// nodes.
+// Returns the findings: at least one line each about members, this machine's clock, certificates,
+// controllers and nodes.
 [[nodiscard]] std::vector<CheckLine> judge_cell(const CellFacts& facts);
 
 }  // namespace fleet

@@ -24,8 +24,8 @@ inline constexpr int controller_port = 8'443;
 // Returns the names of members and controllers, each machine once, in the order of the terms.
 [[nodiscard]] std::vector<std::string> machines_of(const CellTerms& terms);
 
-// Returns the files of one machine. `content` returns the content of a file of the cell's
-// directory, such as `ca.pem`. The only secrets that the machine gets are its own keys.
+// Returns the files of one machine, which gets no secrets but its own keys. `content` returns the
+// content of a file of the cell's directory, such as `ca.pem`.
 [[nodiscard]] std::vector<MachineFile> machine_files(
     const CellTerms& terms, const std::string& machine,
     const std::function<std::string(const std::string& file)>& content);

@@ -12,8 +12,9 @@ namespace fleetctl {
 
 class CellDirectory {
  public:
-  // Opens the directory for one command at a time; makes it, for its owner alone, if `makes`.
-  // Returns why the directory cannot be used, or an empty text if it is open.
+  // Opens the directory and locks it, so that only one command uses it at a time. With `makes`,
+  // makes a directory that does not exist, which only its owner may read. Returns why the directory
+  // cannot be used, or an empty text if it is open.
   [[nodiscard]] std::string open(const std::string& path, bool makes);
   // Returns the absolute path, without links.
   [[nodiscard]] const std::string& path() const { return path_; }

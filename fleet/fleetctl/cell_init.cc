@@ -17,7 +17,7 @@ namespace {
 
 using fleet::content_of_file;
 
-// Writes a file that is not there, and refuses to replace another one.
+// Writes a new file. If a file of that name exists, refuses and leaves it as it is.
 std::string write_once(const std::string& path, const std::string& content, std::string& made) {
   if (::access(path.c_str(), F_OK) != 0) {
     made += (made.empty() ? "" : ", ") + path.substr(path.rfind('/') + 1);

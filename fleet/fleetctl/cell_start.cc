@@ -1,5 +1,5 @@
-// `fleetctl cell start` makes users, roles and enrolments in a store that runs; `fleetctl cell
-// check` says what is well in a cell.
+// fleetctl cell start and cell check: the first makes users, roles and enrolments in a running
+// store, the second says which parts of a cell are well and which are not.
 #include <ctime>
 
 #include "fleet/cell/cell_check.h"

@@ -50,7 +50,7 @@ enum class Command {
   settings_set,
   settings_unset,
   cell_check,
-  // Those that ask no store that somebody has set up: see asks_store().
+  // The following commands need no store that already exists: see asks_store().
   dev,
   cell_init,
   cell_start,

@@ -186,8 +186,8 @@ class Driver {
     newest_.clear();
     task_.take_all(event.reading);
     const KeyValue* key = event.reading.find(task_.key());
-    // The reading tells whether an unknown transaction has taken the key: nobody else has our
-    // lease.
+    // The transaction that takes the key may have got no answer. If the key is now on our lease, it
+    // was committed, since no other driver has that lease.
     if (fence_ == 0 && key != nullptr && key->lease == lease_) fence_ = key->created;
     if (fence_ == 0 && key == nullptr) return take_key();
     if (key == nullptr || key->created != fence_) {

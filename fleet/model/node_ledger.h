@@ -36,8 +36,9 @@ struct NodeLedger {
   [[nodiscard]] const Answer* answer_to(std::string_view id) const;
   void answer(std::string_view id, std::string_view result, std::string_view instance);
 
-  // The version runs now, and no upgrade of ours is under way: where it did not come by our last
-  // one, it is not known which version ran before it.
+  // Notes that this version runs now. Called when no upgrade that a command has begun is under way.
+  // If the version did not come by the last of these upgrades, it is not known which version ran
+  // before it.
   void runs(std::string_view version);
   // Returns whether the version is the one that ran just before `running`.
   [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;

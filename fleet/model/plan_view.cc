@@ -60,8 +60,8 @@ void PlanView::take_all(const Reading& reading) {
 
 namespace {
 
-// Returns the transactions that erase the plan's records. Each of them compares the plan, and the
-// last one erases it: as long as the plan's record exists, something is left to erase.
+// Returns the transactions that erase the plan's records. Each of them compares the plan's record,
+// and the last one erases it. So as long as that record exists, something is left to erase.
 std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
   const std::string key = key_of(KeyKind::plan, {view.name});
   erases.push_back({.key = key_below(key), .subtree = true});

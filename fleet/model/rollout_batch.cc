@@ -7,7 +7,8 @@
 namespace fleet {
 namespace {
 
-// A node that does not go back for any reason keeps the version, which nobody else answers for.
+// Returns the end of a node in an undo, or no value if it has none yet. A node that cannot go back
+// keeps the version, and its record says why.
 std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
   switch (node.stand.what) {
     case Standing::confirmed:
@@ -159,7 +160,7 @@ std::optional<Ms> RolloutBatchNow::first_answer_by() const {
 }
 
 std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node) {
-  // A node that has come to an end before can come to another only by an undo.
+  // A node whose end is recorded gets another end only by an undo.
   if (node.record.undo || is_end(node.record.stage)) return ending_of_undo(node);
   switch (node.stand.what) {
     case Standing::failed:

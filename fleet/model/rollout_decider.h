@@ -28,7 +28,8 @@ class RolloutDecider {
   // Returns the waits that have begun for this batch. For another batch than before, all waits
   // begin anew.
   static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts);
-  // The number of the batch for marks and leases; those of an undo are numbers of their own.
+  // Returns the number under which marks and leases know the present batch. A batch that is undone
+  // has another number than before.
   static std::int64_t turn_of(const Rollout& rollout);
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;

@@ -97,8 +97,9 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   return error_stand(sight.answer.result);
 }
 
-// An undo takes back the nodes that were ordered to apply and run the version still. The version
-// that runs is reported after the commit, so a node that is confirmed may not have reported it yet.
+// Returns how a node stands in an undo. The undo takes back the nodes that were ordered to apply
+// and still run the version. A confirmed node may not have reported the version yet, since it does
+// so after the commit.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&
@@ -212,7 +213,7 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
         rollout ? versions.running.find(rollout->terms.component) : versions.running.end();
     nodes[names[0]].running = found == versions.running.end() ? "" : found->second;
   }
-  // The rollout may be read later.
+  // A node's record may be read before that of the rollout, which says whether it matters.
   if (names.size() < 2 || (rollout && names[1] != rollout->terms.component)) return;
   if (key.kind == KeyKind::node_answer) {
     nodes[names[0]].answer = record_of<Answer>(text, wrong);

@@ -17,7 +17,8 @@ enum class RolloutWish { pause, resume, abort, undo, undo_now };
 // Returns the reason of a pause or an abort that a person has ordered: `asked for by NAME`.
 [[nodiscard]] std::string asked_for(const Rollout& rollout);
 
-// The rollout, which has ended or will in the same transaction, is undone from its last batch on.
+// Makes the rollout go back, beginning with its last batch. The rollout must have ended, or end in
+// the same transaction.
 void begin_undo(Rollout& rollout);
 
 struct WishedRollout {

@@ -40,7 +40,8 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
-// The node's record by which the step is ordered. It keeps what the node ran before its first step.
+// Returns the node's record with the order for this step. At the node's first step, the record gets
+// the version that the node runs, so that an undo can go back to it.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
                            RolloutStep step) {
   RolloutNode record = sight.node;

@@ -52,7 +52,7 @@ class Watcher {
     bool told = false;                     // a stop is in force
     bool stopped = false;
     bool killed = false;
-    // It closed a pipe while held, or `activate` did not reach it.
+    // The agent has closed a pipe while held, or `activate` has not reached it.
     bool failed = false;
     std::optional<std::string> state;    // the state that it left with `stopped`
     std::optional<std::string> stop_id;  // the upgrade that the stop was for

@@ -20,7 +20,7 @@ Phase phase_of_upgrade(const State& state) {
 }
 
 std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
-  // Then the deadline is that of the next log line.
+  // The deadline of a killed agent is only the time of the next line in the log.
   if (!agent || agent->killed) return std::nullopt;
   return agent->deadline;
 }

@@ -42,7 +42,7 @@ class Expected:
                 self.link = {version}
                 self.committed.add(version)
             elif word == "begin" and version.endswith("-good"):
-                # It may have been committed, and nobody has been told yet.
+                # The version may have been committed already, before the note about it was written.
                 self.link.add(version)
                 self.committed.add(version)
             elif word in ("kept", "fell_back"):

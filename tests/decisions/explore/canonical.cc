@@ -215,8 +215,8 @@ State normalised(State state) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Only the log shows which pipe a held agent has closed, and nothing shows it of an active
-    // agent. If an `activate` waits for an agent, its open end shows in the waiting itself.
+    // Which pipe a held agent has closed makes a difference only to the log, and for an active
+    // agent it makes none. If an `activate` waits for an agent, the agent's input is still open.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;

@@ -29,7 +29,7 @@ struct Party {
   // The heartbeat's deadline has passed, and no `heartbeat` has come since.
   bool silent = false;
   bool offered = false;  // its `activate` is being written, or waits
-  // It has the feature `readiness`: it says `healthy` when it works.
+  // The agent has the feature `readiness`: it says `healthy` when it works.
   bool promises_word = false;
   bool works = false;       // it has said `healthy`, or need not
   bool left_unfit = false;  // its exit was seen before its `unfit` was read

@@ -31,8 +31,8 @@ lints() {
   lintian --allow-root --pedantic --display-info --fail-on error,warning,info,pedantic "$@"
 }
 
-# Only findings with a reason in a file of the package may be overridden. One line there may stand
-# for several files.
+# The overridden findings must be those that debian/*.lintian-overrides lists, where each has its
+# reason. One line there may stand for several files.
 overrides() {
   lints --show-overrides "$BUILD"/deb/*.changes | sed -n 's/^O: \([^ ]*: [^ ]*\).*/\1/p' |
     sort -u >"$scratch/overridden"

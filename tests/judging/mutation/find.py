@@ -418,7 +418,8 @@ class Finder:
         for value in cursor.get_children():
             named = cursor.location.offset + len(cursor.spelling)
             before = self.text(named, max(named, value.extent.start.offset)).strip()
-            # Otherwise the expression is a part of the type.
+            # An expression before the name, or in brackets, is a part of the type and not the
+            # value.
             if value.kind.is_expression() and value.extent.start.offset > named and before != '[':
                 if cursor.type.get_canonical().kind == T.BOOL and value.kind not in LITERALS:
                     self.condition(value)

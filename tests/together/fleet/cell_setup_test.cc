@@ -1,5 +1,5 @@
-// How a cell is set up and looked after: its terms, the files of its machines, and what is found to
-// be well. Decisions on texts and records.
+// Tests the decisions by which a cell is set up and checked: its terms, the files of its machines,
+// and the findings of `fleetctl cell check`.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

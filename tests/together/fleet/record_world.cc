@@ -58,7 +58,7 @@ void RecordWorld::put_neighbours() {
 void RecordWorld::write_odd_records() {
   for (std::uint64_t i = 2 + maker_.below(12); i > 0; --i) {
     const Written one = maker_.next();
-    // Etcd refuses a key or a value that is too long for a request.
+    // A key that etcd would refuse as too long is left out.
     if (one.key.size() <= key_bytes_max) store_.put(one.key, one.value);
   }
 }

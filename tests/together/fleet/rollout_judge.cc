@@ -115,7 +115,8 @@ void RolloutWorld::judge_place(const std::string& node, const std::string& order
   }
 }
 
-// An undo goes to the version before, and to a batch when all later ones have gone back or cannot.
+// Checks an order of an undo: it must lead to the version before, and come only when all nodes of
+// later batches have gone back, or cannot.
 void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   const Rollout now = rollout();
   if (now.state != RolloutState::undoing) is_wrong(command.id + " was ordered before the undo");
@@ -177,8 +178,8 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   }
 }
 
-// Returns the first node that breaks a promise of the undo, or an empty text: no node that could go
-// back runs the version, and each wish is what it was before.
+// Returns the first broken promise of an undo, or an empty text. No node that could go back may run
+// the version, and each wish must be what it was before the rollout.
 std::string RolloutWorld::wrong_undo() const {
   for (const auto& [id, node] : nodes_) {
     const RolloutNode at = record(id).value_or(RolloutNode{});

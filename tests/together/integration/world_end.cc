@@ -72,7 +72,8 @@ void World::end_leftovers() {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
-  // These processes have been adopted by the test by now, or die with their parents.
+  // Kills the processes that adopt() has named. Their parents have ended, so that they are the
+  // test's own children, or will end with them.
   for (const pid_t pid : strangers_)
     kill(pid, SIGKILL);
 }

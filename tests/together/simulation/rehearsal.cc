@@ -167,7 +167,8 @@ std::optional<Event> Rehearsal::event_of(const Agent& agent, EventKind kind) {
     case EventKind::closes_output:
       return OutputClosed{its};
     case EventKind::closes_input:
-      // If nothing more is sent to the agent, its closed input is found only once.
+      // The upgrader sends nothing more to an agent that was killed or told to end, so it cannot
+      // find the closed input a second time.
       if (agent.input_closed && (agent.killed || agent.terminated)) return std::nullopt;
       return InputClosed{its};
     case EventKind::takes_activate:

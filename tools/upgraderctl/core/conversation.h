@@ -42,7 +42,7 @@ struct Errand {
   std::string line;
   std::string id;                        // the upgrade's id
   std::optional<Executable> executable;  // if set, the upgrade's executable must be this one
-  // Then the upgrader also knows the request by the upgrade's id.
+  // True if the request is for an upgrade: then the upgrader also knows it by the upgrade's id.
   bool asks_upgrade = false;
   std::vector<std::string> answers_before;  // names of answers in status.json before the request
   std::string cancel_request;
