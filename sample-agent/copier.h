@@ -19,7 +19,8 @@ namespace sample_agent {
 
 inline constexpr std::string_view position_file_name = "position";
 
-// The bytes of one turn, about one write; between two turns the agent looks at its conversation.
+// The number of bytes that one turn copies, in about one write. Between two turns the agent looks
+// for messages from the upgrader.
 inline constexpr std::size_t turn_bytes = 65'536;
 
 struct CopierSettings {

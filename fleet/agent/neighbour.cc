@@ -196,8 +196,8 @@ void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   component_.upgrade_ended({.command = id, .why = "request: " + answer->reason});
 }
 
-// Looks for a refusal to commit or to go back: while the old version stops, the upgrader refuses to
-// cancel.
+// Tells the component if the upgrader has refused a request to commit or to cancel. The upgrader
+// refuses to cancel while the old version stops.
 void Neighbour::look_at_refusal(const upgraderctl::Status& status) {
   if (told_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, told_);

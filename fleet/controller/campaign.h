@@ -52,11 +52,12 @@ class Campaign {
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
 
-  // Returns those of `drivable` that nobody drives, by the records below `driver/`, and that do not
-  // rest.
+  // Returns those of `drivable` that do not rest and that no driver has, as the records below
+  // `driver/` say.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns when the next rest of one of these ends, or no value if none rests.
+  // Returns when the first of these `drivable` that rest may be driven again, or no value if none
+  // of them rests.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 

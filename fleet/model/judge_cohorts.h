@@ -70,11 +70,11 @@ class Cohorts {
   // Ends the node's time at risk for another reason than a failure: it moves, goes back, or is
   // silent while many other nodes are silent, too.
   void leave(const std::string& node, Ms at);
-  // Counts all changes that happened at least judge_delay_ms before `now`.
+  // These note a failure or a report of the node. look() counts it after judge_delay_ms.
   void fail(const std::string& node, Ms at);
   void report(const std::string& node, Ms at, const FailureReport& report);
 
-  // Counts everything that had happened judge_delay_ms before `now`.
+  // Counts the changes that happened at least judge_delay_ms before `now`.
   void look(Ms now);
 
   // Returns the counts as of the last look.

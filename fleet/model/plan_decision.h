@@ -89,9 +89,9 @@ struct PlanDecision {
 // erases it. Returns none if the run still goes on.
 [[nodiscard]] std::vector<Transaction> recover_plan(const PlanView& view);
 
-// Returns the transactions that erase the records of the last run when the next run begins, unless
-// somebody is halted. The records once/PLAN/STEP, of steps that were done once for a version, stay.
-// Returns none if the last run still goes on, or has to be recovered first.
+// Returns the transactions that erase the records of the last run, so that the next run can begin.
+// The records once/PLAN/STEP, of steps that were done once for a version, stay. Returns none if the
+// last run still goes on, or is halted and has to be recovered first.
 [[nodiscard]] std::vector<Transaction> make_room(const PlanView& view);
 
 }  // namespace fleet

@@ -90,7 +90,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   const bool begins = step == RolloutStep::prepare || step == RolloutStep::apply;
   const StepLease wanted{turn_of(*view_.rollout), step, 0};
   if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
-    // The lease lasts until the last node may still begin.
+    // The lease must last as long as the last node of the batch may still begin.
     return WantLease{step, ttl_of(step) + (begins ? batch_.spread() : 0)};
   }
   RolloutWriter writer(view_, facts_);

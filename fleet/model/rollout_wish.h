@@ -36,8 +36,9 @@ struct OrderedRollout {
   std::string words = {};
 };
 
-// Returns the transaction that changes the rollout `found` by the order of `who`. The transaction
-// compares that the record is unchanged and, if nodes begin by it, that `stop` is absent.
+// Returns the transaction that changes the rollout `found` as `who` has ordered. The transaction
+// demands that the record is unchanged and, if it makes nodes begin something, that `stop` is
+// absent.
 [[nodiscard]] agent_protocol::Result<OrderedRollout> ordered(std::string_view id,
                                                              const KeyValue& found,
                                                              RolloutWish wish, bool leave,

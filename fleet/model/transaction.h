@@ -103,8 +103,8 @@ struct Transaction {
   bool operator==(const Transaction&) const = default;
 };
 
-// The transaction was written at that revision. For a question: the compares held, as of that
-// revision.
+// The transaction was written, at the revision `revision`. If it was a question, all its compares
+// held at that revision.
 struct Committed {
   Revision revision = 0;
 

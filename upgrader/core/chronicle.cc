@@ -148,7 +148,8 @@ void Chronicle::note_agent(const Agent& agent, const Stamp& now) {
   if (activated_now) past->activated = now;
   if (!upgrade_) return;
   if (activated_now) {
-    // The fallback's gap counts, not the failed candidate's.
+    // If the fallback is activated after the candidate has failed, the measured gap is the one
+    // before the fallback.
     upgrade_->span(Span::gap) = not_measured;
     upgrade_->measure(Span::gap, vacant_since_, now);
   }

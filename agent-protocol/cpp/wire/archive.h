@@ -32,7 +32,7 @@ class Refusals {
   }
 
  protected:
-  // Records a refusal: the member's name in quotes, a blank, and `what` is wrong.
+  // Records a refusal. Its text is the member's name in quotes, a blank, and `what`.
   void refuse_member(const char* name, std::string_view what, int error_number = EINVAL);
 
   // These return whether the rule is kept, and record a refusal if it is not.

@@ -1,4 +1,5 @@
-// Walks under all policies, two at a time, and checks what must hold of all walks together.
+// Walks through the supervisor's states once for each policy, in two threads at a time, and checks
+// what must hold of all these walks together.
 #pragma once
 
 #include <vector>

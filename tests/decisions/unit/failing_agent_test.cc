@@ -116,8 +116,8 @@ TEST_CASE("a mark that names the process is believed where its start cannot be r
 
 TEST_CASE("an agent that can have no standard output of its own gets its input back") {
   Upgrader upgrader([] {
-    // The second and the third dup2() fail: those that make standard output a copy of standard
-    // error, and then of /dev/null.
+    // The second and the third call of dup2() fail. They would make standard output a copy of
+    // standard error, and then of /dev/null.
     const Failing to_null(Call::dup2, EMFILE, 1);
     const Failing to_error(Call::dup2, EBADF, 1);
     report(agent_protocol_open("1.2") == nullptr && to_null.fired() ? "refused" : "not refused");

@@ -40,11 +40,11 @@ class Story {
     actions = std::move(all);
     return *this;
   }
-  // Goes on until the daemon of a candidate runs on trial.
+  // Continues the story until the daemon of a candidate runs on trial.
   Story& activate(Activated activated) {
     return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
   }
-  // Goes on until the daemon of a candidate runs, with a trial whose length is not known.
+  // Continues the story until the daemon of a candidate runs on a trial whose length is not known.
   Story& start(Welcomed welcome = {.candidate = true}) {
     return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
   }

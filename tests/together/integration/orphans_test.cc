@@ -38,7 +38,8 @@ TEST_CASE("with --subreaper an agent's orphan comes to the upgrader, which reaps
   ::kill(orphan, SIGKILL);
   world.wait_until([&] { return parent_of(orphan) == -1; }, "the orphan is reaped");
 
-  // The upgrader still tells its agents from adopted processes: an agent's exit ends it.
+  // The upgrader still knows its agent among the processes that it has adopted: when the agent
+  // exits, the upgrader exits, too.
   next.exit(3);
   world.expect_exit(3);
 }

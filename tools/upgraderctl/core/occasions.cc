@@ -46,7 +46,8 @@ const char* name_of(Occasion occasion) {
 }  // namespace
 
 void Occasions::looked(const Look& look, Duration now) {
-  // If a status cannot be read, the time of the active agent begins again.
+  // If the status cannot be read, the time that an agent has been active begins anew at the next
+  // status that can be read.
   if (!look.status) {
     active_since_.reset();
     active_.clear();

@@ -57,7 +57,7 @@ class Occasions {
   bool running_ = false;
   std::optional<Duration> retry_at_;
   std::string good_life_;  // the upgrader's run whose agent has been called good
-  // The active agent; the next member is when it was first seen.
+  // The agent that was active at the last look. The next member is the time when it was first seen.
   std::string active_;
   std::optional<Duration> active_since_;  // absent if none is active, or it has been called good
 };
