@@ -1,7 +1,8 @@
-# make static, make check-static [ARCH=amd64|arm64|armhf|i386|mips|mipsel|riscv64|s390x]: builds the
-# upgrader as one small file without any library, from Debian's packages alone: musl and libuv
-# compiled from their source packages, and the headers of libstdc++ with a run-time library of our
-# own (run_time.cc). The build with glibc stays the reference.
+# make static, make check-static [ARCH=amd64|arm64|armel|armhf|i386|mips|mipsel|ppc64el|riscv64|
+# s390x]: builds the upgrader, notify-watchdog and a hello-agent, each as one small file without any
+# library, from Debian's packages alone: musl and libuv compiled from their source packages, and the
+# headers of libstdc++ with a run-time library of our own (run_time.cc). The build with glibc stays
+# the reference.
 
 ARCH ?= amd64
 static := $(BUILD)/static/$(ARCH)
@@ -9,10 +10,12 @@ upgrader_static := $(static)/upgrader
 
 static_triplet_amd64 = x86_64-linux-gnu
 static_triplet_arm64 = aarch64-linux-gnu
+static_triplet_armel = arm-linux-gnueabi
 static_triplet_armhf = arm-linux-gnueabihf
 static_triplet_i386 = i686-linux-gnu
 static_triplet_mips = mips-linux-gnu
 static_triplet_mipsel = mipsel-linux-gnu
+static_triplet_ppc64el = powerpc64le-linux-gnu
 static_triplet_riscv64 = riscv64-linux-gnu
 static_triplet_s390x = s390x-linux-gnu
 static_triplet := $(static_triplet_$(ARCH))
@@ -43,6 +46,8 @@ static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-
   -fno-caller-saves -fno-partial-inlining \
   $(static_small_$(ARCH))
 static_small_amd64 = -malign-data=abi -fno-jump-tables
+# The long double of musl has 64 bits on this processor, that of glibc 128.
+static_small_ppc64el = -mlong-double-64
 static_flags = -specs=$(static)/musl.specs $(static_small) -flto -fPIE -DNDEBUG
 static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-threadsafe-statics \
   -nostdinc++ -isystem packaging/static/shims -isystem $(static)/include \
@@ -80,6 +85,11 @@ watchdog_static := $(static)/notify-watchdog
 static_watchdog_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_time.cc \
   $(wildcard tools/notify-watchdog/*.cc) base/notify_listener.cc $(base_text_parts) \
   $(base_upgrader_parts))
+# An agent for such a device: the example in C with the library of agents.
+hello_static := $(static)/hello-agent
+static_hello_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_time.cc \
+  $(wildcard $(addprefix agent-protocol/cpp/,agent/*.cc wire/*.cc session/*.cc)) \
+  $(base_text_parts) $(base_upgrader_parts))
 static_libuv_objects := $(static_libuv_names:%=$(static)/objects/libuv/%.o)
 
 .PHONY: static static-program check-static check-static-here
@@ -87,13 +97,18 @@ static:
 	@tests/need-packages $(static_packages)
 	@$(MAKE) $(jobs) --no-print-directory static-program
 
-static-program: $(upgrader_static) $(watchdog_static)
+static-program: $(upgrader_static) $(watchdog_static) $(hello_static)
 	@for file in $^; do echo "$$file: $$(stat -c %s "$$file") bytes"; done
 
 $(watchdog_static): $(static_watchdog_objects) $(static_libc) packaging/static/static.mk \
     packaging/static/layout.ld packaging/static/without_sections
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -o $@ \
 	  $(static_watchdog_objects)
+	packaging/static/without_sections $@
+
+$(hello_static): sample-agent/hello/hello-agent.c $(static_hello_objects) $(static_libc) \
+    packaging/static/static.mk packaging/static/layout.ld packaging/static/without_sections
+	$(static_compile_c) -I. $(static_link_flags) $(static_packed) -o $@ $< $(static_hello_objects)
 	packaging/static/without_sections $@
 
 # Linked twice. The first link removes unused code, so that the second one takes only those parts of
@@ -109,7 +124,7 @@ $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) \
 	  $(static)/linked/upgrader.ltrans0.ltrans.o
 	packaging/static/without_sections $@
 
-$(sort $(static_objects) $(static_watchdog_objects)): $(static)/objects/%.o: %.cc \
+$(sort $(static_objects) $(static_watchdog_objects) $(static_hello_objects)): $(static)/objects/%.o: %.cc \
     $(static)/musl.specs $(static)/include
 	@mkdir -p $(@D)
 	$(static_triplet)-g++ $(static_flags) $(static_cxx_flags) \
@@ -171,7 +186,9 @@ $(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(
 # ---- the tests that this machine can run: those that use the program, or upgrades in an emulator
 
 static_emulator_arm64 = qemu-aarch64
+static_emulator_armel = qemu-arm
 static_emulator_armhf = qemu-arm
+static_emulator_ppc64el = qemu-ppc64le
 # Emulates processors without floating point, as in many routers: the program must not use any.
 static_emulator_mips = qemu-mips -cpu 24Kc
 static_emulator_mipsel = qemu-mipsel -cpu 24Kc
@@ -192,8 +209,12 @@ $(static)/tests/maps: tests/delivery/static/maps.c $(static_libc)
 	@mkdir -p $(@D)
 	$(static_compile_c) $(static_link_flags) -o $@ $<
 
+# usage: $(play_static_hello) UPGRADER HELLO-AGENT
+play_static_hello = play() { tests/together/languages/play_counter.py "$$1" hello-agent "$$2"; }; play
+
 check-static:
-	@tests/need-packages $(static_packages) $(if $(static_emulator),qemu-user,$(check_packages))
+	@tests/need-packages $(static_packages) python3 \
+	  $(if $(static_emulator),qemu-user,$(check_packages))
 	@$(MAKE) $(jobs) --no-print-directory static-program
 	@$(MAKE) $(jobs) --no-print-directory check-static-here
 
@@ -202,14 +223,22 @@ check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
 	@UPGRADER=$(abspath $(upgrader_static)) ARCH=$(ARCH) tests/run $(BUILD) \
 	  tests/delivery/static/run.sh \
 	  $(integration_tests) tests/delivery/places/run.sh
+	@$(play_static_hello) $(abspath $(upgrader_static) $(hello_static))
 else
 # The tests' agents are scripts, which the kernel runs by this machine's own shell. The upgrader
 # first checks that the shell is a program for its machine, so in the emulator another program takes
 # the shell's place.
-check-static-here: $(upgrader_static)
+# Each program that the play of hello-agent starts is a script, too, which starts the emulator.
+in_emulator = { echo '\#!/bin/sh'; \
+  echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; } >$(2) && \
+  chmod +x $(2)
+check-static-here: $(upgrader_static) $(hello_static)
 	@mkdir -p $(static)/emulated/bin
 	@ln -sf $(abspath $(upgrader_static)) $(static)/emulated/bin/sh
+	@$(call in_emulator,$(upgrader_static),$(static)/emulated/upgrader)
+	@$(call in_emulator,$(hello_static),$(static)/emulated/hello-agent)
 	@ARCH=$(ARCH) tests/run $(BUILD) tests/delivery/static/run.sh
 	@timeout 120 tests/delivery/places/upgrades $(upgrader_static) \
 	  $(static_emulator) -L $(abspath $(static)/emulated)
+	@$(play_static_hello) $(abspath $(static)/emulated/upgrader $(static)/emulated/hello-agent)
 endif
