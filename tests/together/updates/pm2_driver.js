@@ -1,6 +1,7 @@
 // Drives pm2 by its interface for programs: a request a line on standard input, an answer of JSON a
 // line on standard output. PM2 is the directory of the package.
-//   start SCRIPT    as pm2's documentation has it for reloads without downtime
+//   start SCRIPT [MILLISECONDS]    as pm2's documentation has it for reloads without downtime; with
+//                   MILLISECONDS, restarts wait that long, and after each failure longer
 //   restart         reload         delete         state
 // At the end of input pm2 and what it runs are ended.
 'use strict';
@@ -24,9 +25,10 @@ function call(verb, ...words) {
 }
 
 const requests = {
-  start: (script) => call('start', {
+  start: (script, delay) => call('start', {
     name, script, exec_mode: 'cluster', instances: 1, wait_ready: true, listen_timeout: 10_000,
     min_uptime: 10_000, autorestart: true,
+    ...delay && { exp_backoff_restart_delay: Number(delay) },
   }),
   restart: () => call('restart', name),
   delete: () => call('delete', name),

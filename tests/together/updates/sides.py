@@ -134,7 +134,7 @@ class Ours(Side):
     def install(self, at):
         return self.install_killed(at, self.command(wait=0))
 
-    def start(self):
+    def begin(self):
         """Starts the service, as a restart after the interrupted installation does."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
@@ -148,7 +148,7 @@ class Ours(Side):
     def works(self):
         """Starts the service. Returns the version that answers, or `none` if the service gives
         up."""
-        self.start()
+        self.begin()
         try:
             return wait("an answer", lambda: self.answer() or
                         (self.process.poll() is not None and "none"))
@@ -172,8 +172,10 @@ class Ours(Side):
 class Pm2(Side):
     name = "npm install -g and pm2"
 
-    def __init__(self, place, registry, pm2):
+    def __init__(self, place, registry, pm2, delay_ms=None):
+        """With `delay_ms`, pm2 waits so long before a restart, and after each failure longer."""
         super().__init__(place, registry)
+        self.delay = [] if delay_ms is None else [str(delay_ms)]
         self.prefix = self.place / "prefix"
         self.tree = self.prefix / "lib/node_modules/web"
         self.environment["PM2"] = str(pm2)
@@ -190,8 +192,13 @@ class Pm2(Side):
                 ["node", str(pathlib.Path(__file__).with_name("pm2_driver.js"))], text=True,
                 env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                 cwd=self.place)
-        self.ask("start", str(self.tree / "server.js"))
+        self.begin()
         wait("an answer", lambda: self.answer() == "1.0.0")
+
+    def begin(self):
+        """Starts the tree as if pm2 had never seen it."""
+        self.ask("delete")
+        self.ask("start", str(self.tree / "server.js"), *self.delay)
 
     def ask(self, *words):
         """Sends one request to pm2, by its own interface for programs. Returns the answer."""
@@ -241,25 +248,28 @@ class Pm2(Side):
 
 
 class Watch:
-    """Asks a side's server all the time, and remembers when version 1.0.0 did not answer."""
+    """Asks a side's server all the time, and remembers for how long none of `versions` answered."""
 
-    def __init__(self, side):
-        self.side, self.longest, self.over = side, 0.0, threading.Event()
+    def __init__(self, side, versions):
+        self.side, self.versions = side, versions
+        self.longest, self.latest, self.over = 0.0, "", threading.Event()
         self.good = time.monotonic()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
     def run(self):
         while not self.over.is_set():
-            if self.side.answer() == "1.0.0":
+            answer = self.side.answer()
+            if answer in self.versions:
+                self.latest = answer
                 self.longest = max(self.longest, time.monotonic() - self.good)
                 self.good = time.monotonic()
             self.over.wait(0.01)
 
     def end(self):
-        """Returns the longest time without an answer, and whether there was an answer at the
-        end."""
+        """Returns the longest time without an answer of `versions`, and the version that answered
+        at the end, or nothing."""
         self.over.set()
         self.thread.join()
         silent = time.monotonic() - self.good
-        return max(self.longest, silent), silent < 2
+        return max(self.longest, silent), self.latest if silent < 2 else ""
