@@ -189,6 +189,7 @@ help-all:
 	@echo 'make size       hold it to its bars; the figures go into docs/measurements.md'
 	@echo 'make npm        tarballs for npm, in $(BUILD)/npm/; make wheels: wheels for pip'
 	@echo 'make check-reproducible   packages made twice, on two paths, are the same bytes'
+	@echo 'make check-doors   the commands of the five doors in README.md, as they are printed'
 	@echo 'make check-images   a container image from scratch; make packaging: recipes for others'
 	@echo 'make dist       the release archive; make check-dist builds it without network and git'
 	@echo 'make check-targets   each of these targets alone, in a fresh clone (TARGETS="quick size")'

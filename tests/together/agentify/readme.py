@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Types the commands of docs/daemons.md, and of the front page's door to it, exactly as they are
-printed, in a network, a /srv and a /run of their own. Then checks that the result makes a good
-upgrade, refuses a version that fails its check, and goes back to the old version when a daemon
-dies. Ends with `N passed, N failed`."""
+"""Types the commands of docs/daemons.md exactly as they are printed, in a network, a /srv and a /run
+of their own. Then checks that the result makes a good upgrade, refuses a version that fails its
+check, and goes back to the old version when a daemon dies. Ends with `N passed, N failed`."""
 
 import os
 import shlex
@@ -18,7 +17,6 @@ from services import http_get
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/daemons.md"
-FRONT = ROOT / "README.md"
 
 # Exit statuses of upgraderctl.
 COMMITTED, KEPT, FELL_BACK = 0, 4, 5
@@ -104,16 +102,6 @@ def play_upgrades(typed, name):
         subprocess.run(["umount", program], check=True)
     assert typed.type(f"upgraderctl {name} shutdown") == 0
     typed.close()
-
-
-def play_run():
-    """Types the command of `Run a daemon` on the front page. The upgrader gets the name of the
-    daemon."""
-    door = FRONT.read_text().split("### Run a daemon")[1]
-    line = next(line for line in door.splitlines() if line.startswith("    agentify run "))
-    typed = Typed()
-    typed.type(line + " &")
-    play_upgrades(typed, "nginx")
 
 
 # A configuration of haproxy, which listens on the port that the page names. Debian's own
@@ -216,7 +204,6 @@ def main():
     for command in ("ip link set lo up", "mount -t tmpfs none /srv", "mount -t tmpfs none /run"):
         subprocess.run(command.split(), check=True)
     try:
-        play_run()
         play_haproxy()
         play()
     except AssertionError as error:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Types the commands of docs/agents.md, "Copy a hello-agent", as they stand there, but for a port
-and a file that nobody else has: a hello-agent counts, is upgraded and counts on. PATH begins with
+and names of files that nobody else has: a hello-agent counts, is upgraded and counts on. PATH begins with
 the upgrader.
 
 usage: readme.py [DIRECTORY]   where the library for Python lies, if not where the page says.
@@ -21,14 +21,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 DEADLINE = 60
 
 
-def commands(port, file):
+def commands(port, link, file):
     page = (ROOT / "docs/agents.md").read_text()
     text = page.split("## Copy a hello-agent\n")[1].split("\n## ")[0]
     typed = [line.strip() for line in text.splitlines() if line.startswith("    ")]
-    assert len(typed) == 4 and "7000" in typed[1] and "/tmp/count" in typed[1], typed
+    assert len(typed) == 5 and "/tmp/hello" in typed[1] and "7000" in typed[2], typed
     if len(sys.argv) > 1:
         typed[0] = "cd " + shlex.quote(sys.argv[1])
-    return [line.replace("7000", port).replace("/tmp/count", file) for line in typed]
+    return [line.replace("7000", port).replace("/tmp/count", file).replace("/tmp/hello", link)
+            for line in typed]
 
 
 class Shell:
@@ -76,8 +77,9 @@ def ask_for(number, shell, ask):
         shell.type(ask + "\necho asked", "asked")
 
 
-def play(shell, directory, start, ask, upgrade):
+def play(shell, directory, link, start, ask, upgrade):
     shell.type(directory)
+    shell.type(link)
     shell.type(start, "generation 1 (version 1.0) is active")
     ask_for("1", shell, ask)
     ask_for("2", shell, ask)
@@ -94,7 +96,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         shell = Shell()
         try:
-            play(shell, *commands(port, scratch + "/count"))
+            play(shell, *commands(port, scratch + "/hello", scratch + "/count"))
         except AssertionError as error:
             print(f"not ok: {error}\n0 passed, 1 failed")
             return 1
