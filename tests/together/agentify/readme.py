@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Types the commands of docs/daemons.md exactly as they are printed, in a network, a /srv and a /run
-of their own. Then checks that the result makes a good upgrade, refuses a version that fails its
-check, and goes back to the old version when a daemon dies. Ends with `N passed, N failed`."""
+"""Types the commands of docs/daemons.md exactly as they are printed, in a network, a /srv and a
+/run of their own. Then checks that the result makes a good upgrade, refuses a version that fails
+its check, and goes back to the old version when a daemon dies. Ends with `N passed, N failed`."""
 
 import os
 import shlex

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Types the commands of docs/agents.md, "Copy a hello-agent", as they stand there, but for a port
-and names of files that nobody else has: a hello-agent counts, is upgraded and counts on. PATH begins with
-the upgrader.
+and names of files that nobody else has: a hello-agent counts, is upgraded and counts on. PATH
+begins with the upgrader.
 
 usage: readme.py [DIRECTORY]   where the library for Python lies, if not where the page says.
 Ends with `N passed, N failed`."""
