@@ -17,8 +17,9 @@ struct OneRecord {
   std::string damage = {};                      // why the record cannot be read
 };
 
-// Reads the record. Returns exit_done, whether the record exists or not. Otherwise the store could
-// not be reached, and the user has been told.
+// Reads the record under `key` into `one`. Returns exit_done if the store has answered, also if the
+// record is absent or damaged. If the store has not answered, tells the user so, and returns the
+// exit status for that.
 template <class Record>
 [[nodiscard]] int read_one(Asker& asker, const std::string& key, OneRecord<Record>& one) {
   const auto reply = asker.read({key});

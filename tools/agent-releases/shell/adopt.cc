@@ -137,8 +137,8 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   return moved ? directory.sync() : moved;
 }
 
-// Makes `current` lead to the release through the adopted path, which is the link that the upgrader
-// replaces.
+// Makes `current` a link to the adopted path, unless there is a `current` already. The adopted path
+// leads on to the release, and is the link that the upgrader replaces.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};

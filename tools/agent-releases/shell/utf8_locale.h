@@ -1,4 +1,4 @@
-// Makes the texts of this thread UTF-8 for a while, whatever the program's locale is.
+// Gives the calling thread a UTF-8 locale for a while, whatever the program's locale is.
 #pragma once
 
 #include <locale.h>
