@@ -25,9 +25,9 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
   return now + timeout;
 }
 
-// Calls `look` for every deadline that may be set, with the agent whose messages must be read
-// before that deadline is judged: the incumbent for the deadlines of gate, trial and --attempts.
-// The agent is 0 if there is none.
+// Calls `look` for every deadline that may be set, with the generation of the agent whose messages
+// must be read before that deadline is judged. For the deadlines of gate, trial and --attempts this
+// is the incumbent, or 0 if there is no incumbent.
 template <class AnyState, class Look>
 void look_at_deadlines(AnyState& state, const Look& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
