@@ -14,8 +14,8 @@ namespace fuzz {
 namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
-// The largest number if the page names no limit: all readers of JSON agree on numbers up to this
-// one (RFC 8259, section 6).
+// The limit of a number for which agent-protocol(7) names none: up to this number, all readers of
+// JSON agree on its value (RFC 8259, section 6).
 constexpr std::int64_t any_number = 9'007'199'254'740'991;
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 

@@ -33,8 +33,8 @@ struct Tracee {
   std::int64_t result = 0;
 };
 
-// Returns whether the process has forked and waits until its child executes a program. It then
-// sleeps so deeply that it comes to no stop, and that only SIGKILL of all signals reaches it.
+// Returns whether the process has forked and waits until its child executes a program. A process
+// that waits so comes to no stop, and of all signals only SIGKILL reaches it.
 bool awaits_execution(const Tracee& tracee);
 
 struct Stop {
@@ -51,23 +51,24 @@ class Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  // Takes over a process that waits to be executed; from now on it runs only in run().
+  // Begins to trace a process that has not executed its program yet. From now on the process runs
+  // only while run() is called.
   bool seize(pid_t pid);
 
-  // Runs all processes, stop by stop. Returns true when `halt` is true of a stop, and false when
-  // all rest.
+  // Runs all processes, stop by stop. Returns true as soon as `halt` returns true for a stop, and
+  // false if no process runs any more.
   bool run(const std::function<bool(const Stop&)>& halt);
 
-  // Sends a tracee a signal that ends it, and runs it to its end; `watch` gets all its stops on the
-  // way. Returns true if the kernel says that this signal ended it.
+  // Sends `victim` a signal that ends it, and runs `victim` to its end. `watch` is called for each
+  // stop on the way. Returns true if the kernel says that this signal ended the process.
   bool end_by(Tracee& victim, int signal, const std::function<void(const Stop&)>& watch);
 
   // Stops the process by SIGSTOP and detaches from it. Returns true if the process table shows it
   // stopped.
   bool freeze(Tracee& victim);
 
-  // Runs the processes that come first in the order until they rest: they see first what has
-  // happened.
+  // Runs the processes that come first in the order until none of them runs any more, so that they
+  // see what has happened before the other processes do.
   void run_first_ones();
 
   // Detaches from all processes: at once from those that are stopped, and by serve() from the

@@ -299,7 +299,8 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // The sound supervisor answers differently, and only from the fault on.
+  // play() asks the real supervisor, not the faulty one: its actions are the same up to the wrong
+  // `kill`, and differ there.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

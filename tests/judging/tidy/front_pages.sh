@@ -62,7 +62,7 @@ canary_doors() {
   echo 'README.md: Operate: on no page that is linked there: upgraderctl agent rehears /opt'
 }
 
-# The pictures of docs/ must match its table.
+# The pictures in docs/ must show the figures of the table in docs/measurements.md.
 check_pictures() {
   python3 -B packaging/html/draw.py --check
 }

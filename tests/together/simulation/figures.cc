@@ -10,8 +10,8 @@ using test::with_commas;
 
 namespace {
 
-// The percentage of edges that must have been visited, and the number of seeds from which on this
-// is required.
+// A run of `seeds_bar` seeds or more must visit at least `edges_bar` percent of the edges: of the
+// moves between states that the exploration has found.
 constexpr double edges_bar = 99.0;
 constexpr std::uint64_t seeds_bar = 1'000'000;
 

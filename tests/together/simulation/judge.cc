@@ -111,7 +111,8 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Inserts a stale event between an agent's last words, where no guide can act.
+// Tells every stale event between two messages that are read from an agent after its death. A guide
+// (guide.h) cannot act at this moment.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
