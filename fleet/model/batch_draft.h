@@ -20,8 +20,8 @@ using agent_protocol::Result;
 
 // The largest size of a batch: it still fits into one record, and one lease serves its commands.
 inline constexpr std::int64_t batch_nodes_max = 1'000;
-// The most batches without a confirmation: a rollout with more of them takes days, so a person has
-// to say that it is meant.
+// The most batches without a confirmation: a rollout with more batches takes days, so a person has
+// to say that so many are meant.
 inline constexpr std::size_t batches_unasked_max = 100;
 // The most sizes in `--batches`. The last size is repeated, so that nobody needs many.
 inline constexpr std::size_t batch_sizes_max = 20;

@@ -45,13 +45,13 @@ struct Desired {
   bool ignore_window = false;
   std::string who = {};
   std::string trace = {};
-  std::string refused = {};  // why nobody is moved there until it is written anew
+  std::string refused = {};  // why no node is moved to the version; empty: nodes may be moved
 
   bool operator==(const Desired&) const = default;
 };
 
-// The record driver/ID, on a lease. Its create revision is the fence: each write of this driver
-// compares it.
+// The record driver/ID, on a lease. Its create revision is the fence: each write of the driver that
+// has this record compares that revision.
 struct DriverRecord {
   std::string controller = {};
 
@@ -106,9 +106,10 @@ struct FleetEvent {
   std::string subject = {};  // the key of the record that the event is about, without the root
   std::string text = {};
   std::string trace = {};
-  // The revision of the change that the event tells of; 0 if one transaction has written both.
+  // The revision of the change that the event tells of; 0 if one transaction has written the change
+  // and the event.
   std::int64_t revision = 0;
-  std::string who = {};  // the person who has ordered it
+  std::string who = {};  // the person who has ordered the change
   // True if a controller has seen the certificate of `who`. Otherwise `who` is only a claim.
   bool proved = false;
 
@@ -119,12 +120,12 @@ struct FleetEvent {
 // run's own records are gone.
 struct PastRun {
   std::string subject = {};  // such as `rollout/r1`
-  std::string what = {};     // the release that it brought: `agent 2.0`
-  std::string state = {};    // the state in which it ended
+  std::string what = {};     // the release that the run brought: `agent 2.0`
+  std::string state = {};    // the state in which the run ended
   std::string reason = {};
-  std::string who = {};  // the person who has begun it
+  std::string who = {};  // the person who has begun the run
   std::string began = {};
-  std::string ended = {};  // when a controller saw the end
+  std::string ended = {};  // when a controller saw the run's end
   std::string trace = {};
 
   bool operator==(const PastRun&) const = default;
@@ -144,7 +145,7 @@ struct IssuedCertificate {
   std::string serial = {};  // hexadecimal
   std::int64_t issued = 0;
   std::int64_t expires = 0;
-  bool revoked = false;  // stays true if its owner is let in again, by another certificate
+  bool revoked = false;  // stays true if the owner gets another certificate
 
   bool operator==(const IssuedCertificate&) const = default;
 };

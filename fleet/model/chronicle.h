@@ -36,8 +36,8 @@ inline constexpr Ms event_prune_ms = 3'600'000;
 
 class ChronicleTask {
  public:
-  // Returns the time of day as records show it, `seconds_ago` seconds ago. Events show it, and it
-  // is compared with the times of old events to find those that are to be erased.
+  // Returns the time of day `seconds_ago` seconds ago, as a text for records. Events show such a
+  // text, and old events whose time lies before one are erased.
   using TimeText = std::function<std::string(std::int64_t seconds_ago)>;
 
   explicit ChronicleTask(TimeText time) : time_(std::move(time)) {}
@@ -90,7 +90,7 @@ class ChronicleTask {
   std::deque<FleetEvent> pending_;
   // The number of pending events of each subject.
   std::map<std::string, std::size_t> waiting_;
-  bool takes_old_ = false;  // while old records are taken in, whose events were written long ago
+  bool takes_old_ = false;  // true while records are taken in whose events exist already
   // for each node, its instances that live
   std::map<std::string, std::set<std::string>> instances_;
   // Nodes without an instance that have no event `silent` yet. quiet_ holds those that no look has

@@ -51,10 +51,11 @@ struct DesiredMarks {
   // version. For a node and an empty instance, the time since which another component has waited at
   // its gate, and the attempt for which it waits.
   std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
-  // For each node that was told a version: the revision of that record, and the time since which it
-  // has it.
+  // For each node that was told a version: the revision of its record node/ID/desired/COMPONENT,
+  // and the time at which this controller first saw the record at that revision.
   std::map<std::string, std::pair<Revision, Ms>> told = {};
-  // The nodes on which nothing begins because of their windows.
+  // The nodes on which nothing begins because of their windows, and when something may begin there;
+  // no value if only a changed record can open the window.
   std::map<std::string, std::optional<Ms>> closed = {};
 
   bool operator==(const DesiredMarks&) const = default;
@@ -63,7 +64,7 @@ struct DesiredMarks {
 struct DesiredDecision {
   // The next transaction; no value if nothing is to be done now.
   std::optional<Transaction> transaction = {};
-  std::optional<Ms> until = {};  // when time alone changes the decision
+  std::optional<Ms> until = {};  // the time at which the decision changes by itself
   std::string news = {};         // a line for people
 };
 

@@ -47,7 +47,7 @@ class DesiredTask {
   std::vector<Component> components_;
   WindowView windows_;
   DesiredSettings settings_;
-  LeaseId lease_ = 0;  // for the commands to stop
+  LeaseId lease_ = 0;  // the lease of the commands to stop
 };
 
 class DesiredDriver : public Driver<DesiredTask> {

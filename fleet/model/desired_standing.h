@@ -25,7 +25,8 @@ namespace fleet {
 // Returns whether the node was told to move, does not run the version yet, and has not failed.
 [[nodiscard]] bool is_under_way(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node has failed, or its order was taken back because it took too long.
+// Returns whether the node has failed, or a controller has taken the order back because the node
+// took too long.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
 // Returns the id of the command that tells the old instance to stop for this attempt.

@@ -234,8 +234,8 @@ class Driver {
     task_.take_absent(event.key);
   }
 
-  // Returns whether a change is newer than all known ones of its key. A watch may tell of a change
-  // that is older than the driver's own last write.
+  // Returns whether a change is newer than all known changes of its key. A watch may tell of a
+  // change that is older than the driver's own last write.
   bool is_news(const std::string& key, Revision revision) {
     Revision& known = newest_[key];
     if (revision < known) return false;
@@ -244,8 +244,8 @@ class Driver {
   }
 
   // Returns whether a change that the watch tells is news. A watch tells changes in order, so older
-  // revisions of keys are forgotten. Only while a transaction is under way are they kept: its
-  // revision may be an older one.
+  // revisions of keys are forgotten, except while a transaction is under way: that transaction may
+  // turn out to have an older revision than the change.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;
@@ -293,8 +293,8 @@ class Driver {
   Revision fence_ = 0;
   UnderWay under_way_ = UnderWay::nothing;
   std::optional<Write> write_;     // the write under way
-  std::optional<Ms> retry_at_;     // when to ask a store again that did not answer
-  std::optional<Ms> waits_until_;  // when time alone changes the decision
+  std::optional<Ms> retry_at_;     // when to ask the store again, if it did not answer
+  std::optional<Ms> waits_until_;  // the time at which the decision changes by itself
   // The revision of the last known change of each key, including the driver's own writes.
   std::map<std::string, Revision> newest_;
   FutileWrites futile_;

@@ -23,7 +23,8 @@ namespace fleet {
 // Returns the event that a node is silent, or that it reports again.
 [[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);
 
-// Returns whether people are notified at once: of a success, a failure or a halt.
+// Returns whether people are notified of the event at once: whether it tells of a success, a
+// failure or a halt.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
 // Returns the event for a note, in which a person who may not write events has noted an order. If
@@ -34,7 +35,8 @@ namespace fleet {
 // Returns the number of the last event among the cell's records, or 0 if there is none.
 [[nodiscard]] std::uint64_t last_event(const std::map<std::string, KeyValue, std::less<>>& records);
 
-// Returns whether this person has ordered it. `name` is NAME, or ROLE:NAME as in a certificate.
+// Returns whether this person has ordered the change that the event tells of. `name` is NAME, or
+// ROLE:NAME as in a certificate.
 [[nodiscard]] bool is_by(const FleetEvent& event, std::string_view name);
 // Returns whether an event of this subject is about `asked`, or about a record below it: `node/n10`
 // is not about `node/n1`.

@@ -36,7 +36,7 @@ struct Validity {
 
 // Returns the identity with one certificate more, and without those that have expired. An identity
 // that was revoked is let in again, by this certificate alone: somebody else may have the earlier
-// ones.
+// certificates.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
 // Returns the identity as revoked at that time, with all its certificates. An identity that was
@@ -51,7 +51,7 @@ struct Validity {
 struct PendingRenewal {
   std::string node = {};
   std::string pem = {};          // empty if the request cannot be read
-  std::string certificate = {};  // the certificate that the node has now; empty if nobody says
+  std::string certificate = {};  // the certificate that the node has now; empty if it is not known
   Revision revision = 0;
   std::optional<Identity> identity = {};
   Revision identity_revision = 0;

@@ -70,8 +70,9 @@ class Cohorts {
   // Ends the node's time at risk for another reason than a failure: it moves, goes back, or is
   // silent while many other nodes are silent, too.
   void leave(const std::string& node, Ms at);
-  // These note a failure or a report of the node. look() counts it after judge_delay_ms.
+  // Notes a failure of the node. look() counts the failure judge_delay_ms later.
   void fail(const std::string& node, Ms at);
+  // Notes a report of the node. look() counts the failures in it judge_delay_ms later.
   void report(const std::string& node, Ms at, const FailureReport& report);
 
   // Counts the changes that happened at least judge_delay_ms before `now`.

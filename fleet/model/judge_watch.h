@@ -63,8 +63,8 @@ class JudgeWatch {
   // Returns the time of the next look, or none if the rollout has too few nodes or does not roll.
   [[nodiscard]] std::optional<Ms> next_look() const;
 
-  // Returns the findings for the store to keep, or none if it has them already or nothing was
-  // found.
+  // Returns the findings for the store to keep, or none if the store has them already or nothing
+  // was found.
   [[nodiscard]] std::optional<RolloutJudge> news() const;
   [[nodiscard]] Verdict verdict() const { return verdict_; }
   // Returns why the batch is not confirmed yet, or an empty text if it may be.
@@ -114,8 +114,8 @@ class JudgeWatch {
   std::set<std::string> unmoved_;
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
-  std::set<std::string> soaked_;  // of the batch
-  Ms soak_ms_ = 0;                // of all nodes of the batch
+  std::set<std::string> soaked_;  // the nodes of the batch whose soak has been counted to its end
+  Ms soak_ms_ = 0;  // the soaks of the batch's nodes that run the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
   Ms noted_at_ = 0;

@@ -52,8 +52,8 @@ enum class KeyKind {
 // The most digits of a number in a key: as many as an integer in JSON may have here, which always
 // fits in 64 bits.
 inline constexpr std::size_t number_digits_max = 18;
-// The digits of an event's number. It has leading zeros, so that events are listed in their order.
-// enough for a thousand events a second for thirty years
+// The digits of an event's number, with leading zeros, so that events are listed in their order.
+// They are enough for a thousand events a second for thirty years.
 inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
@@ -62,8 +62,8 @@ inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 // key would overwrite somebody else's record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
-// Returns the same key for names that others have written, or that were made from such names.
-// Returns no value if one of them may not be in its place.
+// Returns the key of a record like key_of(), for names that others have written, or that were made
+// from such names. Returns no value if a name may not be in its place.
 [[nodiscard]] std::optional<std::string> key_if(KeyKind kind,
                                                 std::initializer_list<std::string_view> names);
 

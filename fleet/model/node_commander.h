@@ -5,9 +5,8 @@
 //
 //     save      the ledger has the command's id, and is on the disk
 //     ask       one question to the store confirms that the command is unchanged, that this
-//     instance
-//               is active, and, if the command begins something, that `stop` is absent. If there is
-//               no answer, or the not-after has passed on this clock, nothing is done
+//               instance is active, and, if the command begins something, that `stop` is absent. If
+//               there is no answer, or the not-after has passed on this clock, nothing is done
 //     act       prepare, begin an upgrade, commit it, go back, reboot
 //     save      the answer is on the disk
 //     report    answer and progress are written, as long as this instance is active
@@ -66,7 +65,7 @@ struct Restarted {
   std::string ended = {};  // the id of the last upgrade that has ended; empty if there is none
   UpgradeEnding ending = UpgradeEnding::failed;
   std::string why = {};
-  bool expired = false;  // it went back because its trial ended without a commit
+  bool expired = false;  // that upgrade went back because its trial ended without a commit
   bool reboot_required = false;
 };
 // This instance is active, by a record with that revision, or is not active any more if the
@@ -211,9 +210,9 @@ class NodeCommander {
     std::optional<Ms> activated = {};
     bool soaked = false;
     bool commit_sent = false;
-    bool late = false;  // has to go back since no confirmation came
+    bool late = false;  // the upgrade has to go back, since no confirmation came
     bool late_told = false;
-    bool told = false;               // a command told it to go back
+    bool told = false;               // a command told the upgrade to go back
     std::string reason = {};         // why the command said so
     std::optional<Ms> tell_at = {};  // when to send the commit, or the order to go back, again
   };
@@ -264,7 +263,7 @@ class NodeCommander {
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // when to report again
   std::string asked_;            // the command of the question under way
-  std::string running_;          // the version
+  std::string running_;          // the version that runs
   Revision active_ = 0;
   bool epoch_differs_ = false;
   bool saving_ = false;

@@ -26,7 +26,7 @@ struct NodeView {
   // Returns why the node is degraded, or an empty text if it is not.
   [[nodiscard]] std::string degraded() const;
 
-  // Takes in a record of this node, or that a key of it is absent.
+  // Takes in a record of this node, or the news that the record is absent.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key, std::string_view text);
 };

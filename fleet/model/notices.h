@@ -43,7 +43,7 @@ class Notices {
   };
   using Step = std::variant<Rest, Post, Transaction>;
 
-  // Returns the next step. `ours` says that this controller writes the history. While a post or a
+  // Returns the next step. `ours` is true if this controller writes the history. While a post or a
   // transaction is under way, the step is Rest.
   [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
   void posted(bool taken, Ms now);

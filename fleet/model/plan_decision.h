@@ -74,7 +74,7 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  std::string waits_for = {};  // the caller gives these back in PlanFacts
+  std::string waits_for = {};  // the caller passes this and the next member back in PlanFacts
   Ms since = 0;
 };
 

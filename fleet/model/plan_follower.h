@@ -20,8 +20,9 @@
 // the record in the same boot waits for the reboot, and never orders another. After the reboot
 // `start` and `post` follow.
 //
-// When the plan stops, a member that acts ends that first. A member that has stopped for a step in
-// which no `act` has begun runs `start` and has resumed. Each other member stays as it is, halted.
+// When the plan stops, a member that acts finishes its `act` first. A member that has stopped for a
+// step in which no `act` has begun runs `start` and has resumed. Each other member stays as it is,
+// halted.
 #pragma once
 
 #include <cstdint>

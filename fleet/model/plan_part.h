@@ -59,7 +59,7 @@ class PlanPart {
   bool outdated_ = false;  // the member's record has changed since the running hook was begun
   std::optional<WriteMember> pending_;
   Basis decided_on_ = {};              // the basis of `pending_`
-  std::optional<PlanMember> unknown_;  // sent, and no answer came
+  std::optional<PlanMember> unknown_;  // the record that was sent, and got no answer
   bool looks_ = false;                 // waits for a reading that tells the outcome of `unknown_`
   std::optional<Basis> refused_;       // the basis of the last transaction that was refused
   Revision written_ = 0;  // when the member's record was written; older readings are outdated

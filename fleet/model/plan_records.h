@@ -47,13 +47,13 @@ constexpr bool is_over(PlanState state) {
 
 // The record plan/NAME.
 struct Plan {
-  std::string version = {};  // the version that it brings; `once` records name it, too
+  std::string version = {};  // the version that the plan brings; `once` records name it, too
   // For a plan to a major version: the component whose desired version is held back.
   std::string component = {};
   std::string digest = {};  // of the component's release
-  std::string agent = {};   // the version that every member's fleet-agent must have; empty if any
+  std::string agent = {};   // the version that each fleet-agent must have; empty if any will do
   std::string agent_digest = {};
-  std::int64_t soak_ms = 60'000;  // of the rollout that brings fleet-agent
+  std::int64_t soak_ms = 60'000;  // the soak of the rollout that brings fleet-agent
   std::vector<PlanStep> steps = {};
   std::int64_t enlisted = 0;  // how many members are written: see PlanPlace
   PlanState state = PlanState::created;
@@ -101,8 +101,8 @@ struct PlanMember {
   MemberPhase phase = MemberPhase::unknown;
   bool finished = false;  // all steps are done
   bool error = false;
-  std::int64_t exit_status = 0;  // of the hook that failed
-  std::string boot = {};         // if it reboots: the boot before
+  std::int64_t exit_status = 0;  // the exit status of the hook that failed
+  std::string boot = {};         // while the member reboots: the id of the boot before
   std::string message = {};
 
   bool operator==(const PlanMember&) const = default;

@@ -22,8 +22,8 @@ inline constexpr std::int64_t plan_timeout_ms_max = 86'400'000;
 inline constexpr std::size_t plan_steps_max = 100;
 // The most facts, labels or components of a node, or certificates of a name, in one record.
 inline constexpr std::size_t record_entries_max = 256;
-// The most nodes that have failed in the judge's record, which lists them as numbers. This number
-// of them, and the other members, fit into one record.
+// The most failed nodes that the judge's record lists, as numbers. So many numbers, and the other
+// members, fit into one record.
 inline constexpr std::size_t judge_failed_max = 4'000;
 
 // Cuts texts and lists that are too long. Returns why the record is damaged, or no value if it is

@@ -28,14 +28,15 @@ enum class Channel { production, staging };
 // Returns whether a release may have this version: nodes accept only semantic versions.
 [[nodiscard]] bool may_be_published(std::string_view version);
 
-// Compares versions by the order of releases (agent-releases/version.h). A version that no release
-// may have is older than each that one may have; two such versions are compared as texts.
+// Compares versions by the order of releases (agent-releases/version.h). A version that
+// may_be_published() refuses counts as older than all versions that it accepts; two refused
+// versions are compared as texts.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view a, std::string_view b);
 
 // The state of the component that is watched.
 struct WatchState {
   std::string current = {};  // the newest version that was taken; empty if none yet
-  bool under_way = false;    // a rollout, a plan, or a desired version that not all nodes run yet
+  bool under_way = false;    // a rollout or a plan runs, or not all nodes run the desired version
   bool halted = false;       // the last rollout failed, and nobody has said what to do
 };
 

@@ -1,7 +1,7 @@
 // Follows sources of releases, and does with a new release what the settings say: publishes it,
-// makes it the desired version, or rolls it out. The controller that writes the history does this,
-// too; each transaction compares that it still does. Pure: a question to a source is a step, and
-// its answer is passed in.
+// makes it the desired version, or rolls it out. Only the controller that writes the history does
+// so; each of its transactions compares that it still writes the history. Pure: a question to a
+// source is a step, and its answer is passed in.
 //
 // A release that was tried once is never tried again automatically. While something is under way,
 // or the last rollout that began here has failed, nothing begins: a person has to go on by a
@@ -55,7 +55,7 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    Revision fence = 0;  // of the driver's key; 0 if another controller has it
+    Revision fence = 0;  // of the key of the history's driver; 0 if another controller has it
     Ms now = 0;
     std::string time = {};
     std::string trace = {};
@@ -78,7 +78,7 @@ class ReleaseWatcher {
     std::optional<Release> release = {};  // the release with its manifests
     std::optional<Rollout> wanted = {};   // the rollout that is being written
     RolloutDraft draft = {};
-    std::string refused = {};  // versions of its source about which the log has complained
+    std::string refused = {};  // the versions of the source that the log has called unfit
   };
 
   [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,

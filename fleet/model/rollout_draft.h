@@ -37,7 +37,7 @@ struct RolloutCandidate {
                                                           const std::string& component);
 
 struct RolloutDraft {
-  RolloutTerms terms = {};                             // with no open member any more
+  RolloutTerms terms = {};                             // with all open members filled in
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
   std::vector<std::string> excluded = {};              // nodes that are degraded
   std::vector<std::string> not_covered = {};
@@ -63,7 +63,8 @@ struct DraftLeave {
 // or a crash, the caller reads it again and goes on from there. The rollout is `created` until its
 // last transaction makes it `rolling`, and until then its `batch` counts the batches written, so
 // that nobody drives half a rollout. The last transaction begins something, and so compares that
-// `stop` is absent. The first one compares that the release exists, and that no plan has the name.
+// `stop` is absent. The first one compares that the release exists, and that no plan has the
+// rollout's name.
 using WrittenRollout = Written<Rollout>;
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,

@@ -46,7 +46,7 @@ struct RolloutTerms {
   std::vector<std::string> apart = {};  // texts as in `--apart`
   std::int64_t spread_ms = 0;           // -1 stands for a spread by the size of each batch
   bool max_failed_unsaid = false;       // nobody said --max-failed, so failures_allowed() counts
-  bool undo = false;                    // --undo: if the driver aborts it by itself
+  bool undo = false;                    // --undo: a rollout that its driver aborts is undone
   bool no_undo = false;                 // the release's manifest says that it cannot be undone
 
   bool operator==(const RolloutTerms&) const = default;
@@ -109,8 +109,8 @@ struct Rollout {
   std::int64_t excluded_count = 0;
   std::vector<std::string> not_covered = {};  // nodes that the target means, and that do not report
   std::int64_t not_covered_count = 0;
-  bool undo = false;          // it is undone when its abort has ended
-  bool undo_now = false;      // all batches at once
+  bool undo = false;          // the rollout is undone as soon as its abort has ended
+  bool undo_now = false;      // the undo goes through all batches at once
   bool wish_refused = false;  // the undo has looked at the cell's wish, and refused it if need be
   std::int64_t kept = 0;      // nodes that could not go back
   std::string driver = {};    // the controller that drives the rollout, or did last
@@ -198,7 +198,7 @@ struct RolloutNode {
   std::string error = {};
   bool applied = false;                      // `apply` was ordered, so the new version may have run
   std::string before = {};                   // the version that ran when `prepare` was ordered
-  std::vector<Desired> desired_before = {};  // the node's own wish then, if it had one
+  std::vector<Desired> desired_before = {};  // the node's own wish at that time, if it had one
   bool undo = false;                         // the last order belongs to an undo
 
   bool operator==(const RolloutNode&) const = default;

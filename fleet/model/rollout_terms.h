@@ -14,7 +14,7 @@ namespace fleet {
 // The shortest time that a node waits for `confirm` without --confirm. Normally it goes back by
 // itself after three soaks.
 inline constexpr std::int64_t confirm_ms_min = 300'000;
-// --confirm must be at least the spread, the soak and this together.
+// --confirm must be at least the spread, the soak and this time together.
 inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
 // --confirm may be at most a day.
 inline constexpr std::int64_t confirm_ms_max = 86'400'000;
@@ -43,7 +43,7 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // version.
 [[nodiscard]] std::int64_t confirm_ms(const RolloutTerms& terms);
 
-// Returns the number of failures that aborts a rollout of which a given number of nodes have begun.
+// Returns the number of failures that aborts a rollout in which `begun` nodes have begun.
 [[nodiscard]] std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun);
 
 // Returns how long batches of these sizes take at least, if every node does everything at once.

@@ -36,7 +36,7 @@ struct RolloutView {
   std::map<std::int64_t, std::vector<std::string>> batches = {};
   std::map<std::string, NodeSight> nodes = {};
   std::vector<std::string> everyone = {};  // the nodes of all batches, sorted
-  std::optional<Desired> wish = {};        // the cell's, for this component
+  std::optional<Desired> wish = {};        // the cell's wish for this component
   Revision wish_revision = 0;
   std::string damage = {};  // why a record of the rollout cannot be read
 
@@ -47,7 +47,7 @@ struct RolloutView {
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
-  // Takes in a record, or that its key is absent. A key that does not matter to this rollout
+  // Takes in a record, or the news that a key is absent. A key that does not matter to this rollout
   // changes nothing.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);

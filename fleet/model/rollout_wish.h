@@ -23,7 +23,7 @@ void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
   std::optional<Rollout> rollout = {};  // the record to write; no value if nothing changes
-  bool begins = false;  // nodes begin by it, so it is written only while `stop` is absent
+  bool begins = false;  // nodes begin something, so it is written only while `stop` is absent
   std::string words = {};
 };
 

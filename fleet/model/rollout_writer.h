@@ -31,7 +31,7 @@ class RolloutWriter {
   [[nodiscard]] bool has_room() const;
 
   // Orders a step of a node: writes its command, its stage, and with the first order its claim. The
-  // node begins `delay_ms` after it has received the command, and has `ttl_ms` from then.
+  // node has to begin `delay_ms` after it has received the command, and at most `ttl_ms` later.
   void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
   // Records the end of a node, and erases its claim and its command, so that a command that was not

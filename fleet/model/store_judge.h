@@ -22,8 +22,8 @@ struct StoreVerdict {
   std::string doubt = {};  // why nothing is done until somebody accepts it; empty if all is well
 };
 
-// Returns whether to go on. If a person has accepted the epoch, the node goes on, whatever the
-// revision. An absent record of the epoch counts as epoch 0.
+// Returns whether the node goes on with this store. If a person has accepted the epoch, the node
+// goes on, whatever the revision. An absent record of the epoch counts as epoch 0.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 

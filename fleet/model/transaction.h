@@ -37,8 +37,8 @@ inline constexpr std::size_t key_bytes_max = 512;
 struct KeyValue {
   std::string key = {};
   std::string value = {};
-  Revision created = 0;   // when the key was created
-  Revision modified = 0;  // when its value was last written
+  Revision created = 0;   // the revision at which the key was created
+  Revision modified = 0;  // the revision at which its value was last written
   LeaseId lease = 0;
 
   bool operator==(const KeyValue&) const = default;

@@ -65,7 +65,7 @@ class WindowView {
 
   [[nodiscard]] const Held* window_of(const Node& node) const;
   [[nodiscard]] Opening opening(const Held& held, const Node& node, Ms takes, Ms now) const;
-  // Answers for all nodes with this window and this time zone.
+  // Returns the answer for all nodes with this window and this time zone.
   [[nodiscard]] Opening opening(const Held& held, const std::string& zone, Ms takes, Ms now) const;
   [[nodiscard]] const Result<TimeZone>& zone_of(const std::string& name) const;
 

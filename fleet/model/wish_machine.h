@@ -86,7 +86,7 @@ struct FetchRelease {
 struct AskUpgrade {
   std::string attempt = {};
   std::string version = {};
-  bool downgrade = false;  // may also go to an older version than the one that runs
+  bool downgrade = false;  // the upgrade may also be to an older version than the one that runs
 
   bool operator==(const AskUpgrade&) const = default;
 };
@@ -143,7 +143,7 @@ class WishMachine {
   std::optional<Wish> wish_;  // the wish that was seen last
   std::optional<Wish> under_way_;
   Stage stage_ = Stage::idle;
-  Upgrade upgrade_;  // as it is recorded, or will be
+  Upgrade upgrade_;  // the record node/ID/upgrade/COMPONENT as it is, or will be written
   std::string now_;
   WishActions actions_;
 };
