@@ -46,7 +46,7 @@ struct NodeDesk {
   void set_trouble(const std::string& component, const std::string& why);
 
   void log(const std::string& text) const;
-  // Returns no value if the record is absent or damaged; a damaged one is logged.
+  // Returns the record, or no value if it is absent or damaged; a damaged record is logged.
   template <class Record>
   [[nodiscard]] std::optional<Record> find(const std::string& key) const {
     const KeyValue* record = mirror.find(key);
@@ -63,8 +63,8 @@ class Component {
   struct Request {
     std::string id = {};
     std::string executable = {};
-    bool gate = false;  // the new version waits at the gate for `confirm`
-    Ms trial_ms = 0;    // if not 0, it is committed only by SendCommit, within this time
+    bool gate = false;  // true: the new version waits at the gate for `confirm`
+    Ms trial_ms = 0;    // if not 0, only SendCommit commits the upgrade, within this time
   };
   // The functions that send requests to this component's upgrader. Each returns why the request
   // could not be sent, or an empty text if it was sent.
@@ -92,7 +92,7 @@ class Component {
   // Returns the last command of the earlier process until begin() has been called.
   [[nodiscard]] const std::string& last_command() const { return last_command_; }
 
-  // Looks for work in the mirror, which has changed. Only for an active node.
+  // Looks for work in the mirror, which has changed. Called only while the node is active.
   void look();
   void take(NodeEvent event);
 

@@ -44,7 +44,7 @@ class Fetcher {
 
   Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
 
-  // Makes all later answers be dropped. A download that is under way ends within seconds, and the
+  // Drops all later answers. A download that is under way ends within seconds, and the
   // next process goes on with it. The destructor does the same.
   void leave() { alive_.reset(); }
 

@@ -25,7 +25,7 @@ class HookRun {
     std::chrono::milliseconds longest{0};
   };
   struct Result {
-    int status = 0;           // as in shells: 126 if it cannot be run, 128 plus its signal
+    int status = 0;           // as in shells: 126 if the hook cannot be run, 128 plus its signal
     std::string output = {};  // the last line of its output
   };
 

@@ -22,14 +22,14 @@ class Neighbour {
     std::string control = {};  // the path of its control directory
   };
 
-  // `changed` is called when another version of the component runs than before.
+  // `changed` is called when the version of the component that runs has changed.
   Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings, std::function<void()> changed);
 
-  // Looks for work in the mirror, which has changed. Only for an active node.
+  // Looks for work in the mirror, which has changed. Called only while the node is active.
   void look() { component_.look(); }
   void take(const NodeEvent& event) { component_.take(event); }
   void leave() { component_.leave(); }
-  // Reads the upgrader's status. Only for an active node.
+  // Reads the upgrader's status. Called only while the node is active.
   void look_at_status();
 
   [[nodiscard]] const std::string& name() const { return component_.name(); }

@@ -17,7 +17,7 @@ struct CertificateTime {
 };
 
 [[nodiscard]] UnixSeconds judging_time(const CertificateTime& time);
-// Returns in words for people which of the two times that is.
+// Returns for people the time by which certificates are judged, and where it comes from.
 [[nodiscard]] std::string judging_words(const CertificateTime& time);
 
 // Returns why the store is not asked at all, or an empty text if it may be asked: if the machine's

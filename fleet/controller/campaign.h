@@ -37,7 +37,7 @@ class Drivables {
   [[nodiscard]] std::vector<Drivable> list() const;
 
  private:
-  // These hold names.
+  // The names of the rollouts and plans that need a driver, and of the wished components.
   std::set<std::string> rollouts_;
   std::set<std::string> plans_;
   std::set<std::string> components_;

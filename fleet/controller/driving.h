@@ -71,7 +71,7 @@ class Driving {
   void leave();
 
   [[nodiscard]] bool is_over() const { return over_; }
-  // Returns whether it has had the key.
+  // Returns whether the driver has had its key.
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] Ms began() const { return began_; }
 
@@ -97,8 +97,8 @@ class Driving {
   std::unique_ptr<AnyDriver> driver_;  // null as long as there is no lease
   std::unique_ptr<Mirror> mirror_;
   std::unique_ptr<Timer> alarm_;
-  // Callbacks hold a weak pointer to it, since answers of the store may come after this object has
-  // ended.
+  // Callbacks hold a weak pointer to `alive_`, since answers of the store may come after this
+  // object has ended.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   LeaseKeeper keeper_;
 };

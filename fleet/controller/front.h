@@ -43,7 +43,7 @@ class Front {
   Front& operator=(const Front&) = delete;
   ~Front();
 
-  // Returns why it cannot begin, or an empty text if it can; the thread then runs from start() on.
+  // Returns why the front cannot begin, or an empty text if it can begin by start().
   [[nodiscard]] std::string error() const;
   [[nodiscard]] std::uint16_t port() const;
   void start();
@@ -69,7 +69,7 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // Returns the fence with which this controller writes the history, or 0 if another one does.
+  // Returns the fence with which this controller writes the history, or 0 if it does not write it.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();
@@ -103,8 +103,8 @@ class Front {
   std::unique_ptr<Snapshots> snapshots_;
   bool renewing_ = false;
   bool leaving_ = false;
-  // Callbacks hold a weak pointer to it, since answers of the store may come after this object has
-  // ended.
+  // Callbacks hold a weak pointer to `alive_`, since answers of the store may come after this
+  // object has ended.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;

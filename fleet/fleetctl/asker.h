@@ -56,7 +56,7 @@ class Asker {
   uv_loop_t loop_{};
   std::unique_ptr<fleet::EtcdStore> etcd_;
   std::unique_ptr<fleet::Store> other_;
-  fleet::Store* store_ = nullptr;  // points to the one of the two that exists
+  fleet::Store* store_ = nullptr;  // the store that exists: etcd_ or other_
 };
 
 }  // namespace fleetctl

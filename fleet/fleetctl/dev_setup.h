@@ -38,7 +38,7 @@ class DevDirectory {
 };
 
 // Fills the directory: ports, certificates, links, releases. Files of an earlier start stay.
-// Returns why it cannot be done, or an empty text if it is.
+// Returns why that has failed, or an empty text if the directory is filled.
 [[nodiscard]] std::string fill_directory(fleet::DevTerms& terms);
 
 // Returns the manifest of a published version of the sample daemon, or an empty text if the

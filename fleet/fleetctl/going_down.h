@@ -1,4 +1,4 @@
-// Refuses an order for an older version than the one that runs, unless it says --downgrade.
+// Refuses an order for an older version than the one that runs, unless the order says --downgrade.
 // Otherwise each node would refuse it by itself, and count it as the release's failure.
 #pragma once
 

@@ -15,7 +15,7 @@ struct PlanWait {
   std::function<void(const std::string& line)> say;
 };
 
-// Returns the exit status.
+// Waits until the plan has ended. Returns the exit status.
 [[nodiscard]] int wait_for_plan(const PlanWait& way, const std::string& name);
 
 }  // namespace fleetctl

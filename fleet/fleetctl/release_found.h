@@ -13,7 +13,7 @@ struct ReleaseFound {
   fleet::Revision revision = 0;
 };
 
-// Returns the exit status. The user has been told of any failure.
+// Puts the release into `found`. Returns the exit status. The user has been told of any failure.
 [[nodiscard]] int find_release(Asker& asker, const std::string& component,
                                const std::string& version, ReleaseFound& found);
 

@@ -21,11 +21,11 @@ class Connections {
 
   void began(MHD_Connection* connection, Time now);
   void ended(MHD_Connection* connection) { lines_.erase(connection); }
-  // A complete request has arrived.
+  // Notes that a complete request has arrived.
   void asked(MHD_Connection* connection, Time now);
-  // The answer goes on for as long as the client stays.
+  // Notes that the answer goes on for as long as the client stays.
   void streams(MHD_Connection* connection);
-  // The whole answer is sent; the next request may come.
+  // Notes that the whole answer is sent, and that the next request may come.
   void answered(MHD_Connection* connection, Time now);
 
   // Shuts the connections whose time is over; libmicrohttpd then ends them.

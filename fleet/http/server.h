@@ -19,16 +19,16 @@
 
 namespace fleet {
 
-// The limit for all connections. A browser or a scraper has a few of them; more than this do not
-// come from people who look at the cell.
+// The most connections. A browser or a scraper has a few of them; more than this do not come from
+// people who look at the cell.
 inline constexpr std::size_t connections_max = 200;
-// The limit for one address, so that one machine alone does not shut out the others.
+// The most connections of one address, so that one machine alone does not shut out the others.
 inline constexpr std::size_t connections_of_address_max = 60;
-// The limit for one client. A client that reads more slowly than the cell changes is dropped, and
-// has to begin anew.
+// The most bytes that one client has not read yet. A client that reads more slowly than the cell
+// changes is dropped, and has to begin anew.
 inline constexpr std::size_t unread_bytes_max = 4'194'304;
-// The limit for all clients together. When it is passed, the clients that are furthest behind are
-// dropped.
+// The most bytes that all clients together have not read yet. If there are more, the clients that
+// are furthest behind are dropped.
 inline constexpr std::size_t unread_total_max = 33'554'432;
 
 // Texts in PEM; if they are empty, the server does not use TLS.

@@ -17,7 +17,7 @@ namespace fleet {
 
 struct StateMoment {
   UnixSeconds now = 0;
-  // Returns no value if this machine has no such zone.
+  // Returns the time zone of this name, or no value if this machine has no such zone.
   std::function<std::optional<TimeZone>(const std::string& name)> zone = {};
 };
 

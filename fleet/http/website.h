@@ -89,8 +89,8 @@ class Website {
   std::unique_ptr<Timer> tell_;
   std::unique_ptr<Timer> beat_;
   std::map<HttpServer::Number, std::unique_ptr<Timer>> retries_;
-  // Callbacks hold a weak pointer to it, since answers of the store may come after this object has
-  // ended.
+  // Callbacks hold a weak pointer to `alive_`, since answers of the store may come after this
+  // object has ended.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   HttpServer server_;
 };

@@ -12,8 +12,8 @@
 
 namespace fleet {
 
-// Returns the keys of the records that such a record depends on: for a wish, its release and its
-// nodes.
+// Returns the keys of the records that the record at `key` depends on: for a wish, its release and
+// its nodes.
 [[nodiscard]] std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& body);
 
 struct RecordSet {

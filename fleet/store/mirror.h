@@ -62,8 +62,8 @@ class Mirror {
   Revision revision_ = 0;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Timer> retry_;
-  // Callbacks hold a weak pointer to it, since answers of the store may come after this object has
-  // ended.
+  // Callbacks hold a weak pointer to `alive_`, since answers of the store may come after this
+  // object has ended.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 
