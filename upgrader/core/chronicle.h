@@ -83,9 +83,9 @@ class Chronicle {
   // Records the start of the upgrader.
   void begin(const Stamp& now);
 
-  // These two record facts that the shell knows and no event has: the file that was checked for a
-  // start, and the process that was started from it. Must be called before the event that reports
-  // them.
+  // Record facts that the shell knows and no event has: the file that was checked for a start, and
+  // the process that was started from that file. They must be called before the event that reports
+  // the check or the start.
   void note_checked(std::string executable) { checked_ = std::move(executable); }
   void note_started(Generation generation, int pid, std::string executable, const Stamp& now);
 
@@ -103,7 +103,7 @@ class Chronicle {
 
   [[nodiscard]] const AgentPast* find(Generation generation) const;
   [[nodiscard]] const std::optional<UpgradePast>& upgrade() const { return upgrade_; }
-  // Both lists begin with the newest.
+  // Return the lists of endings and of requests, each with the newest first.
   [[nodiscard]] const std::vector<UpgradePast>& endings() const { return endings_; }
   [[nodiscard]] const std::vector<PastRequest>& requests() const { return requests_; }
   [[nodiscard]] bool has_answered(const std::string& name) const;
@@ -111,7 +111,7 @@ class Chronicle {
   [[nodiscard]] std::string what_became_of(const std::string& id) const;
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
-  [[nodiscard]] const Stamp& since() const { return since_; }  // of the present phase
+  [[nodiscard]] const Stamp& since() const { return since_; }  // the beginning of the present phase
   // The first time that an agent had lasted for the trial's time, or passed its trial.
   [[nodiscard]] const Stamp& good() const { return good_; }
 
@@ -132,7 +132,7 @@ class Chronicle {
   Phase phase_ = Phase::starting;
   std::int64_t wall_ahead_ms_ = 0;  // how far the wall clock is ahead of the monotonic one
   std::string checked_;
-  std::vector<AgentPast> agents_;  // those that run
+  std::vector<AgentPast> agents_;  // the agents that run
   Stamp vacant_since_;             // the time since which no agent has been active
   std::optional<UpgradePast> upgrade_;
   std::vector<UpgradePast> endings_;

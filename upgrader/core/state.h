@@ -31,9 +31,10 @@ struct Agent {
   Generation generation = 0;
   agent_protocol::Role role = agent_protocol::Role::first;
   ProgramId program = 0;
-  bool greeted = false;  // it said `hello`
+  bool greeted = false;  // the agent has said `hello`
   std::optional<std::string> version;
-  bool has_readiness = false;  // it has the feature readiness: it says `healthy` when it works
+  // The agent has the feature readiness: it says `healthy` when it works.
+  bool has_readiness = false;
   bool ready = false;
   bool activate_waits = false;  // `activate` has been sent, and has not been written whole
   bool activate_late = false;   // writing the `activate` took too long
@@ -44,8 +45,8 @@ struct Agent {
   std::optional<agent_protocol::StopReason> told;
   std::optional<std::string> told_id;
   bool stopped = false;
-  std::optional<std::string> state;  // the one that it sent with `stopped`
-  std::optional<std::string> unfit;  // last words of an agent that exited
+  std::optional<std::string> state;  // the `state` that the agent sent with `stopped`
+  std::optional<std::string> unfit;  // the reason of its `unfit`, if that was read after its exit
   bool output_closed = false;
   bool input_closed = false;
   bool terminated = false;     // SIGTERM has been ordered (for a held first agent)
@@ -60,7 +61,7 @@ struct Agent {
   // that `extend` has added. Both are shown to people and to init.
   Duration allowed{};
   Duration extended{};
-  // The time by which the agent must say `hello`. When this has passed, the log says so once;
+  // The time by which the agent should say `hello`. If it has not, the log says so once, and
   // nothing else follows.
   std::optional<Time> hello_deadline;
   // The time by which the agent must have exited, after it closed a pipe while held, or its
@@ -94,12 +95,12 @@ struct UpgradeUnderWay {
   std::optional<std::string> previous_version;
   std::optional<ProgramId> program;      // set when the executable has been checked
   std::optional<Generation> generation;  // set when the upgrade is accepted
-  std::optional<std::string> version;    // the candidate's
+  std::optional<std::string> version;    // the version of the candidate
   bool waits_for_confirm = false;        // the gate is closed: `confirm` is awaited
   // The agent requested this upgrade, or was sent a `stop` for it.
   bool known_to_agent = false;
-  std::optional<Time> deadline;                    // of the gate, later of the trial
-  std::optional<agent_protocol::Failure> failure;  // the first cause
+  std::optional<Time> deadline;  // the deadline of the gate, and later that of the trial
+  std::optional<agent_protocol::Failure> failure;  // the first failure of the upgrade
   // For the way back at boot: why the first agent is not kept, and the upgrader's exit status if
   // there is no way back.
   std::optional<agent_protocol::PastFailure> boot;
@@ -109,8 +110,8 @@ struct UpgradeUnderWay {
 
 // The facts about the last active agent that the next one needs.
 struct LeftBehind {
-  bool clean = false;                // it said `stopped` before it exited
-  std::optional<std::string> state;  // its `state`, which is copied into `activate` unread
+  bool clean = false;                // the agent said `stopped` before it exited
+  std::optional<std::string> state;  // the agent's `state`, which is copied into `activate` unread
   int exit_status = 0;               // the upgrader's exit status if no agent follows
   bool operator==(const LeftBehind&) const = default;
 };
@@ -136,7 +137,7 @@ enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, r
 
 // All facts that the supervisor knows.
 struct State {
-  // Has the work, or gets it at its `ready` (first agent or fallback).
+  // The agent that has the work, or gets it at its `ready` (first agent or fallback).
   std::optional<Agent> incumbent;
   std::optional<Agent> candidate;  // held; between `activate` and the commit: a standby
   std::optional<UpgradeUnderWay> upgrade;
@@ -149,9 +150,10 @@ struct State {
   bool quit = false;      // SIGQUIT came
   bool ended = false;
   Generation last_generation = 0;
-  std::int64_t control_reloads = 0;       // number of upgrades requested by the control directory
-  std::int64_t upgrade_signals = 0;       // number of SIGUSR2 so far
-  std::optional<Time> attempts_deadline;  // from then on the active agent has lasted (--previous)
+  std::int64_t control_reloads = 0;  // number of upgrades requested by the control directory
+  std::int64_t upgrade_signals = 0;  // number of SIGUSR2 so far
+  // The time from which on the active agent has lasted (--previous).
+  std::optional<Time> attempts_deadline;
   // The agent has lasted, or another program runs in its place.
   bool attempts_done = false;
   bool lasted = false;        // some agent has lasted, or has passed its trial

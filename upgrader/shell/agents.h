@@ -88,9 +88,10 @@ class Agents {
     Channel channel;
     // Set when the process has been reaped: from then on, `pid` is no longer ours.
     std::optional<Ending> ending;
-    // The bytes of the agent's output that were unread when it was reaped, and still are.
+    // The number of bytes of the agent's output that were unread when it was reaped, and still are.
     std::size_t last_words = 0;
-    std::optional<std::uint64_t> activate_end;  // `activate` is written when so many bytes are
+    // The `activate` is written whole when so many bytes in all have been written to the pipe.
+    std::optional<std::uint64_t> activate_end;
   };
 
   Agents(ChildSetting setting, Sink sink, TurnOver turn_over)

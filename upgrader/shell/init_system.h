@@ -83,15 +83,16 @@ class InitSystem {
   socklen_t address_bytes_ = 0;
   Duration watchdog_;
   Readiness readiness_;
-  std::optional<Time> readiness_retry_;  // set while its pipe is full
-  Time next_beat_{};                     // the first one is sent at once
-  InitNews news_;                        // the present news
-  InitNews told_;                        // the news that init has
+  std::optional<Time> readiness_retry_;  // when to try readiness_ again; set while its pipe is full
+  Time next_beat_{};  // when the next WATCHDOG=1 is due; the first is sent at once
+  InitNews news_;     // the present news
+  InitNews told_;     // the news that init has
   Time told_at_{};
-  bool news_due_ = false;           // init lacks some news
-  bool agent_has_spoken_ = false;   // a status has come that init lacks
-  std::vector<Owed> owed_;          // at most three messages
-  std::optional<Time> owed_retry_;  // set while the socket is full
+  bool news_due_ = false;          // init lacks some news
+  bool agent_has_spoken_ = false;  // an agent has sent a status that init lacks
+  std::vector<Owed> owed_;         // at most three messages
+  // When to send the first of owed_ again; set while the socket is full.
+  std::optional<Time> owed_retry_;
   Pace pace_;
   bool was_ready_ = false;     // READY=1 was sent or is owed
   bool is_reloading_ = false;  // RELOADING=1 was sent or is owed, and its READY=1 is not yet

@@ -86,7 +86,7 @@ class Loop {
   void perform(const RestoreLink& restore);
   void perform(const Log& line) { logbook_.write(line.level, line.text); }
   void perform(const Notice& notice);
-  void perform(const Answer&) {}  // the chronicle has both from note()
+  void perform(const Answer&) {}  // the chronicle records an Answer and a RecordEnding in note()
   void perform(const RecordEnding&) {}
   void perform(const Exit& exit);
   void signal(Generation generation, int signal_number);
@@ -119,7 +119,7 @@ class Loop {
   // Set while the lock or the control directory is waited for.
   std::optional<Time> lock_retry_;
   bool stepping_ = false;     // an event is being handled
-  std::vector<Event> later_;  // events that came up during that
+  std::vector<Event> later_;  // events that came up while another event was handled
   Actions carried_out_;       // empty; feed() reuses its memory
   Outcome outcome_;           // of the last action that has an outcome
   std::optional<int> exit_status_;
