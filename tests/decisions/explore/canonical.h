@@ -15,7 +15,7 @@
 
 namespace upgrader::test {
 
-// The instant at which every running deadline lies, seen from an instant that is always 0.
+// The instant of every running deadline in a normalised state, where the present instant is 0.
 inline constexpr Time later{3'600'000};
 
 // The deadline that passes: one of an agent's, or the deadline of the upgrade under way.
@@ -64,11 +64,11 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// The events that multiply the work of a walk. They have the same effect under every policy, so
-// most runs explore them under few policies. With WHOLE=1 in the environment, which `make explore`
-// sets, more policies are explored with them: agents with the feature `readiness` under one that
-// leads to many states, and under those with --previous, whose fallback may be on trial; the other
-// two under all.
+// Three kinds of events that multiply the work of a walk, and whether the walk under one policy has
+// them. They have the same effect under every policy, so most runs have each kind under one or two
+// policies. With WHOLE=1 in the environment, which `make explore` sets, every policy has the last
+// two kinds, and the plain policy and those with --previous, whose fallback may be on trial, have
+// the first.
 struct Breadth {
   bool readiness = false;    // agents with the feature `readiness`
   bool control = false;      // an operator's requests
@@ -207,7 +207,7 @@ struct Map {
   struct Place {
     std::uint64_t key = 0;
     bool ended = false;
-    Speaker promised = Speaker::nobody;  // the agent whose `activate` waits
+    Speaker promised = Speaker::nobody;  // the agent whose `activate` waits to be written
     Move how;                            // the move that led here first
   };
   std::vector<Place> places;

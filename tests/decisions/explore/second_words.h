@@ -25,10 +25,10 @@ struct Party {
   std::optional<Time> grace = {};  // the deadline to exit after a pipe was closed
   std::optional<Time> beat = {};   // the deadline of the next `heartbeat`
   std::optional<Time> hello = {};  // when the log reports that `hello` is missing
-  std::optional<Time> lasts = {};  // when its start counts as no failure
+  std::optional<Time> lasts = {};  // the time from which on its start does not count as a failure
   // The heartbeat's deadline has passed, and no `heartbeat` has come since.
   bool silent = false;
-  bool offered = false;  // its `activate` is being written, or waits
+  bool offered = false;  // its `activate` is being written, or waits to be written
   // The agent has the feature `readiness`: it says `healthy` when it works.
   bool promises_word = false;
   bool works = false;       // it has said `healthy`, or need not
@@ -47,7 +47,7 @@ struct Request {
   // The request is for the executable that AGENT names: if the upgrade fails, AGENT's link is put
   // back.
   bool of_agent = false;
-  std::string owed = {};  // the name under which an operator waits for an answer
+  std::string owed = {};  // the name of the operator's request that is not answered yet
   bool told = false;      // the active agent knows the id
   Terms terms = {};
   std::optional<std::string> executable = {};

@@ -47,7 +47,7 @@ class StatusBench {
   upgrader::BootFacts boot;
   std::string first = "/opt/agent-v1";
   std::string candidate = "/opt/agent-v2";
-  std::int64_t us = 0;  // so far the clock of microseconds is ahead
+  std::int64_t us = 0;  // how far the clock of microseconds is ahead of the bench's time
 
  private:
   // Notes in the chronicle that the last order has been carried out.
