@@ -83,10 +83,11 @@ class Chronicle {
   // Records the start of the upgrader.
   void begin(const Stamp& now);
 
-  // Record facts that the shell knows and no event has: the file that was checked for a start, and
-  // the process that was started from that file. They must be called before the event that reports
-  // the check or the start.
+  // Records the file that was checked for a start, which no event has. Must be called before the
+  // event that reports the check.
   void note_checked(std::string executable) { checked_ = std::move(executable); }
+  // Records the process that was started from that file. Must be called before the event that
+  // reports the start.
   void note_started(Generation generation, int pid, std::string executable, const Stamp& now);
 
   // Records a step: the event, the actions, and the state afterwards.
@@ -103,8 +104,9 @@ class Chronicle {
 
   [[nodiscard]] const AgentPast* find(Generation generation) const;
   [[nodiscard]] const std::optional<UpgradePast>& upgrade() const { return upgrade_; }
-  // Return the lists of endings and of requests, each with the newest first.
+  // Returns the upgrades that have ended, the newest first.
   [[nodiscard]] const std::vector<UpgradePast>& endings() const { return endings_; }
+  // Returns the requests that were answered, the newest first.
   [[nodiscard]] const std::vector<PastRequest>& requests() const { return requests_; }
   [[nodiscard]] bool has_answered(const std::string& name) const;
   // Returns "under way" or how the upgrade with this id ended; empty if the id is not known.

@@ -41,7 +41,8 @@ Loop::~Loop() {
 int Loop::set_up(ChildSetting setting) {
   if (const int error = uv_loop_init(&loop_); error != 0) return -error;
   loop_made_ = true;
-  // If a filter of system calls forbids to wait, libuv would abort without a message.
+  // If a filter of system calls, such as seccomp, forbids epoll_wait(), libuv would abort without a
+  // message. So it is tried here.
   epoll_event unread;
   const bool waits = ::epoll_wait(uv_backend_fd(&loop_), &unread, 1, 0) >= 0 || errno == EINTR;
   if (!waits) return errno;

@@ -20,8 +20,8 @@ std::atomic<bool> term_seen = false;
 std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
-// Handlers only load and store them. Where the compiler says 1 (ARMv5), other operations need help
-// from the kernel, but a load or store is one instruction. At 0 a handler might wait for ever.
+// Handlers only load and store them. On ARMv5 the compiler says 1: other operations need help from
+// the kernel, but a load or store is one instruction. If it says 0, a handler might wait for ever.
 static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
 void add_one(int number) {

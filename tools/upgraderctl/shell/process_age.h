@@ -9,8 +9,9 @@
 
 namespace upgraderctl {
 
-// Returns nothing if /proc does not show it, or the process does not have an upgrader's name: the
-// pid may be of another pid namespace, or have been used again.
+// Returns how long the upgrader `pid` has run. Returns nothing if /proc does not show the process,
+// or shows another name than an upgrader's: the pid may be of another pid namespace, or have been
+// used again.
 [[nodiscard]] std::optional<Duration> age_of_upgrader(std::int64_t pid);
 
 // Returns a status for people: if its upgrader still runs, all times are converted to the present
