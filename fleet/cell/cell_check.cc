@@ -13,8 +13,8 @@ namespace fleet {
 namespace {
 
 constexpr UnixSeconds day_s = 86'400;
-// The time before a certificate's end at which it is reported: as `fleetctl status` counts, it
-// leaves a person time to make another.
+// A certificate that ends within this time is reported, as by `fleetctl status`, so that a person
+// has time to make another.
 constexpr UnixSeconds soon_s = 30 * day_s;
 // The largest difference between two clocks that is not reported.
 constexpr UnixSeconds clock_tolerance_s = 60;

@@ -36,8 +36,8 @@ std::optional<FleetEvent> plan(const KeyValue& record) {
                     .trace = one.trace};
 }
 
-// Returns the words for a phase that a person waits for, and an empty text for the others: a
-// thousand nodes have six phases each.
+// Returns the words for a phase that a person waits for, and an empty text for any other phase: an
+// event for each of six phases of a thousand nodes would be too many.
 std::string upgrade_words(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:

@@ -361,7 +361,8 @@ class Walk {
   bool control_ = false;
   bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
-  // Copies of the node `at` in which its next event is taken.
+  // Copies of the supervisor and the watchers of the node `at`: the next event of that node is
+  // tried on them.
   struct Copies {
     std::size_t at;
     Supervisor supervisor;
