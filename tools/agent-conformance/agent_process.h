@@ -83,14 +83,14 @@ class AgentProcess {
   upgrader::UvHandle<uv_process_t> process_;
   upgrader::UvHandle<uv_timer_t> pump_timer_;
 
-  upgrader::OwnedFd input_;          // we write to it
-  upgrader::OwnedFd output_writer_;  // our own, to fill the agent's output
+  upgrader::OwnedFd input_;          // the pipe to the agent's input
+  upgrader::OwnedFd output_writer_;  // with it we fill the agent's output
   upgrader::OwnedFd child_input_, child_output_, child_error_, lock_;
   std::unique_ptr<PolledFd> output_, error_, trace_;
   LineCutter output_lines_, error_lines_, trace_lines_;
   std::deque<Chunk> unwritten_;
-  bool hangs_up_ = false;     // when everything is written
-  bool tells_taken_ = false;  // when everything is written and read
+  bool hangs_up_ = false;     // the input is closed when everything is written
+  bool tells_taken_ = false;  // InputTaken is reported when everything is written and read
   bool output_is_over_ = false;
 };
 

@@ -13,24 +13,24 @@
 namespace conformance {
 
 struct Life {
-  std::string role;  // empty if it runs without an upgrader
+  std::string role;  // empty if the agent runs without an upgrader
   int generation = 0;
 
   int pid = 0;
   bool said_hello = false;
   bool said_ready = false;
   bool said_stopped = false;
-  bool said_cancel = false;  // after the last stop
+  bool said_cancel = false;  // the agent has said `cancel` since the last `stop`
   bool wants_readiness = false;
   std::optional<std::string> version, state, unfit;
   std::vector<Time> heartbeats;
-  Duration extended{0};  // by its last `extend`
+  Duration extended{0};  // the time for which its last `extend` asked
   std::optional<Time> extended_at;
 
   bool told_activate = false;
-  bool told_stop = false;  // and has not cancelled since
-  bool hung_up = false;    // its input was closed
-  bool signalled = false;  // it was sent SIGTERM
+  bool told_stop = false;  // the agent was told to stop, and has not cancelled since
+  bool hung_up = false;    // the agent's input was closed
+  bool signalled = false;  // the agent was sent SIGTERM
   std::string upgrade;     // the id in the stop
   std::optional<Time> activated_at, stopped_at;
 

@@ -72,7 +72,7 @@ using Script = std::vector<Step>;
 struct Judgement {
   std::optional<Fault> fault{};
   std::vector<std::string> notes{};
-  Script more{};  // steps to take next
+  Script more{};  // the steps to take next
 };
 
 // Rules that are judged at every line and at every moment of a check, in addition to its script.
@@ -95,7 +95,8 @@ struct Check {
   std::vector<std::string_view> needs;  // the checks that must pass for this one to make sense
   std::function<Script(const Terms&)> script;
   std::uint32_t rules = rule_none;
-  // Depends on time: a fault counts only if a second, slower try has it, too.
+  // True if the check depends on time: a fault then counts only if a second, slower try has it,
+  // too.
   bool twice = false;
   bool unfit_is_fine = false;  // the agent may say unfit because of its odd input
   bool is_advice = false;      // a fault is reported, but does not count against conformance

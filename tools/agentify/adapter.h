@@ -132,8 +132,8 @@ class Adapter {
 
   Terms terms_;
   Stage stage_ = Stage::checking;
-  Actions actions_;  // of the present step; empty between steps
-  Time now_{};       // of the present step; zero between steps
+  Actions actions_;  // the actions of the present step; empty between steps
+  Time now_{};       // the time of the present step; zero between steps
 
   bool on_trial_ = false;
   std::optional<Duration> trial_;  // the length of the trial
@@ -146,10 +146,10 @@ class Adapter {
   std::string not_ready_;          // the latest reason why the daemon is not ready
   std::string not_well_;           // the last bad answer about its health
   bool readiness_ = false;         // the upgrader waits for our `healthy` in every role
-  bool must_say_healthy_ = false;  // even without vouching, as a first agent or fallback
+  bool must_say_healthy_ = false;  // said as a first agent or fallback, even without vouching
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
-  bool daemon_beats_ = false;  // it has said WATCHDOG=1: from then on only its own word counts
+  bool daemon_beats_ = false;  // WATCHDOG=1 has come: from then on only the daemon's word counts
   bool sick_ = false;          // the daemon failed a health check: no heartbeats are sent
 
   std::optional<Time> ready_at_;
@@ -159,8 +159,8 @@ class Adapter {
 
   bool follows_ = false;
 
-  bool stop_asked_ = false;             // asked for by the upgrader, a signal, or the end of input
-  std::optional<Duration> stop_limit_;  // the stop's time, if the daemon had not been started then
+  bool stop_asked_ = false;             // by the upgrader, a signal, or the end of input
+  std::optional<Duration> stop_limit_;  // the time for a stop that came before the daemon's start
   std::vector<StopMoment> moments_;     // signals of the stop that are still to be sent
   bool gives_up_ = false;               // the daemon is stopped because it is sick
   std::optional<DaemonEnding> ending_;  // how the main process ended

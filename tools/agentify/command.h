@@ -34,8 +34,8 @@ class LastLine {
 
 struct CommandOutcome {
   bool good = false;
-  std::string last_line = {};  // of its output
-  std::string words = {};      // the fault: its last line, or how it ended
+  std::string last_line = {};  // the last line of the output
+  std::string words = {};      // the fault: the last line, or how the command ended
 };
 
 class Command {

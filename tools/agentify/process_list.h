@@ -11,7 +11,7 @@
 
 namespace agentify {
 
-// Returns an empty list if there is no /proc.
+// Returns all processes, or an empty list if there is no /proc.
 [[nodiscard]] std::vector<Process> list_processes();
 
 // Returns true if `process` is `ancestor` or descends from it. Reads only the chain of its parents.

@@ -36,7 +36,7 @@ class Device {
   upgrader::OwnedFd descriptor_;
   bool is_real_ = false;   // a device, not a FIFO
   bool given_up_ = false;  // the device is not opened again
-  std::string complaint_;  // the last one, so that it is not repeated
+  std::string complaint_;  // the last complaint, so that it is not repeated
 };
 
 }  // namespace notify_watchdog

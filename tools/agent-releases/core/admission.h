@@ -58,10 +58,10 @@ inline constexpr Moment program_date = 1'795'305'600;  // 2026-11-22T00:00:00Z
                                  std::optional<Moment> added);
 
 struct Circumstances {
-  std::string name;                // the directory's
-  std::string processor;           // the one for which this program was built
+  std::string name;                // the NAME of the directory's releases
+  std::string processor;           // the processor for which this program was built
   Moment now = 0;                  // by the system's clock
-  Passed passed;                   // if the clock is before this, it is wrong
+  Passed passed;                   // a clock that shows an earlier time is wrong
   std::optional<Present> present;  // an older release is only added with --older
   bool older_is_wanted = false;
 };

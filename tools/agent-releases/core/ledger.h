@@ -27,8 +27,8 @@ struct Entry {
   Version version;
   std::string sha256;  // empty if the entry is about the version, whatever its bytes
   Ending ending = Ending::trying;
-  std::string id;     // of the upgrade
-  std::string stage;  // as in `upgrade_failed`, or `self-test`
+  std::string id;     // the id of the upgrade
+  std::string stage;  // the stage as in `upgrade_failed`, or `self-test`
   std::string reason;
   std::string errno_name;  // such as ENOEXEC, if there was one
   std::string wish;        // the writing of `desired` that asked for it; empty if none did

@@ -75,8 +75,10 @@ class Follower::Work {
   std::string id_;
   unsigned requests_ = 0;
 
-  std::map<std::string, std::pair<std::string, std::string>> hashes_;  // by path: writing, sha256
-  std::map<std::string, std::string> refused_;                         // by path: writing
+  // For each path of a release, its writing and its sha256.
+  std::map<std::string, std::pair<std::string, std::string>> hashes_;
+  // For each path of a release that was refused, its writing.
+  std::map<std::string, std::string> refused_;
   std::string reported_;
 };
 

@@ -11,17 +11,17 @@
 namespace agent_releases {
 
 struct Project {
-  std::string directory;     // the project's; only read
-  std::string name{};        // of the release; if empty, the package's
+  std::string directory;     // the project's directory, which is only read
+  std::string name{};        // the release's NAME; if empty, the package's name
   std::string entry{};       // the script to run; if empty, the project's own choice
   bool run_scripts = false;  // packages may run programs while they are installed
 };
 
 struct ProjectTree {
   Scratch scratch;        // owns the files
-  std::string path{};     // of the directory with the files
-  std::string name{};     // of the release, if known
-  std::string version{};  // empty if the project has none
+  std::string path{};     // the path of the directory with the files
+  std::string name{};     // the release's NAME, if known
+  std::string version{};  // the project's version; empty if it has none
   std::string entry{};    // the program that was made to start it
 };
 

@@ -16,7 +16,7 @@ struct Publication {
   std::string text;       // the manifest's text, as it was signed
   std::string signature;  // empty if there are no keys
   std::string trusted_comment;
-  std::string url;  // of the manifest
+  std::string url;  // the URL of the manifest
 };
 
 // Fetches and checks a manifest. Refuses if its release may not be added here and now.

@@ -53,7 +53,7 @@ class ProgressLine {
 
   bool json_;
   bool drawn_ = false;
-  std::int64_t shown_ = -1;  // the last step of the bar that was shown
+  std::int64_t shown_ = -1;  // the step of the bar that was shown last
 };
 
 }  // namespace agent_releases

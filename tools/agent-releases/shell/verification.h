@@ -36,7 +36,7 @@ class Verification {
   [[nodiscard]] Outcome close_present();
 
   Directory directory_;         // the directory with the files
-  std::deque<Listed> waiting_;  // not hashed yet; a file without a hash may have any
+  std::deque<Listed> waiting_;  // the entries not hashed yet; one without a hash may have any hash
   upgrader::OwnedFd file_;      // the first of `waiting_`, once it is open
   Hash hash_;
   std::string sha256_;

@@ -47,7 +47,7 @@ struct Errand {
   std::vector<std::string> answers_before;  // names of answers in status.json before the request
   std::string cancel_request;
   std::string cancel_line;
-  std::optional<Duration> timeout;  // for the whole; 0 means no limit, also for the answer
+  std::optional<Duration> timeout;  // for the whole command; 0 means no limit, also for the answer
   std::string tells;                // the command that shows how the upgrade ended
   std::string shows;                // the command that shows what runs
   std::string on_trial;             // the command to use instead while the upgrade is on trial
@@ -84,13 +84,13 @@ class Conversation : public Decider {
   struct State {
     Stage stage = Stage::asking;
     bool sent = false;          // the request of this stage was sent at least once
-    bool out_of_sight = false;  // its answer may no longer be in status.json
+    bool out_of_sight = false;  // the request's answer may no longer be in status.json
     bool told_no_answer = false;
     bool compares = false;  // another request may have begun the upgrade, to another executable
     bool measured = false;  // the candidate was ready, and its memory has been requested
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;
-    std::optional<Duration> limit;  // of the whole, or of the wait for the answer
+    std::optional<Duration> limit;  // the deadline of the whole, or of the wait for the answer
     std::optional<Duration> resend;
     Duration pause = first_pause;
     std::optional<Duration> gone;      // the end of the grace for last words

@@ -22,13 +22,14 @@ using NoErrand = Finish;
 struct Seen {
   Status status;
   Hearing hearing = Hearing::listens;
-  std::optional<Status> previous;  // of the upgrader before this one, if it could be read
-  std::string previous_trouble;    // why it could not be read, if it exists
-  std::string command;             // the words that select this upgrader: "upgraderctl app"
+  // The status of the upgrader before this one, if it could be read.
+  std::optional<Status> previous;
+  std::string previous_trouble;  // why that status could not be read, if it exists
+  std::string command;           // the words that select this upgrader: "upgraderctl app"
 };
 
-// `name` must be one that no other request has had. In `options`, `executable` must be absolute,
-// and `resolved` set if the file exists.
+// Returns the errand of a command. `name` must be one that no other request has had. In `options`,
+// `executable` must be absolute, and `resolved` set if the file exists.
 [[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& seen,
                                                        const std::string& name);
 

@@ -1,5 +1,5 @@
-// Decides when a wait for a phase is over. If no upgrader runs, waits for one, even if a killed one
-// has left its status. If an upgrader ran when the wait began, its end ends the wait.
+// Decides when a wait for a phase is over. If no upgrader runs, waits for one, even if a killed
+// upgrader has left its status. If an upgrader ran when the wait began, its end ends the wait.
 #pragma once
 
 #include <optional>

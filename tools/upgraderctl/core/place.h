@@ -35,7 +35,8 @@ struct NoPlace {
   std::string text;
 };
 
-// `bases` must not be empty. A name that is in none of them is looked for in the first.
+// Returns the directory that the options mean. `bases` must not be empty. A name that is in none of
+// them is looked for in the first.
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
 

@@ -16,7 +16,7 @@ struct Scene {
   ControlDirectory& directory;
   Terminal& terminal;
   std::optional<Progress> progress;  // for the followed upgrade, if there is one
-  std::optional<Life> life;          // of the upgrader that makes that upgrade
+  std::optional<Life> life;          // the upgrader that makes that upgrade
 };
 
 // Runs until the decider is finished, and returns how that ended. The FIFO must be open if the
