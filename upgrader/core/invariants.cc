@@ -15,7 +15,7 @@ void check_heartbeat(const std::optional<Agent>& agent) {
   UPGRADER_CHECK(!agent->silent || (agent->activated && !agent->stopped && !awaited));
 }
 
-// An `activate` waits only for an agent that is ready, held and alone.
+// Checks that an agent whose `activate` waits to be written is ready, held and alone.
 void check_activate(const std::optional<Agent>& agent, const std::optional<Agent>& other) {
   if (!agent || !agent->activate_waits) return;
   UPGRADER_CHECK(agent->ready && !agent->activated && !agent->killed && !agent->input_closed);

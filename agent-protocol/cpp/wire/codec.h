@@ -14,7 +14,8 @@ namespace agent_protocol {
 
 // A line that is not a message: not a JSON object with a string `type`, or nested too deep.
 struct Stray {
-  // Only set for a line that begins with `{`, which was probably meant as a message.
+  // Why the line is not a message. Only set if the line begins with `{`, since it was then probably
+  // meant as one.
   std::string reason{};
   bool operator==(const Stray&) const = default;
 };

@@ -23,7 +23,7 @@ struct TextRule {
   enum class Form { any, printable_ascii, absolute_path };
   std::size_t bytes_max = line_bytes_max;          // counted before it is escaped
   std::size_t escaped_bytes_max = line_bytes_max;  // counted as it is written, without the quotes
-  // With printable_ascii and absolute_path, the text must not be empty, either.
+  // A text that must be printable_ascii or an absolute_path must not be empty, either.
   Form form = Form::any;
 };
 
