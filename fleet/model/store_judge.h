@@ -9,7 +9,7 @@
 
 namespace fleet {
 
-// The facts by which a node recognises its store. It keeps them on disk.
+// The facts by which a node recognises its store. The node keeps them on disk.
 struct KnownStore {
   std::int64_t epoch = 0;
   Revision revision = 0;  // the highest revision seen; 0 if none was seen yet

@@ -36,7 +36,8 @@ class Group:
     what: str
     files: list
     killed_min: float  # as a share of all mutants
-    # Whether each survivor must be in the table with its reason; otherwise the share decides.
+    # True if the table must list each mutant that survives, with the reason. If false, only
+    # killed_min has to be reached.
     listed: bool
     patient: bool  # its tests start processes, which may be slow
     tests: tuple  # the beginnings of their paths

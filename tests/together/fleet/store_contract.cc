@@ -306,7 +306,8 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
   REQUIRE(committed(bed->commit(put(bed->key("a"), "2"))) > 0);
   const Revision last = committed(bed->commit(erase(bed->key("a"))));
   bed->compact(last);
-  // At exactly the revision of a compaction, etcd 3.4 silently omits an erasure.
+  // If a watch begins at exactly the revision of a compaction, etcd 3.4 itself says nothing, and
+  // omits an erasure at that revision.
   const Revision from = GENERATE_COPY(first, last);
   Told told;
 
