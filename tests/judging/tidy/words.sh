@@ -66,7 +66,8 @@ check_vocabulary() {
     xargs grep -niE '\b(maste[r]|slav[e]|probatio[n]|subproces[s]|daemoniz[e])\b' \
       <"$scratch/files" | grep -vF '"--daemonize no"'  # an option of redis
     grep -vE '^(fleet/|man/fleet|ARCHITECTURE\.md$)' "$scratch/files" |
-      xargs grep -niE '\bsoa[k](ing)?\b'
+      xargs grep -niE '\bsoa[k](ing)?\b' |
+      grep -vF -- ' --soak='  # an option of fleetctl
   } | cut -c 1-120
 }
 
