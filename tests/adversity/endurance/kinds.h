@@ -19,7 +19,7 @@ struct Kind {
   End parallel;
   End sequential;
   bool parallel_only;
-  bool refused;  // refused before anything is started
+  bool refused;  // the request is refused before anything is started
 };
 
 // The upgrade with a given number: seven of ten are good, alternately parallel and sequential.

@@ -119,8 +119,8 @@ class Run {
   void request_upgrade(std::string_view members = "", std::string_view program = "two");
   void stop_slowly(Agent& agent);  // says `stopped`, closes its output and exits, in three steps
   void exit_after(Agent& agent, std::string text,
-                  int status);  // both at once, so that the upgrader finds both
-  void signal(int number);      // to the upgrader; SIGTERM, SIGINT and SIGQUIT are to end it
+                  int status);  // both in one step, so that the upgrader finds both
+  void signal(int number);      // sent to the upgrader; SIGTERM, SIGINT and SIGQUIT end it
   void point_link_at(std::string_view name);
   void replace_program(std::string_view name);  // replaces the file by another of the same name
   [[nodiscard]] Agent* active();

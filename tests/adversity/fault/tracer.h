@@ -92,7 +92,7 @@ class Tracer {
   // Returns whether the upgrader waits for other processes, and none of its children is between
   // fork and exec.
   [[nodiscard]] bool at_rest() const;
-  // Returns whether it is at rest, and only an agent or a signal can end that.
+  // Returns whether the upgrader is at rest, and only an agent or a signal can end its rest.
   [[nodiscard]] bool waits_for_ever() const;
 
   // Breaks off the upgrader's wait for a deadline. Returns false if it waits for no deadline.
@@ -123,7 +123,7 @@ class Tracer {
  private:
   struct Tracee {
     std::string who{};
-    bool seen = false;    // its first stop was seen
+    bool seen = false;    // the first stop of the process was seen
     bool counts = false;  // true from main's first call on
     bool inside = false;  // a call was entered, and has not returned
     RawCall call{};

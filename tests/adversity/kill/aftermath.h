@@ -19,10 +19,10 @@ class Aftermath {
   struct Party {
     int generation = -1;
     pid_t pid = 0;
-    bool ended = false;  // and not only frozen
+    bool ended = false;  // the party was ended, not only frozen
   };
 
-  // Made before the signal, to know who was there.
+  // Must be made before the signal, since it notes which processes live then.
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
   // Says in words the first thing that is wrong, or "". The versions are those that a restart may
@@ -49,11 +49,11 @@ class Aftermath {
   const Setting setting_;
   const Party victim_;
   pid_t first_agent_ = 0;
-  std::set<pid_t> upgrader_processes_;  // one, but where a wrapper has started it
-  std::set<pid_t> living_;              // agents at the signal
-  std::set<pid_t> playing_;             // of these, who was left to end by itself
+  std::set<pid_t> upgrader_processes_;  // one process, or a wrapper, too
+  std::set<pid_t> living_;              // the agents that lived before the signal
+  std::set<pid_t> playing_;             // those of living_ that nobody had killed
   const Agent* active_ = nullptr;
-  bool released_ = false;  // the candidate
+  bool released_ = false;  // the candidate has been released
   End end_{};
 };
 

@@ -18,7 +18,7 @@ struct Faults {
   unsigned lost_requests = 0;
   unsigned lost_answers = 0;
   unsigned late_requests = 0;  // requests that arrive after the client has given up
-  unsigned cut_watches = 0;    // of the watches that have something to tell
+  unsigned cut_watches = 0;    // counted among the watches that have something to tell
 };
 
 class FakeStore : public Store {

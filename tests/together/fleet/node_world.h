@@ -89,8 +89,7 @@ class NodeWorld {
   bool over_ = false;
 
   // The upgrader's state, which outlives fleet-agent.
-  std::map<std::string, int>
-      done_;  // how often each was prepared, begun, committed, told to go back
+  std::map<std::string, int> done_;  // how often each deed was done, such as `prepare ID`
   std::string on_trial_;
   bool handing_over_ = false;
   bool activated_ = false;

@@ -79,10 +79,10 @@ class Process {
   std::unique_ptr<AgentDouble> agent;
 
   std::string outbox;            // bytes that were said and have not been written
-  std::size_t said = 0;          // bytes in all
-  std::size_t written = 0;       // bytes in all
-  std::deque<Spoken> spoken;     // not yet told to the supervisor
-  std::size_t told = 0;          // lines told to the supervisor
+  std::size_t said = 0;          // the number of bytes that were said so far
+  std::size_t written = 0;       // the number of bytes that were written so far
+  std::deque<Spoken> spoken;     // the lines that were not yet told to the supervisor
+  std::size_t told = 0;          // the number of lines that were told to the supervisor
   std::size_t held_at_look = 0;  // lines that the process had written when the shell began to look
   bool ended_at_look = false;
   std::deque<Order> orders;     // lines that the process has not read yet
@@ -103,7 +103,7 @@ class Process {
   bool confirmed = false;  // it has said `stopped`
   std::optional<std::string> left;
   bool killed = false;    // the supervisor has ordered its end by SIGKILL
-  bool knows_it = false;  // and it has read that
+  bool knows_it = false;  // the process has read its `activate`
   bool buried = false;    // its exit has been reported
 };
 
