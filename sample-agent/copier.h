@@ -80,7 +80,7 @@ class Copier {
   unsigned format_ = 1;
   std::uint64_t next_ = 1;
   Position saved_;
-  std::uint64_t files_begun_ = 0;            // at the last save
+  std::uint64_t files_begun_ = 0;            // follower_.files_begun() at the last save
   std::optional<std::string> durable_text_;  // the content of the position file
   std::vector<std::string> reports_;
 };

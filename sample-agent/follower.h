@@ -39,7 +39,7 @@ class Follower {
   // Returns how often a file was begun, or begun again since it was cut.
   [[nodiscard]] std::uint64_t files_begun() const { return files_begun_; }
 
-  // Returns nothing before any file was opened.
+  // Returns the followed file, or nothing before any file was opened.
   [[nodiscard]] std::optional<FileId> file() const;
 
   // Writes the place of the next line into the position: input, offset and mark.

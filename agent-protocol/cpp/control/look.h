@@ -16,7 +16,7 @@ struct Look {
   std::optional<Status> previous;
   bool directory_there = true;
   Hearing hearing = Hearing::listens;
-  int error_number = 0;  // of reading the status, if there is no status
+  int error_number = 0;  // the errno of reading the status, if there is no status
   std::string trouble;   // the reason why there is no status
 };
 
