@@ -127,8 +127,8 @@ export class Session {
     return this.#whyNotKnown(id);
   }
 
-  // Handles a message that the program says: `word` is its type. whyNot() must allow it; if it does
-  // not (alone), nothing happens.
+  // Handles a message that the program says: `word` is its type. If whyNot() does not allow the
+  // message, as may be without an upgrader, nothing happens.
   say(word, id = '') {
     if (this.whyNot(word, id)) return [];
     const actions = this.#said(word, id);

@@ -46,7 +46,7 @@ pub enum Event {
         role: Role,
         previous_version: Option<String>,
         failure: Option<Failure>,
-        /// Send a heartbeat at least every half of this.
+        /// The longest time between two heartbeats. Send one at least every half of this time.
         watchdog: Option<Duration>,
     },
     /// The work is yours, now. If `clean` is false, recover as after a crash. A fallback that was
