@@ -65,8 +65,8 @@ Bound bind_port(int port) {
   return bound;
 }
 
-// Chooses the ports of the last time, or others if these are taken. All are held until all are
-// known.
+// Chooses the ports of the last start of this cell, and a free port in place of each that is taken.
+// Each port stays bound until all are chosen, so that no two are the same.
 std::string choose_ports(fleet::DevTerms& terms) {
   const std::string path = terms.directory + "/ports";
   const fleet::DevPorts before = fleet::ports_in(content_of_file(path));

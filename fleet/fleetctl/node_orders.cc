@@ -111,8 +111,8 @@ int order_node(const Options& options, Asker& asker) {
     say(options.node + ": " + command.id);
     status = wait_for_answer(options, asker, command.id);
   }
-  // The order is over: the end of its lease erases its records, and none that others have written
-  // since.
+  // The order is over. The end of its lease erases the records of this order, and no record that
+  // others have written since.
   asker.end_lease(id);
   return status;
 }

@@ -117,7 +117,8 @@ void Conversation::time_is_up() {
   }
 }
 
-// Leaves early. A rehearsal is left by its cancel, which must not be lost.
+// Ends the command early. Before a rehearsal ends, its candidate is cancelled, and the cancel must
+// not be lost.
 void Conversation::leave(const Finish& last) {
   if (state_.stage == Stage::asking && !state_.sent) {
     finish(last.status, last.text + ": nothing was sent");

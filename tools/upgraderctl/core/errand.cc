@@ -143,8 +143,8 @@ Request deed_request(const Options& options, const std::string& name, const std:
   return RollbackRequest{name, id, options.reason};
 }
 
-// Ends a command without ID if the status has no upgrade. If the status may be out of date, that is
-// not known.
+// Ends a command without ID if the status has no upgrade. If the status may be out of date, the
+// words say that it is not known whether an upgrade is under way.
 NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
   if (is_behind(seen.hearing)) {
     return {exit_unknown, std::string(name_of(options.command)) +
