@@ -12,7 +12,8 @@ namespace {
 // neither by their names nor by their tags.
 void keep_tests_of(const std::string& file) {
   const auto& all = Catch::getRegistryHub().getTestCaseRegistry().getAllTests();
-  // No list but Catch2's own can be asked for, and it is not const.
+  // Catch2 gives out only a reference to its own list. The list is const only for its users, so
+  // that the cast is allowed.
   std::erase_if(const_cast<std::vector<Catch::TestCase>&>(all), [&](const Catch::TestCase& test) {
     return std::filesystem::path(test.lineInfo.file).stem() != file;
   });

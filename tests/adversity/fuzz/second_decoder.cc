@@ -305,8 +305,8 @@ bool is_word(const Json& object, std::string_view name, std::string_view text) {
   return found.value != nullptr && found.value->text == text;
 }
 
-// The page's rules for several members of a message together: returns the one that is broken, or
-// an empty text.
+// Returns which of the page's rules for several members together the message breaks, or an empty
+// text.
 std::string broken_together(const Json& object, std::string_view type) {
   if (type == "upgrade" && is_word(object, "gate", "confirm") &&
       is_word(object, "mode", "sequential")) {

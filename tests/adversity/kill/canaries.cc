@@ -11,8 +11,8 @@ namespace {
 // The time limit for waits that must fail.
 constexpr auto patience = std::chrono::seconds(3);
 
-// The names of points that the real upgrader passes. In the last one, no step has the name that it
-// gives.
+// The names of points at which the real upgrader does nothing wrong. The last name has a step,
+// `after-upgrader-writes-nonsense`, that does not exist.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
 constexpr const char* with_the_lock =

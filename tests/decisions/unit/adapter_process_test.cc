@@ -30,7 +30,7 @@ ChildSetting with_adapter(const std::string& path = "/bin/sh") {
           .adapter = program_of(path, {"-c", echo})};
 }
 
-// Starts that shell, and kills and reaps it when the test is over.
+// Starts a program by the adapter of the setting, and kills and reaps the adapter at the end.
 class Adapter {
  public:
   Adapter(const Program& program, const ChildSetting& setting) {

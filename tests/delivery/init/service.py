@@ -22,7 +22,7 @@ EVENTS = STATE + "/events"
 PREVIOUS = STATE + "/previous"
 STATUS = "/run/upgrader/sample-agent/status.json"
 STARTS = STATE + "/starts"
-# In a directory where the agent does not look for newer releases.
+# Releases in a directory where the agent does not look for newer ones.
 BROKEN = "/opt/sample-agent/broken"
 UNTRIED = "/opt/sample-agent/untried"
 

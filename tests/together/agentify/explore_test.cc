@@ -284,8 +284,8 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// Returns the next event once the upgrader wants the end: the daemon ends only by SIGKILL, the
-// keeper answers, and the check ends.
+// Returns the event that comes next on the shortest way to agentify's end, after the upgrader has
+// asked for that: the check ends, the keeper answers, and the daemon ends only by SIGKILL.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {

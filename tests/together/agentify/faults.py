@@ -130,8 +130,8 @@ def points():
     most = {}
     for (name, _), count in counts.items():
         most[name] = max(most.get(name, 0), count)
-    # Chooses at least one call of every kind. Its first chosen call is not always the first that
-    # the program makes.
+    # Chooses every STEP-th call of each kind, and at least one. The first chosen call differs from
+    # kind to kind.
     chosen = []
     for kind, name in enumerate(sorted(most)):
         first = kind % min(STEP, most[name])

@@ -139,7 +139,7 @@ TEST_CASE("a head that never ends, and a body that never ends, end the connectio
     bench.pass(seconds(4));
     bench.until("its end", [&] { return client.is_shut(); });
 
-    // A connection whose request has arrived waits for its answer.
+    // The other connection is kept: its request has arrived, and it waits for the answer.
     CHECK_FALSE(other.is_shut());
     bench.server->answer(bench.asked.front(), {.body = "here"});
     bench.until("the answer", [&] { return other.heard().ends_with("here"); });
