@@ -66,7 +66,7 @@ class RolloutDecider {
   std::optional<What> go_back_unjudged(const Ids& ready);
   [[nodiscard]] Ms judged_by() const;
   [[nodiscard]] std::string why_abort() const;
-  // Returns why a rollout is aborted of which a batch is missing.
+  // Returns the reason to abort a rollout if the record of its batch is missing.
   [[nodiscard]] std::string no_batch() const;
   What begin_abort(const std::string& why);
   What abort();

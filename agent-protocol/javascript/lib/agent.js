@@ -83,7 +83,7 @@ export class Agent {
       this.#pipes.input.on('data', (bytes) => this.#read(bytes));
       this.#pipes.input.on('close', () => this.#perform(this.#session.inputEnded()));
       this.#pipes.input.on('error', () => {}); // the event 'close' follows
-      // The end of input says that nobody reads the output.
+      // An error of the output needs no action: the end of input says that the upgrader has gone.
       this.#pipes.output.on('error', () => {});
       cleanEnvironment();
       mark.leave();

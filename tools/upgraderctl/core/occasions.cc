@@ -46,8 +46,8 @@ const char* name_of(Occasion occasion) {
 }  // namespace
 
 void Occasions::looked(const Look& look, Duration now) {
-  // If the status cannot be read, the time that an agent has been active begins anew at the next
-  // status that can be read.
+  // An agent counts as active only from the next status that can be read: nobody knows what happens
+  // until then.
   if (!look.status) {
     active_since_.reset();
     active_.clear();
