@@ -27,8 +27,8 @@ class Watcher {
   // Returns whether an agent's `activate` has been written whole and the agent has not ended.
   [[nodiscard]] bool anyone_active() const { return active() != 0; }
 
-  // Moves the account to an instant at which no deadline has passed except this agent's (0: none at
-  // all).
+  // Moves the account to an instant at which the deadlines of this agent have passed, and no
+  // others. If `generation` is 0, none has passed.
   void let_time_pass(Generation generation);
 
   // Renumbers the generations that still matter, in the same order.

@@ -259,7 +259,7 @@ bool MapGuide::close_input(Process& process, const Agent& agent) {
   return true;
 }
 
-// Returns true if closing either of the agent's pipes leads to the same place.
+// Returns true if it makes no difference for the map which of its two pipes the agent closes.
 bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   const Event closes_input =
       test::class_for(test::speaker_of(closes_output), EventKind::closes_input);
