@@ -30,7 +30,8 @@ inline constexpr std::int64_t judge_seen_min = 80;
 enum class Verdict { well, worse, not_known };
 [[nodiscard]] std::string_view text_of(Verdict verdict);
 
-// The counts of the two cohorts, and the evidence.
+// The numbers that the judge compares: how many nodes with the new version have failed, how many of
+// the control, which has the old one, and the evidence that the new ones fail more often.
 struct Compared {
   CohortCount fresh = {};
   CohortCount control = {};

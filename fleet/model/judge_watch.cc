@@ -307,7 +307,8 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
 bool JudgeWatch::is_news(Ms now) const {
   if (found_.fresh + found_.control == 0 && failed_.empty() && !written_) return false;
   RolloutJudge before = written_.value_or(RolloutJudge{});
-  // The rates in the words change all the time; they are written only together with other news.
+  // The words contain rates, which change all the time. A change of the words alone is no news, so
+  // the comparison leaves them out.
   before.words = found_.words;
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)

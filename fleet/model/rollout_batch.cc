@@ -7,7 +7,7 @@
 namespace fleet {
 namespace {
 
-// Returns the end of a node in an undo, or no value if it has none yet. A node that cannot go back
+// Returns how the undo of a node has ended, or no value if it goes on. A node that cannot go back
 // keeps the version, and its record says why.
 std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
   switch (node.stand.what) {

@@ -40,8 +40,8 @@ class RolloutWriter {
   // another wish since.
   void end(const NodeEnding& ending);
 
-  // Refuses the cell's wish for this version, if there is one: it moves nobody until a person
-  // orders it anew.
+  // Called when a rollout is undone. If the rollout's version is the one that the whole fleet is to
+  // run, marks that wish as refused: it moves no node until a person orders it anew.
   void refuse_wish();
 
   // Writes the present findings of the judge.
