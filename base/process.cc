@@ -172,8 +172,9 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   const pid_t pid = make_child(program, vectors, pipes, passed);
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
-  // The child's exec has woken us, usually on its own processor, and is not finished: unless we
-  // yield, the program can begin only when we sleep.
+  // The kernel wakes us in the middle of the child's exec, usually on the child's processor. The
+  // exec needs that processor for its second half, so we yield it; otherwise the program would
+  // begin only when we sleep.
   std::this_thread::yield();
   pipes.report.write.reset();
   if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {

@@ -64,7 +64,8 @@ void serialize(Archive& archive, UpgradeRequest& request) {
   serialize(archive, request.terms);
 }
 
-// Writes the members of all other requests: some name an upgrade, some have a reason.
+// Writes the members of a request that is not `upgrade`, such as `cancel`: some name an upgrade,
+// some have a reason.
 template <class Archive, class Other>
 requires std::is_constructible_v<Request, Other>
 void serialize(Archive& archive, Other& request) {

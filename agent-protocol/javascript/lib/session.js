@@ -166,7 +166,8 @@ export class Session {
         if (!this.stopOrdered) return [];
         break;
       case 'extend':
-        // A stop that the upgrader did not request has no deadline, so nothing is sent.
+        // If the upgrader did not request this stop, no deadline is running, so no `extend` is
+        // sent.
         if (this.life === 'stopping' && this.ordered === null) return [];
         break;
       default: // healthy, heartbeat and status change nothing
