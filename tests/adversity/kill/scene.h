@@ -60,7 +60,8 @@ class Scene {
   bool start();
   void let_upgrader_go() const;
 
-  // Handles all messages that have come; waits up to a millisecond for one.
+  // Handles all messages that have come, from agents and from the init; waits up to `timeout_ms`
+  // for one.
   void pump(Tracer& tracer, int timeout_ms);
   bool wait_until(Tracer& tracer, const std::function<bool()>& condition);
 

@@ -88,8 +88,8 @@ class Teller {
     return class_of(supervisor_.state(), event, now_) == usual;
   }
 
-  // Returns the outcome with the errno that a scenario has: the walk knows only EIO, but a
-  // scenario's failed start has EAGAIN.
+  // Returns the outcome with the errno that a scenario would have: in the exploration every failure
+  // has EIO, in a scenario a failed start has EAGAIN.
   static Event as_named(Event outcome, Pending pending) {
     auto& its = std::get<Outcome>(outcome);
     const bool spawn_fails = pending == Pending::spawn && its.refused && !its.not_executable;

@@ -24,8 +24,9 @@ class Director {
  public:
   Director(Machine& machine, Guide* guide);
 
-  // Takes the next step of the play. Must be called when nothing is ready and nothing is due.
-  // Returns true if something has been done.
+  // Takes the run's next step: what the guide does, the end of the faults, a step of one agent, the
+  // good upgrade, or the stop. Must be called when nothing is ready and nothing is due. Returns
+  // false if there was nothing to do.
   bool act(const Supervisor* supervisor);
   // Counts an event. Must be called after each one.
   void count_event(const Supervisor& supervisor);

@@ -377,7 +377,8 @@ void Judge::see_reason(const Process& process, const Activate& activate) {
   }
 }
 
-// S9: checks that a standby is killed in the step of the commit.
+// Checks a part of rule S9 of tests/INVARIANTS.md: when the new version has passed its trial, the
+// standby, which would have replaced it, is killed in the same step.
 void Judge::check_standbys() {
   for (const auto& process : machine_.processes()) {
     const bool stands_by = process->is_fallback && !process->promised && !process->killed;
