@@ -124,7 +124,8 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    // The upgrade leads from the failed executable, which was checked last, to the one before it.
+    // A way back at boot (--previous) leads from the executable that failed, which was checked
+    // last, to the previous one: the other way round than an upgrade.
     if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);
@@ -148,8 +149,8 @@ void Chronicle::note_agent(const Agent& agent, const Stamp& now) {
   if (activated_now) past->activated = now;
   if (!upgrade_) return;
   if (activated_now) {
-    // If the fallback is activated after the candidate has failed, the measured gap is the one
-    // before the fallback.
+    // An upgrade that fails on trial has two gaps without an active agent. The later one, before
+    // the fallback, replaces the earlier one.
     upgrade_->span(Span::gap) = not_measured;
     upgrade_->measure(Span::gap, vacant_since_, now);
   }

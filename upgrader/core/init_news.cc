@@ -17,8 +17,9 @@ std::string name_of(const Agent& agent) {
   return "{} (generation {})"_with(*agent.version, agent.generation);
 }
 
-// Returns true if the agent is active and, if it has the feature readiness, has said `healthy`. A
-// candidate need not: the end of its upgrade says whether it works.
+// Returns true if the agent is active and, if it has the feature readiness, has said `healthy`. An
+// agent that began as a candidate is ready without that: the end of its upgrade says whether it
+// works.
 bool is_ready(const Agent& agent) {
   return agent.activated && (agent.works || agent.role == Role::candidate);
 }
@@ -90,7 +91,8 @@ std::optional<InitWait> wait_of(const State& state) {
   const bool is_way_back = state.upgrade && state.upgrade->boot;
   const bool at_boot = agent.role == Role::first || is_way_back;
   if (!at_boot || agent.terminated || agent.activate_waits) return std::nullopt;
-  // Init's time limit began with the first agent, which may have used all of it.
+  // On the way back at boot, init is asked for more time in any case: its limit for the service's
+  // start has run since the first agent's start, and that agent may have used all of it.
   return InitWait{InitWait::What::ready, agent.generation, *deadline, extended || is_way_back};
 }
 

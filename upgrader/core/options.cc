@@ -135,7 +135,8 @@ Complaint set_option(const Argument& argument, Options& options) {
       "no such option; one of the adapter's is given as --adapter={}"_with(argument.whole));
 }
 
-// Returns a fault of options that are valid only without each other, or with another.
+// Returns the fault if an option needs another one that is not given, or excludes one that is
+// given.
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) {
     return "--lock-timeout: needs --lock=FILE";

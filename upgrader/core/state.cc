@@ -20,7 +20,8 @@ Phase phase_of_upgrade(const State& state) {
 }
 
 std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
-  // The deadline of a killed agent is only the time of the next line in the log.
+  // For a killed agent, `deadline` only says when the log is next told that it has not exited yet:
+  // it is not a deadline of the agent's.
   if (!agent || agent->killed) return std::nullopt;
   return agent->deadline;
 }
@@ -31,7 +32,8 @@ Phase phase_of(const State& state) {
   if (state.ended) return Phase::ended;
   if (state.shutdown || state.quit || state.exit_with) return Phase::shutting_down;
   if (state.upgrade) return phase_of_upgrade(state);
-  // The candidate is the standby of a committed upgrade.
+  // No upgrade is under way, so this candidate is the standby of an upgrade that has been
+  // committed. It has been killed, and its exit is awaited.
   if (state.candidate) return Phase::abandoning;
   return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
 }

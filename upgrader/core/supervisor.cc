@@ -254,7 +254,8 @@ class Step {
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
     if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
-    // If it had not failed, the line about the failure says that the agent stays active, and why.
+    // Logged only if the upgrade had failed before this `cancel`. Otherwise the line about the
+    // failure, which fail_upgrade() causes, says that the agent stays active, and why.
     const bool had_failed = state_.upgrade->failure.has_value();
     if (agent.told && had_failed) {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
@@ -444,7 +445,8 @@ class Step {
   void open_gate() {
     state_.upgrade->waits_for_confirm = false;
     state_.upgrade->deadline.reset();
-    // The candidate fails as soon as its close grace is over.
+    // A candidate that has closed a pipe gets no work: it fails when its time to exit after that
+    // (the close grace) is over.
     if (has_closed(*state_.candidate)) return;
     pass_gate();
   }
@@ -597,7 +599,8 @@ class Step {
       order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
       return;
     }
-    // The candidate fails as soon as its exit is seen, or its close grace is over.
+    // A candidate that has closed a pipe gets no work: it fails when its exit is seen, or its time
+    // to exit after that (the close grace) is over.
     if (has_closed(*state_.candidate)) return;
     activate_candidate();
   }
@@ -871,7 +874,8 @@ class Step {
     send(*state_.incumbent, agent_protocol::UpgradeFailed{*upgrade.failure});
   }
 
-  // Returns true if AGENT's link may name the requested program, which is not committed.
+  // Returns true if AGENT's link may name the program of an upgrade that is not committed yet, so
+  // that it has to be put back if that upgrade fails.
   bool owes_link() const { return policy_.relink && state_.upgrade && state_.upgrade->names_agent; }
 
   void restore_link_for_signal() {
@@ -932,8 +936,9 @@ class Step {
     end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));
   }
 
-  // Begins to wait, from the activation of the agent. Until it has been active for the trial's
-  // time, the executable that AGENT's link names counts as started in vain.
+  // Called when an agent is activated: begins to wait for the time of a trial. Only an agent that
+  // stays active for so long shows that its start was a success. Until then --attempts counts the
+  // start as one in vain.
   void await_lasting() {
     if (!policy_.previous && !policy_.attempts) return;
     if (state_.attempts_done) return;
@@ -1187,8 +1192,8 @@ class Step {
     if (state_.upgrade) end_upgrade_for_shutdown();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
     if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
-    // Both actions sync files, so they come only now: a slow disk must not take any of the time
-    // that the agent has for its stop.
+    // These two actions sync files, so they come after the agent has been told to stop: a slow disk
+    // must not take any of the time that the agent has for its stop.
     if (puts_link_back) actions_.emplace_back(RestoreLink{});
     if (!state_.attempts_done) forget_attempts();
     exit_if_alone();

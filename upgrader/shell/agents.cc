@@ -14,8 +14,9 @@
 namespace upgrader {
 namespace {
 
-// Messages that may be lost to an agent that sends without reading: it can repeat the request.
-// Orders and the endings of upgrades that were under way are never lost.
+// Returns true for messages that may be dropped if the agent sends and does not read: answers to a
+// request, which it can repeat. Orders, and the endings of upgrades that were under way, are never
+// dropped.
 bool is_reply(const agent_protocol::UpgraderMessage& message) {
   if (std::holds_alternative<agent_protocol::Error>(message)) return true;
   const auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message);
@@ -136,7 +137,8 @@ Agents::Running* Agents::find(Generation generation) const {
   return nullptr;
 }
 
-// Returns a copy, since reporting an event to one agent may start another.
+// Returns a copy for loops that report events of agents: an event may start another agent, which
+// changes the list of those that run.
 std::vector<Generation> Agents::generations() const {
   std::vector<Generation> all;
   for (const auto& agent : running_)
@@ -147,8 +149,9 @@ std::vector<Generation> Agents::generations() const {
 void Agents::on_readable(Generation generation) {
   Running* agent = find(generation);
   if (agent == nullptr) return;
-  // If the agent has exited, these lines are its last words: a `ready` among them must not stop the
-  // active agent. The exits of other agents are handled in their own order, after their words.
+  // First looks whether this agent has exited. If so, its lines are its last words: a `ready` among
+  // them must not make the upgrader stop the active agent. The exits of other agents are reported
+  // later, each after that agent's last words.
   look_for_end(*agent);
   if (agent->ending) return bury_the_dead({.bytes = look_bytes_max});
   if (!agent->channel.lines().pending() &&

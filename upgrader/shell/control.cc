@@ -128,7 +128,7 @@ void Control::settle(const State& state, Time now) {
 }
 
 std::optional<Time> Control::next_deadline() const {
-  // At once, since lines are left over from the last turn.
+  // Lines have been read that are not handled yet, so this is due at once.
   if (fifo_ && fifo_->pending()) return Time{0};
   const bool retries = deaf_ || fails_ || (fifo_ && !locked_);
   if (retries && last_ && !due_) return *last_ + retry_interval;

@@ -48,7 +48,8 @@ int ControlDirectory::lock() {
   OwnedFd file(::openat(fd, lock_name, O_RDWR | O_CREAT | flags, 0600));
   if (!file && errno == EROFS) file.reset(::openat(fd, lock_name, O_RDONLY | flags));
   if (!file) return errno;
-  // A user who can open the file can lock it. A file from an earlier version may have another mode.
+  // Makes sure that only this user can open the file, since whoever can open it can lock it. A file
+  // that an earlier version has made may have another mode.
   struct stat status {};
   const bool is_ours = ::fstat(file.get(), &status) == 0 && (status.st_mode & 0777) == 0600;
   if (!is_ours && ::fchmod(file.get(), 0600) != 0) return errno;

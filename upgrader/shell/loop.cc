@@ -113,8 +113,8 @@ void Loop::on_timer() {
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
   if (control_) control_->read_backlog();
-  // An agent's messages and exit come first, so a deadline is judged as of the moment before the
-  // look.
+  // The time is taken before agents' messages and exits are looked for. So a deadline counts as
+  // missed only if it had passed by then and what was found does not change it.
   const Time looked = now();
   const auto is_due = [&] {
     const std::optional<Time> deadline = supervisor_.next_deadline();

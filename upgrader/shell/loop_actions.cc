@@ -121,8 +121,9 @@ void Loop::perform(const Relink& relink) {
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return;
   outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
-  // At boot, on a disk that has become read-only, the working agent is kept: stopping it would gain
-  // nothing. The next start finds out again which of the two programs works.
+  // On the way back at boot, if the disk has become read-only, the link cannot be moved to the
+  // previous program, which works. That program's agent is kept: stopping it would gain nothing.
+  // The next start finds out again which of the two programs works.
   if (relink.moves_previous || !link_->is_read_only()) return;
   logbook_.error("{}; it stays as it is, and the agent active"_with(outcome_.refused->reason));
   outcome_.refused.reset();
