@@ -175,8 +175,9 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// Settles the component. If a wish's upgrade is still under way, requests it again under the same
-// name, which the upgrader recognises. If the upgrade has ended, reports its end.
+// Tells the component, once after its start, how the upgrade that an earlier process of fleet-agent
+// has begun for a wish has ended. If it has not ended, the component requests it again under the
+// same name, by which the upgrader recognises it.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
   if (ending == nullptr) return component_.settle("", "");

@@ -235,8 +235,9 @@ void NodeAgent::tell_all(const NodeEvent& event) {
   }
 }
 
-// Begins this program's own component. The upgrader has told this instance how an upgrade ended
-// that an earlier instance began.
+// Begins to upgrade fleet-agent itself, which is a component like any other. If an earlier instance
+// began such an upgrade, the upgrader has told this one whether it is on trial now or how it has
+// ended.
 void NodeAgent::begin_own() {
   if (!unreadable_.empty()) return;
   if (own_.has_begun()) return own_.take(ActiveIs{desk_.active});

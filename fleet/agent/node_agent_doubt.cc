@@ -12,7 +12,8 @@ namespace {
 // The time between two writes of the facts by which the store is recognised.
 constexpr std::chrono::seconds keep_interval{10};
 
-// Returns the record, or an epoch that nobody has accepted if the record cannot be read.
+// Returns the record of the epoch, whose number changes when the store is restored from a snapshot.
+// If the record cannot be read, returns an epoch that nobody has accepted, so that the node halts.
 Epoch read_epoch(const KeyValue* record) {
   if (record == nullptr) return {};
   const auto read = read_record<Epoch>(record->value);

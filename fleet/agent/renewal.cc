@@ -36,7 +36,8 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
-  // Only a store that answers shows that the clock is right.
+  // The clock's time is made durable only while the store answers, which shows that the clock is
+  // right.
   if (desk_.mirror.follows()) tell(clock_.look());
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));

@@ -39,7 +39,8 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Certificates of this file begin a day before they are signed.
+// Returns facts of a certificate that this file has made. Such a certificate is valid from the day
+// before it was signed.
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),
           .issued = seconds(X509_get0_notBefore(certificate)) + day_s,

@@ -53,7 +53,8 @@ agent_protocol::Result<Release> ReleaseDraft::release(std::string_view component
     }
   }
   release.digest = release_digest(release);
-  // A published release is never changed, so its record must be readable for everybody.
+  // Makes sure that everybody will be able to read the record: once published, it can never be
+  // mended.
   const auto read = read_record<Release>(write_record(release));
   if (!read) return agent_protocol::Refusal{"its record " + read.reason()};
   return release;

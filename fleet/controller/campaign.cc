@@ -85,8 +85,8 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
-  // Forgets rests that ended long ago: they say nothing about how long the next driver of the same
-  // run will live.
+  // A run whose driver keeps ending soon gets a longer rest each time. Rests that ended long ago
+  // are forgotten, so that the next rest of such a run is short again.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

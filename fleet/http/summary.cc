@@ -103,7 +103,8 @@ JsonTree summary_of(const CellState& cell) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // This key always has a driver: the controller that writes the history.
+  // The controller that writes the history holds a driver's key, too, all the time. It drives
+  // nothing, so its key is not counted.
   const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
   return tree;

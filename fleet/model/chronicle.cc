@@ -15,8 +15,8 @@ namespace {
 // transaction stays below the limits of the store: in the number of operations, and in bytes, since
 // the texts of an event are limited.
 constexpr std::size_t events_at_once = 50;
-// The most orders that one transaction turns into events. People who may not write events have
-// noted them.
+// The most notes that one transaction turns into events. A person who may order something, but may
+// not write events, leaves a note about the order.
 constexpr std::size_t notes_at_once = 10;
 static_assert(2 * (events_at_once + notes_at_once) < operations_max);
 static_assert((events_at_once + notes_at_once) * (key_bytes_max + 4 * text_bytes_max) <
@@ -157,7 +157,8 @@ void ChronicleTask::take_all(const Reading& reading) {
     take(record);
   }
   for (const auto& [subject, told] : told_) {
-    // An event that tells of a change still to come was written by somebody else.
+    // If an event claims to tell of a change that the store has not seen yet, its number is false:
+    // somebody else has written the event.
     if (told.event.revision <= reading.revision)
       told_until = std::max(told_until, told.event.revision);
   }

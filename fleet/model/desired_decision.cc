@@ -105,9 +105,10 @@ class DesiredDecider {
 
   // ---- cut over
 
-  // Returns the successor of the old instance, if everything that this controller has seen itself
-  // speaks for it: an instance of fleet-agent, or for another component the one that waits at its
-  // gate.
+  // Returns whom the old instance may make room for, or a null pointer if nobody is known to be
+  // fit: the new instance of fleet-agent, or for another component the version that waits at its
+  // gate. It must be of the wished version, and this controller itself must have seen it ready for
+  // long enough.
   [[nodiscard]] const std::string* successor(const std::string& id, const DesiredNode& node) const {
     const std::string_view wanted = without_build(node.desired.record.version);
     if (view_.component() != own_component) {

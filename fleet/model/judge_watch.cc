@@ -22,8 +22,8 @@ bool runs_new(const NodeSight& sight) {
          sight.node.stage == NodeStage::confirmed;
 }
 
-// Returns how much has been seen of the batch's soak: its nodes that have neither soaked nor ended,
-// and the time.
+// Returns whether the batch's soak is over, how much of its time was seen, and, if it is over,
+// which nodes have neither soaked nor ended.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {
@@ -170,7 +170,9 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // A node with the new version that is silent already was heard when it began to run that version.
+  // A silent node is compared only when it is heard again, since nothing is known about it. A node
+  // of the new version is compared even if it is silent already: it was heard when it began to run
+  // that version.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;
@@ -217,8 +219,9 @@ void JudgeWatch::look_at_parts(Ms now) {
 
 // ---- the part of the soak that is seen
 
-// Adds up how much of the soak is seen. A node that has soaked since the last look may have done so
-// at the very end of that time.
+// Adds up how much of the soak is seen: the time since the last look, for each node that soaks and
+// is not silent. For a node whose soak has ended since the last look, that time counts, too, since
+// the soak may have ended just now.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (std::exchange(found_.batch, view.rollout->batch) != view.rollout->batch) {
     found_.seen_ms = 0;

@@ -160,7 +160,8 @@ std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
   }
   std::vector<std::string_view> all(names);
   const auto place = all.insert(all.begin() + (all.empty() ? 0 : 1), std::string_view(digits));
-  // Any number is allowed here; the names beside it come from this program.
+  // The names must be allowed in a key, since they come from this program. The number may be too
+  // large for its place, so the check is made with another number instead.
   constexpr std::string_view some_number = "000000000000";
   static_assert(some_number.size() == event_digits);
   *place = some_number;

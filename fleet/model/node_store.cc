@@ -86,7 +86,8 @@ void NodeCommander::take(const ReportEnded& event) {
     reported_ = reporting_progress_;
     reported_answer_ = reporting_answer_;
   } else {
-    // If the store refused the report, another instance is active, and news of that will come.
+    // The report may not be written, so it is sent again later. If the store refused it because
+    // another instance is active by now, news of that will come before.
     report_at_ = now_ + ask_again_ms;
   }
 }

@@ -67,7 +67,8 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const Notified before = read ? read.value() : Notified{};
   const auto last = static_cast<std::int64_t>(last_event(records));
   if (before.webhook != webhook) {
-    // Events from the time before the webhook was set are not sent to it.
+    // The webhook is a new one. Notes the present last event, since events from the time before the
+    // webhook was set are not sent to it.
     under_way_ = true;
     done_ = 0;
     return noted(found, {last, webhook});

@@ -58,7 +58,7 @@ class PlanDecider {
     const auto found = view_.members.find(id);
     return found == view_.members.end() ? MemberSight{} : found->second;
   }
-  // Returns the members that do not wait at this step or a later one.
+  // Returns the members that have not come to this step yet.
   [[nodiscard]] std::vector<std::string> those_before(std::int64_t at) const {
     std::vector<std::string> behind;
     for (const std::string& id : view_.ids) {
@@ -173,7 +173,8 @@ class PlanDecider {
     }
     next_.acting = true;
     if (step().migrate && !plan_.component.empty()) put_desired(plan_.version, plan_.digest);
-    // A member that has stopped is not held back, since it would not serve while it waits.
+    // Goes on even if a person has set `stop`: the members have stopped already, and would not
+    // serve while they wait.
     return write("all have stopped for step " + name() + ", and may act");
   }
 

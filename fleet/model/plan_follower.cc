@@ -16,7 +16,8 @@ class Follower {
     if (!sight_.takes_part) return NothingToDo{};
     if (plan_.state == PlanState::running) {
       if (sight_.own_revision == 0 || own_.step == 0) return next(1, "");
-      // The record that the member takes part was written by another version of fleet-agent.
+      // Before the first step, fleet-agent may have been upgraded. Then the member writes again
+      // that it takes part, with its new version.
       if (plan_.step == 0 && own_.version != facts_.version) return next(1, "");
       if (own_.error || own_.phase == MemberPhase::unknown) return NothingToDo{};
       return run();

@@ -95,7 +95,8 @@ Result<Record> read_record(std::string_view text) {
 template <class Record>
 std::string write_record(const Record& record) {
   Record written = record;
-  // Names were checked before: here put_right() only cuts texts and lists.
+  // put_right() cuts texts and lists that are too long. It can also complain about names, but these
+  // were checked before the record was written.
   static_cast<void>(put_right(written));
   RecordWriter archive;
   archive.write_member("v", std::int64_t{records_version});

@@ -57,8 +57,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
   });
 }
 
-// Takes the nodes into the state: a wish is under way until every node that reports runs its
-// version.
+// Adds to the state what the nodes report: a wish is under way until each of them runs the wished
+// version, and has halted if the upgrade of one of them has failed.
 void take_nodes(const CellRecords& records, const std::string& component,
                 const std::string& desired, WatchState& state) {
   Reading reading;

@@ -43,7 +43,7 @@ void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
   }
 }
 
-// Returns the end of a node that has not answered in time.
+// Returns what is said of a node that has not answered in time.
 Stand late(NodeStage stage) {
   if (stage == NodeStage::preparing) return {Standing::failed, "no answer to prepare"};
   if (stage == NodeStage::applying) {
@@ -76,8 +76,9 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // The first node that was told to apply goes back by itself at that time. So a node that begins
-  // later than one soak before it cannot be confirmed together with the first.
+  // By `soaked_by` all nodes must have soaked: soon afterwards, the first node that was told to
+  // apply goes back by itself if it is not confirmed. A node that has not begun its soak by
+  // `applied_by` will be too late for that.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {
@@ -160,7 +161,7 @@ std::optional<Ms> RolloutBatchNow::first_answer_by() const {
 }
 
 std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node) {
-  // A node whose end is recorded gets another end only by an undo.
+  // If the node's end is recorded already, only an undo can change it.
   if (node.record.undo || is_end(node.record.stage)) return ending_of_undo(node);
   switch (node.stand.what) {
     case Standing::failed:

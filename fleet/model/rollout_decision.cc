@@ -60,8 +60,8 @@ bool RolloutDecider::is_abort_wanted() const {
 
 // ---- writes
 
-// Records the ends of nodes. The end of a confirmed node is recorded only together with the batch's
-// end.
+// Records for each node of the batch how its part in the rollout has ended. For confirmed nodes
+// that is done only with `confirmed_too`, when the whole batch has ended.
 std::optional<What> RolloutDecider::record_endings(bool confirmed_too) {
   RolloutWriter writer(view_, facts_);
   std::string news;

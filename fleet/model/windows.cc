@@ -52,8 +52,8 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   if (why_no_window(window)) return std::nullopt;
   const std::int64_t start = *start_of(window.start);
   const std::int64_t today = day_of(now + zone.offset_at(now));
-  // A window that began on an earlier day may still be open; and each day of the week comes within
-  // a week.
+  // Looks from the earliest day on which a window may have begun that is still open now, up to a
+  // week ahead: each day of the week comes within a week.
   const std::int64_t earliest = today - window.duration_s / day_seconds - 2;
   std::optional<OpenWindow> next;
   for (std::int64_t day = earliest; day <= today + 8; ++day) {

@@ -138,8 +138,8 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // The part before this one is in the same transaction, so the record that this part compares is
-    // not written yet.
+    // Each part compares the record as the part before has written it. Here all parts are in one
+    // transaction, so that record is not written yet, and the compare is dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;

@@ -1,4 +1,5 @@
-// Lists the keys that an order needs, and lets the file for its kind of record decide it.
+// Decides an order: returns the keys that must be read for it, and then passes it to the function
+// for its kind of record: a plan, a rollout, or a record that people set.
 #include <algorithm>
 #include <array>
 #include <utility>
