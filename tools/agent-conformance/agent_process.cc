@@ -88,7 +88,8 @@ bool AgentProcess::make_pipes(const Start& terms) {
   return true;
 }
 
-// Opens the agent's output once more: our own file is non-blocking, while the agent's is not.
+// Opens the writing end of the agent's output once more, for clog(). So our writes do not block,
+// while the agent's own writes do, as in life.
 bool AgentProcess::open_output_writer() {
   const std::string path = "/proc/self/fd/" + std::to_string(child_output_.get());
   ::fcntl(child_output_.get(), F_SETPIPE_SZ, clogged_pipe_bytes);

@@ -199,7 +199,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // Nearly always the process group is empty, which is found out faster than for a session.
+  // Nearly always nothing is left. The kernel says so at once of the process group, whereas for a
+  // session all processes have to be looked at.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

@@ -68,7 +68,7 @@ void Stage::tell_waiting() {
       perform(order);
   }
   tells_ = false;
-  // The loop may wait now, so the timer must be set.
+  // All events are delivered, so the loop may wait now: for news, or for the play's next deadline.
   if (play_ == nullptr || play_->is_over())
     uv_stop(&loop_);
   else

@@ -82,7 +82,8 @@ void Adapter::end_settling() {
   settled_at_.reset();
 }
 
-// Says `healthy` when the time is over, and no answer is awaited that may be a bad one.
+// Says `healthy` when the daemon has lasted for as long as it must. If a health check is under way,
+// its answer is awaited first, since it may be a bad one.
 void Adapter::settle_if_due() {
   if (!settled_at_ || *settled_at_ > now_ || probing_) return;
   end_settling();

@@ -161,7 +161,7 @@ void Keeper::obey(const Order& order) {
 }
 
 void Keeper::try_start() {
-  // If agentify has exited, no daemon is started.
+  // Starts no daemon if agentify has exited meanwhile, which closes its end of the socket.
   pollfd end{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
   const int error = plan_.lock.try_take();

@@ -14,7 +14,7 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// Keepers that have been abandoned and may not have ended yet.
+// The keepers that this process has forked and needs no more, as far as they have not been reaped.
 std::vector<pid_t>& abandoned() {
   static std::vector<pid_t> pids;
   return pids;

@@ -68,7 +68,8 @@ bool Loop::watch_all() {
       look_at_ready_pipe();
     }) && ready_watch_.look_for(0);
   }
-  // A terminal's interrupt reaches agentify only if there is no upgrader.
+  // Ctrl-C at a terminal reaches agentify only if there is no upgrader. An upgrader starts its
+  // agents in sessions of their own, gets the signal itself, and tells them to stop.
   if (good && agent_.alone()) {
     good = interrupt_.begin(loop_, SIGINT, [this] { feed(StopAsked{}); });
   }

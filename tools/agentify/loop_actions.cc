@@ -12,8 +12,8 @@
 
 namespace agentify {
 
-// ---- actions for the upgrader. If the protocol does not allow a message now, it is not needed
-// now, and that is not a failure.
+// ---- messages to the upgrader. The library sends none that the protocol does not allow now. That
+// is no failure, since such a message is not needed, either.
 
 void Loop::perform(const SayReady&) {
   static_cast<void>(agent_.ready());

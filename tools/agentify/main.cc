@@ -186,7 +186,8 @@ int perform(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
-  // The upgrader puts `--` before the daemon, so the daemon's name is never taken for a command.
+  // Under an upgrader the first argument is an option or `--`, which stands before the daemon. So a
+  // daemon that is called `run` is not taken for this command.
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "run") return agentify::perform_run({argv + 2, argv + argc});
   if (command == "doctor") return agentify::perform_doctor({argv + 2, argv + argc});

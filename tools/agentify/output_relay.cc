@@ -66,7 +66,8 @@ void OutputRelay::go_on() {
 
 void OutputRelay::finish() {
   if (!source_) return;
-  // A process that is being killed may refill the pipe, so no more is read than the pipe can hold.
+  // A process that does not know yet that it is killed may go on writing, so no more is read than
+  // the pipe can hold.
   for (std::size_t taken = 0; taken < waiting_bytes_max && take(); taken += relay_piece_bytes)
     pass_on();
   if (!waiting_.empty() && waiting_.back() != '\n') waiting_ += '\n';

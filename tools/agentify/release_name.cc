@@ -5,8 +5,8 @@
 namespace agentify {
 namespace {
 
-// The most names of a path that are looked at: the file, its directory, and those above it as far
-// as a release may reach.
+// The version is looked for in the last names of the program's path: the file's own, and those of
+// the three directories above it, one of which may be the release.
 constexpr std::size_t named_releases_max = 4;
 
 bool is_digit(char byte) {

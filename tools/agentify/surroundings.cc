@@ -78,8 +78,8 @@ std::string keep_free(int number, int first_free) {
   return error == 0 ? "" : name + in_words(upgrader::SystemError{error});
 }
 
-// Returns another descriptor for the same file if `descriptor` has the number `from`, which is
-// meant for the readiness pipe.
+// Returns the descriptor, or, if it has the number `from`, a copy of it at another number. `from`
+// is the number that the readiness pipe must get.
 int moved_away(int descriptor, std::optional<int> from) {
   if (descriptor != from) return descriptor;
   return ::fcntl(descriptor, F_DUPFD_CLOEXEC, upgrader::first_passed_descriptor);

@@ -119,8 +119,8 @@ void Guard::starve(const std::string& why) {
                in_words(terms_.device_timeout)));
 }
 
-// Logs an observation with its consequence. If the device is not armed, there is none, and the log
-// says so.
+// Logs what was seen and what follows from it. As long as the device is not armed nothing can
+// follow, and the log says so instead.
 void Guard::log(const std::string& observation, const std::string& consequence) {
   actions_.emplace_back(
       Log{observation + ": " +

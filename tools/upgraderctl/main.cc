@@ -108,7 +108,8 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;
   const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);
-  // A reader that stops reading has what it wanted; after any other error, output is missing.
+  // If the reader of our output, such as head(1), has gone, it has all that it wanted. After any
+  // other error of a write, output is missing.
   if (!terminal.is_broken() || terminal.error_number() == EPIPE || status != exit_done) {
     return status;
   }

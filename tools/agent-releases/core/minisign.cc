@@ -116,7 +116,8 @@ Result<std::string> verify_signature(std::string_view message, std::string_view 
   const Result<Signature> parsed = parse_signature(text);
   if (!parsed) return parsed.refusal();
   const Signature& signature = parsed.value();
-  // A key's number is not a secret, so two keys may have the same number: all of them are tried.
+  // The number tells which key has signed. But anybody can give a key the number of another one, so
+  // all keys with this number are tried.
   bool known = false;
   for (const PublicKey& key : keys) {
     if (key.number != signature.key_number) continue;

@@ -65,7 +65,7 @@ Outcome check_program(const Found& file) {
                  "with #!"};
 }
 
-// Refuses links and names that would be refused when the archive is unpacked.
+// Refuses a file, directory or link of the tree that would be refused when the archive is unpacked.
 Outcome check_member(const Found& found) {
   const auto path = member_path(found.path);
   if (!path) return Refusal{"the name " + found.path + " " + path.reason()};

@@ -139,8 +139,8 @@ Refusal Download::cut_off(const std::string& url, const std::string& why) const 
 
 Outcome Download::run(const std::string& url) {
   if (const Outcome opened = open(); !opened) return opened;
-  // The server's file may have changed between two partial downloads. If the hash is wrong after
-  // these, fetch the whole file once more.
+  // A file that was fetched in several parts may have a wrong hash because it has changed on the
+  // server between two of them. Then the whole file is fetched once more.
   for (bool first = true;; first = false) {
     if (const Outcome complete = fetch_rest(url); !complete) return complete;
     if (hash_.digits() == manifest_.sha256) return std::monostate{};

@@ -34,8 +34,8 @@ void Follower::Work::report_once(const std::string& text) {
   if (std::exchange(reported_, text) != text) agent_.report(text);
 }
 
-// Begins to look for releases. That this agent works is recorded as the ending of the upgrade to
-// it.
+// Begins to look for releases. Called when this agent has proved that it works. If the ledger's
+// last entry on its version says `trying`, the upgrade to it is recorded as committed.
 void Follower::Work::begin() {
   has_begun_ = true;
   next_look_ = Clock::now();

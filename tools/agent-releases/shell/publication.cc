@@ -65,7 +65,8 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
     versions.there.push_back(release.version);
     added = std::max(added, std::optional(release.added));
   }
-  // If this very release exists already, the other releases do not matter, since nothing is added.
+  // If a release of this version exists already, nothing is added. So it does not matter either
+  // whether the version is older than others that are there.
   const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
   return Circumstances{.name = store.name(),

@@ -128,7 +128,8 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   const auto manifest = has_manifest ? parse_manifest(*text.value()) : Result<Manifest>(Refusal{});
   const bool fits = manifest && manifest.value().version == version &&
                     (manifest.value().kind == Kind::tar) == release.is_directory;
-  // Without a manifest, the program to start is unknown.
+  // Only the manifest tells which program of a directory is started. So a directory without a
+  // manifest that fits is no release.
   if (release.is_directory && !fits) return std::optional<Release>{};
   if (!fits) return std::optional(std::move(release));
   for (const std::string_view ending : {manifest_ending, signature_ending}) {

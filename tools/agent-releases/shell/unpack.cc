@@ -229,7 +229,8 @@ Outcome Unpacking::take_all() {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(reader_, &entry);
     if (result == ARCHIVE_EOF) return std::monostate{};
-    // For ARCHIVE_RETRY, too: reading on would skip the damaged part.
+    // ARCHIVE_RETRY means that libarchive could go on behind a damaged part. The archive is refused
+    // then, too.
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return broken();
     if (++members_ > members_max) return Refusal{"the archive has more than 100,000 entries"};
     if (const Outcome taken = take(entry); !taken) return taken;

@@ -52,7 +52,8 @@ bool belongs_to_caller(const std::string& path) {
 
 std::variant<std::string, NoPlace> find_directory(const std::string& name, bool make) {
   std::string base = system_base;
-  // A service file of a daemon with a user of its own makes this directory before the start.
+  // If the daemon has a user of its own, the service file has made this directory for that user,
+  // who could not make it in /run.
   if (belongs_to_caller(base + "/" + name)) return base + "/" + name;
   if (::geteuid() != 0) {
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");

@@ -115,7 +115,8 @@ std::vector<std::string> run_words(const Unit& unit, const std::vector<std::stri
   for (const std::string& option : launch.upgrader)
     words.push_back("--upgrader=" + option);
   words.insert(words.end(), launch.adapter.begin(), launch.adapter.end());
-  // The journal keeps the last words already.
+  // Under systemd, the journal already keeps the last lines that a daemon has written, so no file
+  // is made of them.
   if (unit.init == InitSystem::systemd && !holds_option(launch.adapter, "--last-words")) {
     words.push_back("--last-words=none");
   }
@@ -132,8 +133,8 @@ std::string over_lines(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     const std::string shown = quoted(word);
     const bool begins = text.empty();
-    // `run` must be on the line of the program, and the daemon with its arguments on the line of
-    // `--`.
+    // Breaks the command line into lines: before a word that does not fit any more, and before
+    // `--`, so that the daemon stands on a line of its own.
     if (!begins && (column + shown.size() + 1 > columns_max || word == "--")) {
       text += " \\\n  ";
       column = 2;

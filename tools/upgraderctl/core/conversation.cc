@@ -67,8 +67,8 @@ void Conversation::take(const Looked& looked) {
     examine(*look.previous, looked.wall);
   }
   if (is_finished()) return;
-  // The status of another upgrader, or our upgrader's status as the previous one, means that our
-  // upgrader has ended.
+  // Our upgrader has ended if status.json is another upgrader's by now, or if only previous.json is
+  // ours.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));
     return;
@@ -218,9 +218,10 @@ void Conversation::examine_upgrade(const Status& own) {
   }
 }
 
-// Notes that our answer may have been pushed out. If so many other answers have come after ours,
-// ours may have come and gone between two looks. The upgrader then no longer knows the request by
-// its name, and would take it for another one. It still knows an upgrade by its id.
+// Notes whether our answer may have been pushed out of the status, which keeps only the last
+// answers: if none of them was there before our request, ours may have come and gone between two
+// looks. The upgrader then no longer knows the request by its name, and would obey it a second time
+// if it was sent again. It still knows an upgrade by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

@@ -69,9 +69,9 @@ void Conversation::finish_by_end(const Status& own) {
   }
 }
 
-// Ends the conversation: the upgrader no longer runs, and its status has no `ended`. If
-// `seen_last`, that status was its last one. Otherwise a later upgrader has replaced the status
-// that it may have written after it.
+// Ends the conversation with an upgrader that no longer runs, and of whose end no status that we
+// have read tells. If `seen_last`, we have read its last status, so it was killed. Otherwise it may
+// have written one more, which a later upgrader has replaced.
 void Conversation::finish_without_word(bool seen_last) {
   const std::string gone =
       "the upgrader (" + life_name(errand_.life) +

@@ -17,7 +17,8 @@ using Goal = Errand::Goal;
 // after this.
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
-// Makes the part that all errands have in common.
+// Makes an errand (what a command wants of an upgrader) with the members that are the same for all
+// commands.
 Errand errand_with(Goal goal, const Options& options, const Seen& seen) {
   const Status& status = seen.status;
   const std::string& command = seen.command;

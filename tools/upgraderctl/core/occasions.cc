@@ -46,8 +46,8 @@ const char* name_of(Occasion occasion) {
 }  // namespace
 
 void Occasions::looked(const Look& look, Duration now) {
-  // An agent counts as active only from the next status that can be read: nobody knows what happens
-  // until then.
+  // While the status cannot be read, nobody knows what happens. So the time for which an agent has
+  // been active counts anew from the next status that can be read.
   if (!look.status) {
     active_since_.reset();
     active_.clear();
@@ -55,8 +55,8 @@ void Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // The previous upgrader may have committed the agent that runs now; that is no reason to call it
-  // good.
+  // Endings that the previous upgrader has written are new to us, too. Not so for the occasion
+  // `good`: only an agent that this upgrader has kept active for long enough is called good.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);

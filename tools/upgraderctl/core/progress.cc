@@ -41,7 +41,8 @@ std::string activated_text(const Status& status) {
   return active + " is active, on trial for " + show_duration(Duration{*status.upgrade->trial_ms});
 }
 
-// Returns true for phases that no step of the upgrade shows.
+// Returns true for phases in which an upgrade is undone or the upgrader ends. They are not among
+// the steps that are shown of an upgrade, so each gets a line of its own.
 bool is_told_by_itself(const std::string& phase) {
   return phase == "replacing" || phase == "abandoning" || phase == "rolling_back" ||
          phase == "falling_back" || phase == "shutting_down";

@@ -155,7 +155,8 @@ std::string outcome_clause(const Ending& ending) {
 std::string ending_sentence(const Ending& ending) {
   const std::string outcome = outcome_clause(ending);
   const std::string reason = shown(ending.reason);
-  // The upgrader's own reason may begin with the same words: "cancelled by the control directory".
+  // The reason may begin with the words of the outcome, such as "cancelled by the control
+  // directory" with "cancelled": then they are not said twice.
   std::string sentence = reason.starts_with(outcome) ? reason : joined(outcome, ": ", reason);
   if (ending.outcome == "committed") sentence += "; " + side_name(ending.to) + " is active";
   if (ending.outcome == "kept") sentence += "; " + side_name(ending.from) + " stayed active";

@@ -5,7 +5,8 @@
 namespace upgraderctl {
 namespace {
 
-// Smaller differences are ignored: clocks are adjusted all the time, and a start is measured twice.
+// Smaller differences do not count as a clock that somebody has set: clocks are adjusted a little
+// all the time, and the two measured times of the upgrader's start differ a little anyway.
 constexpr std::chrono::seconds tolerance{2};
 
 class Correction {
@@ -40,7 +41,8 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // A deadline is in the future, so it is judged by the clock by which its phase began.
+  // Other times are corrected if they lie before the clock was set. A deadline lies ahead, so it is
+  // corrected if the phase to which it belongs began before that.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);

@@ -25,8 +25,8 @@
 namespace upgraderctl {
 namespace {
 
-// The time to wait for the status of an upgrader that takes requests: it has just written it, or
-// cannot.
+// The time to wait for a status that belongs to the upgrader that reads the FIFO. It writes one as
+// soon as it has opened the FIFO, unless it cannot.
 constexpr Duration meeting_longest{5'000};
 constexpr Duration meeting_pause{50};
 

@@ -96,8 +96,8 @@ Finish Runner::run() {
   return *finish_;
 }
 
-// Looks at the directory. First checks whether the FIFO still has a reader: if not, the last status
-// of that upgrader is then read after it.
+// Looks at the directory: first whether the FIFO still has a reader, and then at the status. So if
+// the reader has gone, the status is the last one of that upgrader.
 void Runner::look() {
   const bool gone = scene_.directory.reader_gone();
   Look look = scene_.directory.look();
