@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes system calls of agentify and its keeper fail, one in each run, from the start of the
-check to the end of a stop. Whatever fails: agentify ends, no process of the daemon is left then,
-`stopped` is said only when that is true and is followed by status 0, there are never two
-daemons, and a failure is reported. A run in which the fault did not occur does not count.
+check to the end of a stop, with a probe by HTTP in between. Whatever fails: agentify ends, no
+process of the daemon is left then, `stopped` is said only when that is true and is followed by
+status 0, there are never two daemons, and a failure is reported. A run in which the fault did not
+occur does not count.
 
 usage: faults.py [CALL ...]    EVERY=1: each point, instead of one in thirteen. Ends with `N
 passed, N failed`."""
@@ -17,6 +18,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 from double import BUILD, PATIENCE, Ended, Stage, runs, wait_until
+from probes import Server
 
 WITNESS = BUILD / "tests/together/agentify/witness"
 STEP = 1 if os.environ.get("EVERY") == "1" else 13
@@ -32,7 +34,9 @@ ERRORS = {
     "recvfrom": "ECONNRESET", "recvmsg": "ECONNRESET", "setsockopt": "ENOPROTOOPT",
     "kill": "EPERM", "waitid": "EINTR", "wait4": "EINTR", "getdents64": "EIO",
     "newfstatat": "EACCES", "readlink": "EACCES", "execve": "EACCES", "execveat": "EACCES",
-    "poll": "EINTR", "ppoll": "EINTR", "pidfd_open": "EMFILE", "timerfd_create": "EMFILE",
+    "connect": "ECONNREFUSED", "getsockopt": "ENOBUFS", "getsockname": "ENOBUFS",
+    "getpeername": "ENOTCONN", "poll": "EINTR", "ppoll": "EINTR", "pidfd_open": "EMFILE",
+    "timerfd_create": "EMFILE",
 }
 
 
@@ -50,12 +54,13 @@ def tracer(log, inject=None):
 
 
 class Life:
-    """Plays one life of agentify: held, checked, active, stopped."""
+    """Plays one life of agentify: held, checked, active, healthy, stopped."""
 
-    def __init__(self, stage, prefix):
+    def __init__(self, stage, server, prefix):
         self.stage = stage
         self.one = stage.agentify(
-            "--check=true", "--stop=TERM:5s", daemon=[str(WITNESS)], prefix=prefix)
+            "--check=true", f"--ready=http://127.0.0.1:{server.port}/", "--stop=TERM:5s",
+            daemon=[str(WITNESS)], prefix=prefix)
 
     def daemons(self):
         return [int(line.split()[1]) for line in self.stage.lines("record")]
@@ -81,7 +86,8 @@ class Life:
             return "it says neither ready nor unfit, and does not end"
         if heard == "ready":
             self.one.send(type="activate", clean=True)
-            self.wait_for("healthy", "unfit")
+            if self.wait_for("healthy", "unfit") == "nothing":
+                return "it says neither healthy nor unfit"
             self.one.stop(reason="rollback", deadline_ms=10000)
         if self.wait_for("stopped") == "nothing":
             return "it does not end"
@@ -108,9 +114,9 @@ class Life:
 
 def live(inject=None):
     """Returns what was wrong with a life, and the trace of strace."""
-    with Stage() as stage:
+    with Stage() as stage, Server() as server:
         log = stage.directory / "trace"
-        life = Life(stage, tracer(log, inject))
+        life = Life(stage, server, tracer(log, inject))
         wrong = life.play()
         if wrong:
             wrong += "; said %s; log: %s" % (life.one.said(), life.one.log())
@@ -164,6 +170,8 @@ def main():
         note(inject, wrong and struck + ": " + wrong)
     print("report: agentify: %d calls of %d kinds have failed" % (sum(fired.values()), len(fired)))
     note("many kinds of calls have failed", "" if len(fired) > 20 or sys.argv[1:] else str(fired))
+    note("a probe's connection has failed",
+         "" if fired.get("connect") or sys.argv[1:] else str(fired))
     # Canary: if the keeper's signals do nothing, the daemon is left, which the judge must notice.
     wrong, _ = live("kill:retval=0:when=1+")
     note("canary: signals that reach nobody", "" if wrong else "not seen")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills agentify, its keeper, the daemon or the upgrader at every system call of an upgrade,
 under a small init, and checks what follows: one daemon or none, never two, and in the end one
-again.
+again. The upgrade is committed when a server has answered agentify by HTTP.
 
 usage: kill.py [POINTS]   this number of points, evenly spread; without it a few. Ends with `N
 passed, N failed`, one for each point. WORKERS=N; POINT=NAME:NUMBER:VICTIM for one point."""
@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from double import AGENTIFY, BUILD, marked, runs
+from probes import Server
 from tracer import Family, become_subreaper, name_of
 
 PATIENCE = 60
@@ -30,9 +31,13 @@ VICTIMS = ["agentify first", "agentify last", "agentify-keeper first", "agentify
 WITNESS = BUILD / "tests/together/agentify/witness"
 
 
+server = None  # answers in every life; the workers inherit it
+
+
 def upgrader_command(directory):
-    options = ["--lock=" + str(directory / "lock"), "--trial=0", "--stop-timeout=20s"]
-    adapter = ["--adapter=" + str(AGENTIFY), "--adapter=--stop=TERM:5s"]
+    options = ["--lock=" + str(directory / "lock"), "--commit=healthy", "--stop-timeout=20s"]
+    adapter = ["--adapter=" + str(AGENTIFY), "--adapter=--stop=TERM:5s", "--adapter=--settle=0",
+               f"--adapter=--ready=http://127.0.0.1:{server.port}/"]
     return [str(BUILD / "upgrader"), *options, *adapter, str(directory / "agent")]
 
 
@@ -191,6 +196,8 @@ def live_through(point):
 
 
 def main():
+    global server
+    server = Server()
     become_subreaper()
     if os.environ.get("POINT"):
         where, number, victim = os.environ["POINT"].split(":")
