@@ -115,7 +115,8 @@ integration_tests := $(patsubst %.cc,$(BUILD)/%, \
 layer_tests :=
 # Tests that take more than ten seconds of processor time, or need root, the network or more
 # packages: `make check` leaves them to `make check-all`. Their files add to this list.
-long_tests :=
+long_tests := $(BUILD)/tests/decisions/explore/second_table_test tests/judging/tidy/canaries \
+  tests/delivery/completion/companions
 # The slowest tests, which are started first, so that none is waited for at the end.
 slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \
   decisions/explore/explore_test \
@@ -371,8 +372,8 @@ check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
 delivery_tests = $(addprefix tests/delivery/,install/run.sh install/procd.sh completion/run \
   completion/companions abi/run.sh packages/archive.sh packages/recipes places/run.sh)
-every_test = $(slow_tests) tests/judging/tidy/run.sh tests/together/languages/run \
-  $(delivery_tests) $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
+every_test = $(slow_tests) $(addprefix tests/judging/tidy/,run.sh canaries) \
+  tests/together/languages/run $(delivery_tests) $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
   $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
 # With PROCESSOR_TIMES=FILE, writes how many seconds of processor time each test has taken.
 check-here: check-built

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Runs every tidy check on the tree, and beside each its canary: the same check on a copy of the
-# tree with a violation planted in it, which it must catch. Prints `ok NAME` or `not ok NAME: where`
-# lines and at the end `N passed, N failed`; a check that cannot be made is `skipped`, and is not
-# counted as passed.
+# Runs every tidy check on the tree, or with --canaries the canary of each: the same check on a copy
+# of the tree with a violation planted in it, which it must catch. Prints `ok NAME` or
+# `not ok NAME: where` lines and at the end `N passed, N failed`; a check that cannot be made is
+# `skipped`, and is not counted as passed.
 #
-# usage: tests/judging/tidy/run.sh [CHECK ...]     UPGRADER=build/upgrader, CXX=g++, BUILD=build
+# usage: tests/judging/tidy/run.sh [--canaries] [CHECK ...]
+#        UPGRADER=build/upgrader, CXX=g++, BUILD=build
 #
 # A check is a function check_NAME that looks at the tree in the current directory and prints one
 # line for each violation, or returns 77 with the reason why it cannot be made. canary_NAME plants
@@ -48,15 +49,18 @@ fail() {
   echo "not ok $1: $2"
 }
 
+# usage: skip NAME FILE-WITH-THE-REASON
+skip() {
+  skipped=$((skipped + 1))
+  echo "skipped $1: $(cat "$2")"
+}
+
 # Runs the check NAME on the tree itself.
 try_check() {
   ("check_$1") >"$scratch/found" 2>&1
   if [ $? = 77 ]; then
-    skipped=$((skipped + 1))
-    echo "skipped $1: $(cat "$scratch/found")"
-    return 77
-  fi
-  if [ -s "$scratch/found" ]; then
+    skip "$1" "$scratch/found"
+  elif [ -s "$scratch/found" ]; then
     fail "$1" "$(wc -l <"$scratch/found") found"
     sed 's/^/  /' "$scratch/found"
   else
@@ -105,6 +109,10 @@ try_canary() {
   (
     cd "$scratch/tree" && in_copy=1 && list_tree "$scratch/listed_copy" && "check_$1"
   ) >"$scratch/caught" 2>&1
+  if [ $? = 77 ]; then
+    skip "$1, canary" "$scratch/caught"
+    return
+  fi
   missed=$(while IFS= read -r text; do
     grep -qF -- "$text" "$scratch/caught" || echo "$text"
   done <"$scratch/planted")
@@ -117,12 +125,16 @@ try_canary() {
   fi
 }
 
+try=try_check
+if [ "${1:-}" = --canaries ]; then
+  try=try_canary
+  shift
+fi
 # shellcheck disable=SC2086  # lists of names
 [ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $sentence_checks $page_checks \
   $protocol_checks $living_checks $fleet_checks $front_checks
 for name in "$@"; do
-  try_check "$name"
-  [ $? = 77 ] || try_canary "$name"
+  "$try" "$name"
 done
 
 [ "$skipped" = 0 ] || echo "$skipped skipped"
