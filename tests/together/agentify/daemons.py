@@ -107,7 +107,8 @@ class Machine:
                 select.select([], [], [], 0.02)
                 continue
             rest = b""
-            # A line of ours may come after the beginning of a line of the daemon.
+            # The daemon may have written half a line before the upgrader or agentify writes one, so
+            # that theirs begins in the middle.
             self.tail = [*self.tail[-30:], line[:300]]
             ours = re.search(rb"(upgrader|agentify): .*", line)
             if ours:
@@ -127,7 +128,8 @@ class Machine:
         def over():
             nonlocal before
             new = self.lines[before:]
-            # The previous candidate has not been reaped yet.
+            # The upgrader refuses the upgrade, since the candidate of the one before has not been
+            # reaped yet: try again.
             if any("busy" in line for line in new):
                 before = len(self.lines)
                 self.point_at(version)

@@ -139,7 +139,8 @@ class Life:
             os.kill(last, signal.SIGTERM)
         except ProcessLookupError:
             pass
-        # A process that is killed now is not started again: only the remaining processes matter.
+        # The test starts nothing any more in place of what is killed, and waits until all processes
+        # have ended.
         self.run_until(lambda: last in self.family.ended, "the upgrader's end")
         self.run_until(lambda: not marked(self.mark), "the end of all processes")
         for line in self.record():
@@ -149,8 +150,8 @@ class Life:
         if self.upgrader != upgrader or upgrader in self.family.ended:
             return True
         text = self.log_path.read_text(errors="replace")
-        # An upgrader that waits for its lock takes the signal as a request about its start, not as
-        # an upgrade.
+        # An upgrader that still waits for its lock runs no agent that it could upgrade. It answers
+        # the signal by a line that says what it will start.
         words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
         return any(word in text for word in words)
 

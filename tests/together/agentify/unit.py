@@ -168,7 +168,8 @@ def test_it_agrees_with_the_sample_agents_files(stage):
                   r"|^  supervise-daemon .*$",
         "runit": r"^exec 2>&1$",
         "s6": r"^exec 2>&1$",
-        # The pause between two looks at a held lock, which is the last command in the loop's body.
+        # The last command in the body of the loop that waits for a held lock: the pause between two
+        # looks at the lock.
         "busybox": r"(?:;|^) *([^;\n]+?)(?:;|\n) *done\b",
         "sysvinit": r"^\[ -z .* sleep 14$|^touch .*$",
         "finit": r"kill:60 restart:255 log",

@@ -43,7 +43,7 @@ class Directory {
   std::string name_ = (std::filesystem::temp_directory_path() / "loop.XXXXXX").string();
 };
 
-// A loop, whose work is done when it is destroyed.
+// A libuv loop. Must be destroyed after everything that uses it.
 class Loop {
  public:
   Loop() { REQUIRE(uv_loop_init(&loop_) == 0); }

@@ -152,8 +152,8 @@ TEST_CASE("a driving that ends soon rests before the next try, each time for lon
     campaign.ended("r", true, 0, 10);
   }
   CHECK(rest_after(true, 0, 10) == 30'000);
-  // Another controller was faster, so nothing is wrong with the rollout; nor is it if it was driven
-  // for long.
+  // The rest gets longer only if driving ends soon after it began. It is short again if this
+  // controller did not drive, because another one was faster, or if it drove for long.
   CHECK(rest_after(false, 0, 10) == 1'000);
   CHECK(rest_after(true, 0, 10) == 2'000);
   CHECK(rest_after(true, 0, 30'000) == 1'000);

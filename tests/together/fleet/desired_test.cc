@@ -88,7 +88,7 @@ struct Cell {
     if (found == nullptr) return std::nullopt;
     return read_record<Desired>(found->value).value();
   }
-  // Returns the node's name for its attempt at its wish.
+  // Returns the name under which the node makes its first attempt at the wish that it has now.
   std::string attempt(int i) {
     return "desired." +
            std::to_string(store.find(key(KeyKind::node_desired, node(i), component))->modified) +
@@ -345,7 +345,8 @@ TEST_CASE("a node that does not come to its gate in time is told back, and has f
   cell.wish("2");
   cell.settle();
   CHECK(cell.begun() == std::vector<int>{0});
-  // A node is not told back to a text that is not a version.
+  // This node reports a text that no wish may have as its version. So there is no version to take
+  // it back to, and its wish stays.
   cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
   cell.wait(cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");

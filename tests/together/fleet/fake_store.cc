@@ -89,7 +89,8 @@ FakeStore::~FakeStore() {
   link_->open = false;
 }
 
-// Gives one answer, whether it comes from the cell or from the clock.
+// One question to the store. The first answer counts: that of the cell, or the `silence` that the
+// clock gives when the deadline has passed.
 template <class Value>
 struct FakeStore::Asked {
   std::shared_ptr<Link> link;

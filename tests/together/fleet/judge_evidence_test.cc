@@ -100,7 +100,8 @@ TEST_CASE("a single node, even one that lies, never stops a rollout by itself") 
 }
 
 TEST_CASE("at the tolerated ratio a step does not change the mean evidence; below, it lowers it") {
-  // For the tolerated ratio, the mean over both outcomes, weighed by their chances, is 1.
+  // If new nodes fail exactly as often as is tolerated, the evidence neither grows nor falls on
+  // average: the mean of its factors, weighed by their chances, is 1.
   for (const double chance : {1e-6, 0.01, 0.5, 0.99}) {
     CAPTURE(chance);
     Evidence is_new;
@@ -109,7 +110,7 @@ TEST_CASE("at the tolerated ratio a step does not change the mean evidence; belo
     is_not.add(false, chance);
     const double mean = chance * std::exp(is_new.log()) + (1 - chance) * std::exp(is_not.log());
     CHECK(mean == Approx(1));
-    // For a smaller ratio the mean is below 1.
+    // If new nodes fail less often, the evidence falls on average.
     const double less = chance / 2;
     CHECK(less * std::exp(is_new.log()) + (1 - less) * std::exp(is_not.log()) < 1);
   }

@@ -200,7 +200,8 @@ class Play {
     if (!judge_.failed(is_new, at_risk)) return;
     out_.stopped_by_judge = true;
     out_.touched = touched_;
-    // The look comes later, and the next batch may have begun by then.
+    // The real judge looks only some time after the failure. If the next batch begins before that
+    // look, its nodes are touched, too.
     if (time_ + delay >= end && batch + 1 < sizes_.size()) out_.touched += sizes_[batch + 1];
   }
 
@@ -310,7 +311,8 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
     }
     const double share = fleet::log_share_of_batch(static_cast<std::int64_t>(batch) + 1);
     mean = fleet::log_sum(mean, share + evidence.log());
-    // A component's own measures have half of the judge's error chance.
+    // The judge may be wrong with the chance alpha. Half of that is for the failures, and half for
+    // the measures that a component reports of itself, which are judged here.
     if ((gauge.by_half ? halves.log() : mean) >= fleet::log_limit(alpha, 0.5)) return touched;
   }
   return 0;

@@ -22,7 +22,8 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
-// A fleet-agent that dies in this step leaves no upgrade behind, so nobody knows a phase.
+// Each end of the walk is "ANSWER, PHASE". While a release is prepared no upgrade begins, so the
+// phase of the node's upgrade stays unknown.
 // Rows: A-18
 TEST_CASE(
     "a node killed at any step of a prepare keeps its version, and ends the prepare at last") {

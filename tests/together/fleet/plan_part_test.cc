@@ -87,7 +87,8 @@ TEST_CASE("a member whose record of acting is committed acts before it sees the 
   const FollowerStep next = part.step(MemberWritten{Committed{12}});
   REQUIRE(hook_in(next));
   CHECK(hook_in(next)->verb == HookVerb::act);
-  // An older sight of the record, which was under way, changes nothing.
+  // The member now hears how the record was before its own write: that news was already on its way.
+  // It changes nothing.
   CHECK(part.step(seen(at_one, 11, 11)) == FollowerStep{NothingToDo{}});
   const FollowerStep post = part.step(HookEnded{});
   REQUIRE(hook_in(post));

@@ -122,7 +122,9 @@ void RolloutWorld::replace_driver() {
   begin_driver();
 }
 
-// Lets time pass in steps of a lease, until the driver acts or waits for nothing.
+// Lets time pass from one deadline of the driver to its next, until it acts or waits for nothing
+// more. After a hundred deadlines without an act, the driver counts as resting. Its lease is always
+// renewed in time.
 void RolloutWorld::pass_time() {
   for (int i = 0; i < 100; ++i) {
     const std::optional<Ms> at = driver_->next_deadline();

@@ -104,7 +104,7 @@ TEST_CASE("the times of status.json are those of the wall clock") {
   Puppet first = world.first();
   wait_for_phase(world, "running");
 
-  // Texts of equal length have the order of their times.
+  // Times of this form, all of equal length, can be compared as texts.
   const std::string started = status_of(world).object("upgrader").text("started");
   CHECK(started.size() == before.size());
   CHECK(started >= before);
@@ -163,7 +163,7 @@ TEST_CASE("an upgrade is told while it goes on, and when it has ended") {
 
   CHECK_FALSE(status_of(world).has("upgrade"));
   const std::string text = world.read("ctl/status.json");
-  // Once in `from` and once in `to`.
+  // The ending names the same executable in `from` and in `to`.
   CHECK(count(text, R"("executable":")" + World::puppet() + "\"}") == 2);
   CHECK(text.find(R"("outcome":"kept","stage":"start")") != std::string::npos);
   CHECK(text.find(R"("exit_status":4)") != std::string::npos);

@@ -72,7 +72,7 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
 // by the page's rules. Rows: H-105
 TEST_CASE("what is pruned is right for every combination") {
   const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};
-  // For each: how many releases are newer.
+  // For each of these versions: how many of the others are newer.
   const std::vector<std::size_t> newer_ones{1, 3, 0, 4, 2};
   constexpr Moment young = 100;
   constexpr Moment old = 10;

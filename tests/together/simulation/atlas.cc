@@ -65,7 +65,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const EventKind kind = test::kind_of(event);
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
-  // Such an event is inserted between any two events.
+  // An event of an agent that the supervisor does not know: the judge can insert it between any two
+  // others.
   if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
@@ -95,7 +96,9 @@ bool is_exit(EventClass event) {
   return kind == EventKind::exits || kind == EventKind::is_killed;
 }
 
-// Returns the length of a move for one choice of ways. For choice 0 all moves are equally long.
+// Returns how long a move counts when the shortest way to a place is looked for. Each choice gives
+// the moves other lengths, so that it leads to the same place by another way; for choice 0 all
+// moves are equally long.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
   const bool is_avoided = Random(choice * 256 + event).chance(25);

@@ -188,8 +188,8 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// Lets time pass until the deadline is near that must pass before the next step closes a pipe:
-// after that, little time is left.
+// If the next step closes a pipe and a deadline has to pass afterwards, lets time pass until
+// shortly before that deadline: an agent that has closed a pipe is soon killed.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;
@@ -216,7 +216,8 @@ void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_
     if (!sheet_.allowed[at] || !comes_by_the_way(move)) continue;
     const EventKind kind = test::kind_of(move.steps[0]);
     if (!pauses_.empty() && puts_off(kind)) continue;
-    // A signal is read at another moment than messages are, and outcomes come in one order only.
+    // Messages, events of unknown agents and lone signals are sent all at once. A signal whose
+    // handling has outcomes is not among them, since outcomes come in one order only.
     const bool is_signal =
         kind == EventKind::sigterm || kind == EventKind::sigusr2 || kind == EventKind::signal;
     const bool in_one_breath = test::speaker_of(move.steps[0]) == Speaker::stranger ||

@@ -42,14 +42,14 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if nothing may wait for the agent, since only its `activate` is to find the agent's
-// input closed.
+// Returns true if no unsent bytes may wait for this agent. Its `activate` is to find the agent's
+// input closed, and with bytes that wait, the upgrader would notice that earlier.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Makes room in the agent's input if its `activate` is to be lost. Returns true if something had
-// been waiting.
+// If the agent's `activate` is to be lost, lets the agent's input take all bytes that wait for it.
+// Returns true if there were any.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -236,7 +236,8 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
   return true;
 }
 
-// Makes the agent's input full, except for the reply to its `ready`.
+// Makes the agent's input take no more bytes, or room for what follows its `ready`, as
+// choose_clog() has chosen.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
@@ -259,7 +260,8 @@ bool MapGuide::close_input(Process& process, const Agent& agent) {
   return true;
 }
 
-// Returns true if it makes no difference for the map which of its two pipes the agent closes.
+// Returns true if the agent may just as well close its input instead of its output: both lead to
+// the same place of the map.
 bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   const Event closes_input =
       test::class_for(test::speaker_of(closes_output), EventKind::closes_input);

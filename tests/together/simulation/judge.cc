@@ -132,7 +132,7 @@ void Judge::tell_stale(test::EventClass kind) {
   }
 }
 
-// S7: checks that an event of an agent that has ended changes nothing.
+// Checks rule S7 of tests/INVARIANTS.md: an event of an agent that has ended changes nothing.
 void Judge::tell_stale_event(Event stale) {
   set_generation(stale, supervisor_->state().last_generation + 7);
   const State before = supervisor_->state();
@@ -237,8 +237,9 @@ void Judge::see_activated(const Process* process, bool whole) {
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
 }
 
-// Checks IO-1: the shell has delivered every line that had been written, and every end of a process
-// that had happened, when it began to look.
+// Checks rule IO-1 of ARCHITECTURE.md: before the shell lets a deadline be judged, it has delivered
+// every line that had been written, and every end of a process that had happened, when it began to
+// look.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;

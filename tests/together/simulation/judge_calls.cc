@@ -20,8 +20,8 @@ constexpr int timer_settings_max = 4;
 
 // ---- the calls of the shell
 
-// Returns the outcome that the guide wants for this action, or `asked` if it wants none. An outcome
-// `no_way_back` is not for the check, but for the question that follows a good check.
+// Returns the outcome that the guide wants for this action, or `asked` if it wants none. The action
+// `check` takes only a failure: any other outcome is kept for the action that follows a good check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;

@@ -8,7 +8,8 @@ namespace upgrader::simulation {
 
 namespace {
 
-// Removes from a swarm all faults that the guide does not want.
+// Takes out of the run's random setting (the swarm) all that would hinder the guide: faults, and
+// options other than those with which its way was found.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;

@@ -109,7 +109,8 @@ int run_one(std::uint64_t seed, bool traced) {
   return good ? 0 : 1;
 }
 
-// Runs a canary without the map, since it must be found by chance alone.
+// Looks for an error that was planted in this program, by seeds alone: without the map of states
+// that guides other runs.
 int run_canary(std::uint64_t seeds) {
   Report& report = *shared_report();
   run_all(report, {.count = seeds}, {});
@@ -137,8 +138,9 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Returns seeds above `above`, from one cycle: one for each move that has been missed, and one for
-// each place from which a move by the way was missed.
+// Returns seeds above `above` for what was missed so far. Consecutive seeds lead to all moves of
+// the map in turn; those are chosen that lead to a missed move, and one for each place from which a
+// move that changes nothing was missed.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;
