@@ -196,7 +196,8 @@ class Step {
     if (agent.ready) return send_error(agent, "ready", "ready was said already");
     agent.ready = true;
     agent.deadline.reset();
-    if (has_closed(agent)) return;  // the candidate fails as soon as its close grace is over
+    // An agent that has closed a pipe gets no work: it fails when its time to exit is over.
+    if (has_closed(agent)) return;
     if (agent.standby && state_.candidate) {
       log(LogLevel::info, "{} stands by"_with(agent));
       return;
@@ -921,7 +922,7 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    state_.attempts_done = true;  // the target of AGENT's link no longer runs: it cannot last
+    state_.attempts_done = true;  // another program runs in its place: AGENT's own cannot last
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
     if (!state_.incumbent) order_spawn(Role::fallback, program, state_.last_generation + 1);
@@ -1110,7 +1111,7 @@ class Step {
     if (!has_passed(agent.deadline)) return false;
     switch (agent.awaited) {
       case Awaited::ready:
-        agent.hello_deadline.reset();  // its `hello` has been waited for long enough
+        agent.hello_deadline.reset();  // it has failed: a missing `hello` is no longer logged
         held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
         break;
       case Awaited::activate:

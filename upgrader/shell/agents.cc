@@ -200,8 +200,8 @@ void Agents::on_backlog() {
   turn_over_();
 }
 
-// Passes on lines that have been read, at most a turn's number, as long as the agent reads its
-// replies.
+// Passes on lines that have been read: as long as the agent reads its replies, and at most as many
+// as are allowed in one turn of the loop.
 void Agents::pass_lines(Running& agent) {
   for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
     const std::optional<agent_protocol::Line> line = agent.channel.lines().next();
