@@ -112,7 +112,7 @@ void Component::prepare(const Wanted& wanted) {
 void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) {
   if (const auto* trouble = std::get_if<Trouble>(&reply)) {
     if (trouble->kind == Trouble::Kind::denied) return wanted.then(trouble->reason);
-    return prepare(wanted);  // the store has been given all the time that one question may take
+    return prepare(wanted);  // asks again at once: the question has waited long enough already
   }
   const Reading& reading = std::get<Reading>(reply);
   if (reading.found.empty()) return wanted.then("release " + wanted.version + " is not published");

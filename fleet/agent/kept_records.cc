@@ -36,8 +36,9 @@ bool KeptRecords::stand() const {
   return !writing_ && mirror_.revision() >= written_ && missing().puts.empty();
 }
 
-// Looks for records that differ. If the mirror's revision has become smaller, its store was
-// restored, and `written_` no longer applies.
+// Writes those records that the store has not, or not as this node wants them. If the revision of
+// the store's copy (the mirror) has become smaller, the store was restored, and `written_`, the
+// revision of our last write, no longer applies.
 void KeptRecords::look() {
   if (mirror_.revision() < std::exchange(seen_, mirror_.revision())) written_ = 0;
   if (writing_ || retry_ != nullptr) return;

@@ -19,9 +19,9 @@ PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings)
               .keeps = [this](const std::string& key) { return is_wanted(key); }},
              settings_.seed) {}
 
-// Returns whether this node follows the key: plans, and that this node takes part in one. The
-// records of other members are dropped as they come, so that a change costs the same however many
-// members a plan has.
+// Returns whether this node needs the record of this key: it needs each plan's own record, and this
+// node's records as a member of plans. The records of other members are dropped as they come, so
+// that a change costs the same however many members a plan has.
 bool PlanDesk::is_wanted(const std::string& text) const {
   const auto key = parse_key(text);
   if (!key) return false;

@@ -73,7 +73,8 @@ void Controller::take_changes(const Changes& changes) {
   look_soon();
 }
 
-// Runs from the loop, since the caller may be a driving that look() destroys.
+// Calls look() from the loop and not at once: the caller may be a Driving object, which look() may
+// destroy.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
 }

@@ -22,7 +22,8 @@ constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
-// Runs from the loop, since the caller may be a driving that look() destroys.
+// Calls look() from the loop and not at once: the caller may be a Driving object, which look() may
+// destroy.
 void Front::look_soon() {
   soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
 }

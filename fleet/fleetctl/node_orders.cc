@@ -1,5 +1,6 @@
-// fleetctl command: gives one order to one node, on a lease whose end is the order's not-after, and
-// waits for the answer.
+// fleetctl command: gives one order to one node, and waits for the answer. The order's records are
+// on a lease, so that the store erases them at the time after which the order must not be begun
+// (--not-after).
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

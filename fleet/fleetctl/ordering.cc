@@ -64,7 +64,7 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto& found = std::get<fleet::Reading>(reply).found;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }
-  put_in_order(all);  // a key may be below two of the requested keys
+  put_in_order(all);  // sorts, and drops a record that two of the keys have found
   return all;
 }
 

@@ -32,8 +32,9 @@ bool is_ours(const FleetEvent& event) {
 }
 
 // Returns whether two events of one subject tell the same. A wish that is written anew has another
-// trace, and is news. An upgrade that was confirmed by another command than the one that began it
-// is the same upgrade; if it begins anew, there is another event in between.
+// trace, so it is news. For an upgrade the trace does not matter, since the command that confirms
+// it may have another one than the command that began it. If an upgrade begins anew, there is
+// another event in between.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   const bool same_trace = one.trace == other.trace || one.kind.starts_with("upgrade-");
   return one.kind == other.kind && one.text == other.text && same_trace;

@@ -285,7 +285,7 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
-    job_->stage = Job::Stage::saving;  // the ledger is saved already, so it asks again
+    job_->stage = Job::Stage::saving;  // nothing is left to save, so the store is asked next
   }
   if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();
   if (!run_ || !run_->activated || run_->command.action != CommandAction::apply) return;

@@ -61,7 +61,8 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // A version that another plan holds back was never the version that all nodes should run.
+  // The plan remembers the version that all nodes should run until now, to go back to it. A version
+  // that another plan still holds back is no such version.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;

@@ -59,7 +59,8 @@ void PlanPart::take(const MemberWritten& event) {
     unknown_ = write.member;
     looks_ = true;
   } else {
-    // The changed record that made the store refuse the transaction will still be seen.
+    // The store refused the transaction because a record has changed, and news of that change is on
+    // its way. Nothing is decided on the same records again.
     refused_ = decided_on_;
   }
 }

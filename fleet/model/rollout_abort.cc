@@ -9,7 +9,8 @@ namespace fleet {
 
 using What = RolloutDecider::What;
 
-// Waits for the judge, or lets the batch go back: the whole batch, if one of its nodes was told to.
+// Waits for the judge's verdict until judged_by(). If none has come by then, or if a node was told
+// to go back already, lets the whole batch go back.
 std::optional<What> RolloutDecider::go_back_unjudged(const Ids& ready) {
   const bool goes_back = !batch_.in(NodeStage::rolling_back).empty();
   const bool is_held =

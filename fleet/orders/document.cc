@@ -126,8 +126,9 @@ void put(Transaction& all, const Put& one) {
   *same = one;
 }
 
-// Returns the transactions of a creation as one; otherwise they are written one after the other.
-// Returns a Refusal if together they are larger than a document may be.
+// Returns one transaction that makes a rollout or a plan, with all its records. Without a document,
+// these are written by several transactions, one after the other. Returns a Refusal if the one is
+// larger than a document's may be.
 Result<Transaction> whole(Creation& creation) {
   Transaction all;
   KeyValue written{.key = creation.key()};
