@@ -51,7 +51,7 @@ PolledFd::PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> 
       on_readable_(std::move(on_readable)),
       poll_(upgrader::make_handle<uv_poll_t>(
           [&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd_.get()); })) {
-  if (!poll_) return;  // then it looks as if nothing were ever written to it
+  if (!poll_) return;  // nobody is then told of what is written to the descriptor
   poll_->data = this;
   watch(true);
 }

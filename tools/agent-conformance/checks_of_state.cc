@@ -56,8 +56,8 @@ constexpr const char* every_escape =
     R"(\u20ac\u2028\ud83d\ude00\uD83D\uDE00 {\"type\":\"novelty\"} )"
     "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}\n";
 
-// Returns an `activate` with a state of the largest escaped size, which has half as many
-// characters.
+// Returns an `activate` with a state that has the largest allowed size when it is escaped:
+// newlines, each of which takes two bytes then.
 std::string longest_line() {
   constexpr std::size_t escaped_pair = 2;  // the two characters of \n
   return activate_on_trial(true, std::string(state_escaped_bytes_max / escaped_pair, '\n'));

@@ -100,7 +100,7 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  if (has_looked_) return;  // on_timer() delivers the event itself
+  if (has_looked_) return;  // on_timer() has set the timer for its second look
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();

@@ -65,7 +65,8 @@ std::optional<Moment> signed_at(std::string_view trusted_comment) {
 
 Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                    std::optional<Moment> added) {
-  // The number of seconds by which the publisher's clock may be ahead of ours.
+  // The publisher's clock may be ahead of ours by so many seconds, so a signature proves only an
+  // earlier time than its own.
   constexpr Moment publisher_ahead = 600;
   Passed last{program_date, "this program"};
   const auto learn = [&](Moment when, const char* what) {
