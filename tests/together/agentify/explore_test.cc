@@ -314,7 +314,8 @@ Happening last_happening(const Place& place) {
 bool comes_to_its_end(Place place) {
   constexpr int steps_max = 100;
   for (int steps = 0; steps < steps_max && !place.world.left; ++steps) {
-    // The library ends the process.
+    // Before it is activated, agentify is ended by the library of the protocol, without a step of
+    // the adapter.
     if (!place.world.checking && !place.world.activated) return true;
     const Happening happening = last_happening(place);
     if (std::holds_alternative<TimePassed>(happening.event)) {

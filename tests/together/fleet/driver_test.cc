@@ -15,7 +15,8 @@ namespace {
 
 using namespace fleet;
 
-// Carries out the actions of a driver until it waits.
+// A driver with a store and a clock of the test's own. settle() carries out its actions until it
+// waits.
 template <class Driven>
 struct Bench : fleet_test::DriverWork {
   Driven driver;

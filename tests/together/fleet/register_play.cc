@@ -84,7 +84,8 @@ void RegisterClient::read(const std::string& key) {
   });
 }
 
-// Asks a question by compares alone. If they hold, the answer must not be stale.
+// Asks by a transaction without writes whether the key still has this revision. If the store says
+// so, that must be true of now, and not only of some earlier moment.
 void RegisterClient::ask(const KeyValue& now) {
   const Transaction question{.compares = {Compare{.key = now.key, .revision = now.modified}}};
   store_.commit(question, [this, key = now.key, known = board_.known](const Outcome& outcome) {
