@@ -92,7 +92,9 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Place& place,
   if (auto why = why_not_allowed(settings, manifest->url); !why.empty()) return refused(why);
   auto releases = agent_releases::Releases::open(place);
   if (!releases) return refused(releases.reason());
-  // If a directory has no `desired`, a program that follows it takes the newest release.
+  // Before a new release is added, the directory is told to desire the version that runs, if it
+  // desires none. Otherwise a program that follows the directory would take the new release at
+  // once.
   if (const auto running = agent_releases::Version::parse(order.running)) {
     if (const auto held = releases.value().hold(*running); !held) return refused(held.reason());
   }

@@ -23,7 +23,8 @@ std::optional<std::string> take_record(const std::string& text, Record& record) 
   return std::nullopt;
 }
 
-// Returns the error of the line in words, if there is one.
+// Puts the line's text into the member of the ledger that `name` stands for. Returns what is wrong
+// with the text, if anything is.
 std::optional<std::string> take_line(const std::string& name, const std::string& text,
                                      NodeLedger& ledger) {
   if (name == "begun") return take_record(text, ledger.begun);

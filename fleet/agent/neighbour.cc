@@ -175,9 +175,9 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// Tells the component, once after its start, how the upgrade that an earlier process of fleet-agent
-// has begun for a wish has ended. If it has not ended, the component requests it again under the
-// same name, by which the upgrader recognises it.
+// Called once after the start. An earlier process of fleet-agent may have begun an upgrade for a
+// wish: tells the component how that has ended. If it has not ended, the component requests it
+// again under the same name, by which the upgrader recognises it.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
   if (ending == nullptr) return component_.settle("", "");

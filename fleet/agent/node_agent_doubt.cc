@@ -51,8 +51,8 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// Sets the doubts: everybody is told `degraded`, and this node does nothing as long as `why` is not
-// empty.
+// Notes what is doubtful. `degraded` is what everybody is told of it; as long as `why` is not
+// empty, this node does nothing.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
   if (std::exchange(doubt_, why) == why) return;

@@ -160,8 +160,8 @@ void Controller::leave_all() {
   look_soon();
 }
 
-// Returns whether the store has taken our keys back. The key of the history does not count, since
-// Front gives it back.
+// Returns whether the store has taken back the keys of all drivers of this controller. The key of
+// the one that writes the history is left to Front (front.h), which gives it back.
 bool Controller::has_left() const {
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),
                       [this](const auto& one) {

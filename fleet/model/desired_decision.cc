@@ -177,8 +177,8 @@ class DesiredDecider {
                           .revision = fence_}}};
   }
 
-  // Makes the transaction compare the cell's wish, the node's own wish and its claim, so that it
-  // does not overrun somebody who changes one of them at this moment.
+  // Makes the store refuse the transaction if somebody changes one of these records at this moment:
+  // the wish for the whole cell, the wish for this node, or the claim on the node.
   void compare_orders(Transaction& transaction, const std::string& id,
                       const DesiredNode& node) const {
     transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),

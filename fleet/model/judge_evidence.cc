@@ -32,8 +32,8 @@ double chance_of_new(const AtRisk& at_risk, double tolerate) {
 
 double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t worse_before) {
   if (controls <= 0) return 0;
-  // The number of gaps between the control's values that lie above the median, the upper one if
-  // there are two.
+  // The values of the control cut the range of values into controls + 1 gaps. This is the number of
+  // those gaps that lie above the median; if there are two medians, above the upper one.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);
 }

@@ -7,7 +7,8 @@
 namespace agentify {
 namespace {
 
-// The exit statuses with which a shell reports these failures.
+// The exit statuses with which a shell says that it has not found a program, or could not execute
+// it.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 

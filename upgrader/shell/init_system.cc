@@ -117,8 +117,8 @@ void InitSystem::tell_news_due(Time now) {
   if (due && *due <= now) static_cast<void>(tell_all(now, ""));
 }
 
-// Sends the owed messages, which go before all other news and include them. Returns false if some
-// are still owed.
+// Sends the owed messages. They go before all other news, and each also contains the news of that
+// moment. Returns false if some are still owed.
 bool InitSystem::tell_what_is_owed(Time now) {
   while (!owed_.empty()) {
     if (const std::optional<Time> due = owed_time(); due && now < *due) return false;
