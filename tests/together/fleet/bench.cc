@@ -1,7 +1,7 @@
-// make bench-fleet: measures the cost of a rollout itself. Three real members of etcd with mutual
-// TLS, the real fleet-controller, and nodes that are only the model's commander with a client of
-// the store each. The time in which a machine fetches, starts and observes a version is left out:
-// here that takes no time.
+// make bench-fleet: measures the cost of a rollout itself. Uses three real members of etcd with
+// mutual TLS, and the real fleet-controller. A node is only the part of fleet-agent that decides
+// about commands (NodeCommander), with a client of the store. The time in which a machine fetches,
+// starts and observes a version is left out: here that takes no time.
 // usage: bench BUILD NODES...    prints a row of a table for each number of nodes
 // Rows: H-70
 #include <curl/curl.h>

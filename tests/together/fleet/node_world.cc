@@ -24,7 +24,8 @@ NodeWorld::NodeWorld(const NodeSetup& setup) : setup_(setup) {
   start();
 }
 
-// Starts fleet-agent: it reads its ledger, hears the upgrader, writes `active`, and reads.
+// Starts fleet-agent: it reads its ledger, hears from the upgrader what has become of an upgrade,
+// writes the record `active`, and reads the other records.
 void NodeWorld::start() {
   ++instance_;
   if (setup_.seeded == NodeSeeded::forgets_answers) disk_ = {};

@@ -49,8 +49,8 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Sets time limits with which the run can go the way. Returns false if none are found in a few
-// draws; the limits are then arbitrary.
+// Draws time limits until the run can make all the moves of the way with them. Returns false if a
+// few draws have found none; the limits are then arbitrary.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),

@@ -31,7 +31,7 @@ bool MapGuide::is_ahead(EventKind kind) const {
   });
 }
 
-// Returns whether this agent must say something later on the way.
+// Returns whether a later move of the way needs a message of this agent.
 bool MapGuide::says_more(Speaker speaker) const {
   return way_.size() > 1 && std::any_of(way_.begin() + 1, way_.end(), [&](std::uint32_t at) {
            const Event event = sheet_.map.moves[at].steps[0];
@@ -75,7 +75,8 @@ void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
   }
 }
 
-// Arranges that the `activate` of the held agent is written, waits or is lost, as the way needs.
+// Arranges that the `activate` of the held agent is written, waits or is lost, as this `outcome`,
+// the way's next step, says.
 void MapGuide::let_activate(EventKind outcome, const State& state) {
   const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
@@ -186,7 +187,8 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
   }
 }
 
-// Makes an agent say last words, and then what follows on the way: more last words, and the exit.
+// Makes an agent say last words, and then do what the next moves of the way say: more last words,
+// and the exit.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;

@@ -168,7 +168,8 @@ void Judge::check_status(const std::string& text, bool last) {
       broken("S12: status.json says another ending");
     }
   }
-  // Requests that needed no supervisor may have been answered after the text was made.
+  // The judge does not see when the upgrader answers a request that needs no supervisor. So it
+  // counts such requests as answered, one after the other, until it agrees with the text.
   const std::size_t requests = count_of(status, "requests");
   const auto newest_is = [&](const Given& given) {
     return requests > 0 && text_of(status["requests"][0U], "request") == given.name;

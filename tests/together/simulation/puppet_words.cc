@@ -8,7 +8,8 @@ using test::is_signal_id;
 
 namespace {
 
-// Returns an id of this kind that the supervisor knows, or else one that it does not know.
+// Returns the id of an upgrade that the supervisor knows, if it was requested in this way, by a
+// signal or by an agent; otherwise an id that it does not know.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
