@@ -64,13 +64,14 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
   const std::optional<int> sockets = passed_sockets(environ, ::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
-  // This must come before the lock, which takes its number even if that is in use.
+  // The descriptor of --notify-fd is checked before the lock is taken: the lock takes its own
+  // number even if another file has it.
   auto readiness = readiness_for(options, lock_number);
   if (!readiness) std::exit(report_usage(readiness.reason()));
 
   std::unique_ptr<Lock> lock;
   if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
-  // The log comes after the lock: it may open a descriptor, which must not get the lock's number.
+  // The log is opened after the lock, since its descriptor must not get the lock's number.
   Logbook logbook(options.log_level, std::getenv("JOURNAL_STREAM"));
 
   ChildSetting setting;

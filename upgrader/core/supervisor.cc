@@ -1281,7 +1281,8 @@ class Step {
     if (state_.shutdown) status = state_.left_behind ? state_.left_behind->exit_status : 0;
     if (state_.quit) status = exit_quit;
     if (state_.shutdown || state_.quit) {
-      // If the upgrader was about to end by itself, the log already names another status.
+      // If the upgrader was about to end by itself, the log has already said with which status. If
+      // it ends with another one now, the log says so.
       const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
       log(status == 0 ? LogLevel::info : LogLevel::error,
           ended_anyway

@@ -69,7 +69,8 @@ void Loop::perform(const Spawn& spawn) {
   if (const auto failed = agents_->start(spawn.generation, program)) {
     const std::string by =
         options_.adapter.empty() ? std::string() : " by {}"_with(options_.adapter.front());
-    // If the adapter cannot be executed, AGENT's executable is not to blame.
+    // AGENT's executable is called not executable only if the kernel has refused that file itself.
+    // With an adapter, it has refused the adapter.
     outcome_.not_executable =
         failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
     outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path(), by));
