@@ -93,7 +93,7 @@ void Neighbour::watch(uv_loop_t& loop) {
   const auto changed = [](uv_fs_event_t* handle, const char*, int, int) {
     static_cast<Neighbour*>(handle->data)->look_at_status();
   };
-  // If this fails, the timer finds the changes.
+  // If the system cannot report changes of the directory, the timer finds them a little later.
   static_cast<void>(uv_fs_event_start(event_.get(), changed, control_.path().c_str(), 0));
 }
 

@@ -78,7 +78,8 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   const bool is_last = told != told_.end() && told->second.number == number;
   if (is_last && !has_an_end(told->second.event)) told_.erase(told);
   events_.erase(event);
-  // If the highest possible number has been used, history goes on when that event is gone.
+  // No event can be written after one with the highest possible number. When that event is gone,
+  // the numbers go on after the last event that is left.
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 
