@@ -265,7 +265,8 @@ std::optional<AgentMessage> AgentDouble::message_for(Deed deed) {
   }
 }
 
-// Returns a request for an upgrade, mostly one that the exploration has, too.
+// Returns a request for an upgrade: mostly one of those with which the exploration
+// (tests/decisions/explore) walks, and sometimes a random one.
 Upgrade AgentDouble::request() {
   Machine& its = process_.machine;
   Random& random = its.random;

@@ -19,7 +19,8 @@ namespace {
 // The limit for turns of the loop at one instant without an event: more than the longest flood
 // takes.
 constexpr int turns_at_once_max = 20'000;
-// The limit for the events of a run, if time creeps on meanwhile: more than any sound run has.
+// The limit for the events of a run, for loops in which time passes, but never enough: more events
+// than any sound run has.
 constexpr std::uint64_t spinning_events_max = 50'000;
 
 bool is_reply(const UpgraderMessage& message) {
@@ -111,8 +112,8 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Tells every stale event between two messages that are read from an agent after its death. A guide
-// (guide.h) cannot act at this moment.
+// Between two messages that are read from an agent after its death, tells the supervisor every
+// event of an agent that it does not know: at this moment, a guide (guide.h) cannot do that.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;

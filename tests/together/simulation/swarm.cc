@@ -63,9 +63,9 @@ void draw_machine(Random& random, Swarm& swarm) {
   swarm.options.lock_timeout = Duration(0);
   if (swarm.waits_for_lock) swarm.options.lock_file = "lock";
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
+  if (random.chance(20)) swarm.init_reads = some_time(random);
   // Each run ends with a good upgrade, during whose trial of a second the puppets send no
   // heartbeats. So the watchdog's time is longer than that.
-  if (random.chance(20)) swarm.init_reads = some_time(random);
   if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }
 
