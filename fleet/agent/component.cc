@@ -52,8 +52,8 @@ void Component::runs(const std::string& version) {
   if (std::exchange(running_, version) != version) take(RunsNow{version});
 }
 
-// Takes an event. If the event ends an upgrade, adds whether the new version has asked for a
-// reboot.
+// Passes an event to the NodeCommander, and performs its actions. If the event ends an upgrade,
+// adds whether the new version has asked for a reboot.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };

@@ -53,8 +53,8 @@ void KeptRecords::look() {
   });
 }
 
-// Takes the outcome of a write. If the record was not written, or may not have been, it is looked
-// at again a little later, when the mirror has followed.
+// Takes the outcome of a write. If the records were not written, or if that is not known, they are
+// looked at again a little later, when the mirror has read what the store has by then.
 void KeptRecords::take(const Outcome& outcome) {
   writing_ = false;
   if (const auto* done = std::get_if<Committed>(&outcome)) {

@@ -199,7 +199,8 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // The new version of a rollout says `healthy` only when it is confirmed.
+  // If a rollout has begun the upgrade to this version, it says `healthy` only later, when the
+  // rollout confirms it.
   const bool is_of_rollout = is_on_trial() && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();
   for (const auto& neighbour : neighbours_) {

@@ -13,11 +13,11 @@
 namespace fleet {
 namespace {
 
-// The time between two looks at the members and at this process; metrics are scraped about as
-// often.
+// The time between two looks at the store's members and at this process; metrics are scraped about
+// as often.
 constexpr std::chrono::milliseconds look_time{10'000};
-// The time limit for a question to one member by itself. It is short, since no other member can
-// answer in its place.
+// The time limit for a question to each member of the store about itself. It is short, since no
+// other member can answer in its place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {

@@ -11,8 +11,8 @@ namespace fleetctl {
 namespace {
 
 constexpr std::chrono::milliseconds deadline{5'000};
-// The time limit for a question to one member by itself, since no other member can answer in its
-// place.
+// The time limit for a question to one member of the store about itself. It is short, since no
+// other member can answer in its place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 constexpr std::chrono::milliseconds rest_time{500};
 

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether the transaction writes a command: a command is put on a lease, whose end is its
-// not-after.
+// Returns whether the transaction writes a command that has no lease yet. The lease of a command
+// ends when the command must not be begun any more.
 bool wants_lease(const Transaction& transaction) {
   return std::any_of(transaction.puts.begin(), transaction.puts.end(), [](const Put& put) {
     return put.lease == 0 && parse_key(put.key)->kind == KeyKind::node_command;

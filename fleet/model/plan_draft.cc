@@ -95,7 +95,8 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
   if (!written) transaction.compares.push_back({.key = key_of(KeyKind::rollout, {name})});
   transaction.compares.push_back({.key = key_of(KeyKind::stop)});
   const auto all = static_cast<std::int64_t>(members.size());
-  // There must be room for the plan's own record and for the wish.
+  // Records of members are added as long as there is room for two more records: the plan's own and
+  // the wish.
   while (plan.enlisted < all && transaction.puts.size() + 2 < operations_max) {
     const std::string& id = members[static_cast<std::size_t>(plan.enlisted++)];
     transaction.puts.push_back(

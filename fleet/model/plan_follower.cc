@@ -79,7 +79,8 @@ class Follower {
 
   FollowerStep begin_to_act() const { return write(MemberPhase::acting); }
 
-  // Goes on for a member whose record says that it acts.
+  // Returns the next step of a member that is at `act`, as its record says: a hook that is still to
+  // be run, or the record of how the hooks have ended.
   FollowerStep act() const {
     const bool migrates = step().kind == StepClass::together && !plan_.acting;
     if (!facts_.began_to_act) return fail("interrupted while it acted", 0);

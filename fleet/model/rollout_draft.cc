@@ -154,7 +154,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.puts.push_back(put_rollout(id, rollout));
     return transaction;
   }
-  // There must be room for one more of the largest batches and for the rollout's own record.
+  // Batches are added as long as one more of the largest batches would fit, and the rollout's own
+  // record.
   constexpr std::size_t enough = transaction_bytes_max - 3 * value_bytes_max;
   std::size_t bytes = 0;
   while (rollout.batch < rollout.batches && bytes < enough &&

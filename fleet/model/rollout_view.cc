@@ -97,9 +97,9 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   return error_stand(sight.answer.result);
 }
 
-// Returns how a node stands in an undo. The undo takes back the nodes that were ordered to apply
-// and still run the version. A confirmed node may not have reported the version yet, since it does
-// so after the commit.
+// Returns how far the undo of a node has come. The undo takes back the nodes that were ordered to
+// apply and still run the version. A confirmed node counts as one of these even if it has not
+// reported the version yet, which it does only after the commit.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&

@@ -23,7 +23,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The members of a plan that a person writes. The plan's run records the others.
+// The JSON members of a plan that a person may write. The others are written while the plan runs.
 constexpr auto plan_members = std::to_array<std::string_view>(
     {"v", "version", "component", "agent", "soak_ms", "steps", "ignore_window", "target"});
 

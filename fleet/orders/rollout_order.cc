@@ -21,7 +21,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// Returns the member `name`, which must be the only member of the body.
+// Returns the value of the JSON member `name`, which must be the only one in the order's body.
 Result<JsonTree> only_member(const Order& order, const std::string& name) {
   const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
   if (!body) return Refusal{"the body is no JSON object: " + body.reason()};
@@ -33,8 +33,9 @@ Result<JsonTree> only_member(const Order& order, const std::string& name) {
   return *member;
 }
 
-// Returns the terms in an order. Readers of records ignore unknown members; but here a person has
-// written the member, and has probably meant another one, so it is refused.
+// Returns the terms in an order. An unknown JSON member is refused: a person has written it, and
+// has probably meant another one. Records from the store are read otherwise, without their unknown
+// members.
 Result<RolloutTerms> terms_in(const Order& order) {
   const auto terms = only_member(order, "terms");
   if (!terms) return terms.refusal();

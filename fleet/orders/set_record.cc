@@ -93,8 +93,8 @@ Result<RecordSet> stop(const Asked& asked) {
                    "nothing begins" + (why.empty() ? "" : ": " + why)};
 }
 
-// Returns the nodes that the wish moves. A wish of the cell does not move nodes that a person has
-// pinned.
+// Returns the nodes that the wish moves: that one node, or, if it is a wish for the whole cell, all
+// nodes except those that a person has pinned to a version.
 std::vector<NodeView> meant_by(const Asked& asked) {
   auto nodes = nodes_in(asked.reading);
   if (asked.key.kind == KeyKind::node_desired) return nodes;

@@ -8,7 +8,8 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause between two rounds over all members.
+// The longest pause after all members of the store have been tried in vain, before the first is
+// tried again.
 constexpr Milliseconds pause_max{1'000};
 
 }  // namespace
@@ -23,8 +24,9 @@ EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
   try_once();
 }
 
-// Asks one member. A reading leaves time for the other members. A commit waits for the member that
-// has it, since no other may be asked until that one has answered.
+// Asks one member of the store. If the call is a reading, the member gets only a part of the time,
+// so that others can be asked after it. A commit waits for its member: until that has answered, no
+// other may be asked.
 void EtcdCall::try_once() {
   retry_ = nullptr;
   answer_ = std::nullopt;
