@@ -23,7 +23,7 @@ from probes import Server
 from tracer import Family, become_subreaper, name_of
 
 PATIENCE = 60
-# The number of points for `make check`: every victim, a few times.
+# `make check` kills only at so many points: each of the victims, a few times.
 FEW = 21
 # The processes that are killed; if there are two of a kind, the one that was started first or last.
 VICTIMS = ["agentify first", "agentify last", "agentify-keeper first", "agentify-keeper last",

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import begins, run_tests, tests_of, wait_until
 
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
-# Stands in the words of every TLS library about a certificate that is not accepted.
+# Every TLS library uses this word when it does not accept a certificate.
 NO_TRUST = "cert"
 # More parts than any connection can buffer.
 PARTS = 1000000
@@ -196,7 +196,7 @@ def test_an_answer_without_an_end(stage):
         wait_until(ended.is_set, "the connection is closed")
 
 
-# Bad answers of a server, and the words for them.
+# Bad answers of a server, and what agentify says of each.
 BAD_ANSWERS = [(b"HTTP/1.1 503 Not Yet\r\n\r\n", "http: 503"),
                (b"HTTP/1.0 404 x\r\n\r\n", "http: 404"),
                (b"SSH-2.0-OpenSSH\r\n", "the answer is not one in HTTP"),

@@ -194,8 +194,8 @@ class Bench {
             .troubled = [this](const std::string&) { ++troubles_; }}));
   }
 
-  // Starts some nodes at a time, as machines are not all switched on at once: a thousand handshakes
-  // of one process at one moment would not be part of a rollout.
+  // Starts only some nodes at a time. If all began at once, this process would make a thousand
+  // handshakes at one moment, which is no part of a rollout's cost.
   void enter_all() {
     while (nodes_.size() < count_) {
       const std::size_t to = std::min(count_, nodes_.size() + entering_together);

@@ -152,8 +152,9 @@ TEST_CASE("a driving that ends soon rests before the next try, each time for lon
     campaign.ended("r", true, 0, 10);
   }
   CHECK(rest_after(true, 0, 10) == 30'000);
-  // The rest gets longer only if driving ends soon after it began. It is short again if this
-  // controller did not drive, because another one was faster, or if it drove for long.
+  // The rest, before a rollout is driven again, gets longer only if its driving has ended soon. It
+  // is short again if this controller did not drive, because another one was faster, or if it drove
+  // for long.
   CHECK(rest_after(false, 0, 10) == 1'000);
   CHECK(rest_after(true, 0, 10) == 2'000);
   CHECK(rest_after(true, 0, 30'000) == 1'000);

@@ -184,7 +184,8 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
   CHECK(cell.command(0)->instance == "old");
   CHECK(cell.command(0)->reason == "2 is ready");
   CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
-  // The command is in one transaction with a compare of the node's own wish.
+  // The transaction with this command names the revision of the node's own wish: the store refuses
+  // the command if the wish has changed.
   const Revision told =
       cell.store.find(key_of(KeyKind::node_desired, {"n100", component}))->modified;
   CHECK(words(cell.committed.back())
@@ -404,8 +405,8 @@ TEST_CASE("a pinned node is left, and one that a rollout moved stays until the n
 
 // ---- random lives
 
-// Judges by the store alone whether a transaction may be committed now. Returns why not, or an
-// empty text.
+// Judges by the records in the store, and not by what the controller knows, whether the transaction
+// may be committed now. Returns why not, or an empty text.
 std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   for (const Put& put : transaction.puts) {
     const auto key = parse_key(put.key);
@@ -491,7 +492,8 @@ TEST_CASE("canary: a controller that believes a node's own report is found") {
   cell.wish("2");
   cell.settle();
   cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
-  // The transaction of a controller that has not seen the new instance's own record.
+  // A transaction that a controller must not write: it tells the old instance to stop, though no
+  // record of a new instance shows that one is ready.
   const Transaction blind{
       .puts = {{.key = key_of(KeyKind::node_command, {"n100", component}),
                 .value = write_record(

@@ -18,7 +18,7 @@ struct Row {
 };
 
 TEST_CASE("every kind of record has its key, and a key says which record it is") {
-  // The lists live as long as the table.
+  // static, so that the names in the rows, which are only referred to, live as long as the table.
   static const Row rows[] = {
       Row{KeyKind::node_info, {"n1"}, "node/n1/info"},
       Row{KeyKind::node_versions, {"n1"}, "node/n1/versions"},

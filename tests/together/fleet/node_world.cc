@@ -81,13 +81,13 @@ std::string NodeWorld::end() const {
   return result() + ", " + std::string(text_of(upgrade_phase()));
 }
 
-// Lets the driver give the next order when the last one is answered, and the upgrade has come so
-// far.
+// Lets the driver give the next order, if the last one is answered, and the upgrade has come far
+// enough for the next one.
 void NodeWorld::drive() {
   const std::optional<Answer> last = answer();
   if (over_ || !last) return;
   if (last->result == result_interrupted && attempt_ < 3) {
-    // Each `apply` needs a `prepare` before it.
+    // An `apply` needs a `prepare` before it, so that is ordered again first.
     if (setup_.script[at_] == CommandAction::apply) --at_;
     put_command(setup_.script[at_], attempt_ + 1);
   } else if (last->result == result_done && at_ + 1 < setup_.script.size()) {

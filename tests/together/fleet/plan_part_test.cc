@@ -45,7 +45,8 @@ const WriteMember* write_in(const FollowerStep& step) {
   return std::get_if<WriteMember>(&step);
 }
 
-// Returns a member whose check has passed, and which has sent the record that it acts.
+// Returns a member whose check has passed, and which now writes into its record that it acts. The
+// outcome of that write is not known yet.
 PlanPart about_to_act() {
   PlanPart part = waiting_part();
   REQUIRE(hook_in(part.step(seen(at_one, 11))));

@@ -30,8 +30,8 @@ TEST_CASE("a node goes on with another epoch only when it is accepted") {
   const StoreVerdict now = judge_store(known, {.number = 4, .accepted = true}, 80);
   CHECK(now.doubt == "");
   CHECK(now.known == KnownStore{4, 80});
-  // The node has known this epoch already, and the revision is lower than it was: an older copy was
-  // restored under the same epoch, which nobody has accepted.
+  // The node has gone on with this epoch before, since a person accepted it. But the revision has
+  // become lower since: an older copy was restored once more, which nobody has accepted.
   CHECK(judge_store({4, 90}, {.number = 4, .accepted = true}, 80).doubt != "");
 }
 

@@ -238,8 +238,8 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
   return true;
 }
 
-// Makes the agent's input take no more bytes, or room for what follows its `ready`, as
-// choose_clog() has chosen.
+// Closes or opens the agent's input for more bytes, as choose_clog() has chosen: it is full from
+// the agent's `ready` on, or at all times but at the `ready`.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;

@@ -22,7 +22,7 @@ namespace {
 const std::string upgrade_line = "upgrade\n";
 const std::string cancel_line = "cancel\n";
 
-// The facts about the upgrader's life to which the request was sent.
+// The facts about the upgrader to which the request was sent, until that upgrader ends.
 struct Truth {
   bool alive = true;
   bool last_word = false;  // the upgrader ended, and wrote that into status.json
