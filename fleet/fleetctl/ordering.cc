@@ -43,8 +43,9 @@ std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::O
   return exit_done;
 }
 
-// Writes the rollout or plan. Its record names the person who has begun it, so the note is left out
-// if it cannot be written.
+// Writes the rollout or plan, and then a note of it, from which a controller makes an event of the
+// history. A failure of the note is ignored: the record of the rollout or plan names the person,
+// too.
 int create(Asker& asker, fleet::OrderTaken& taken) {
   if (taken.creation == nullptr) return exit_done;
   if (const int status = write_all(asker, *taken.creation); status != exit_done) return status;

@@ -119,8 +119,8 @@ int start_rollout(const Options& options, Asker& asker) {
   }
   fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
   if (const int status = write_all(asker, creation); status != exit_done) return status;
-  // The rollout has begun, and its record names the person, so the note is left out if it cannot be
-  // written.
+  // Writes a note, from which a controller makes an event of the history. If that fails, nobody is
+  // told: the rollout has begun, and its own record names the person, too.
   fleet::Transaction note;
   fleet::FleetEvent event = note_of(options, "rollout/" + plan.id,
                                     "begins: " + options.component + " " + options.version);

@@ -42,7 +42,8 @@ struct FailureReport {
 
 enum class Cohort { fresh, control };
 
-// The counts of one cohort, up to the last look().
+// How many nodes of one cohort, as the nodes with the new version, were compared and have failed,
+// up to the last look().
 struct CohortCount {
   std::int64_t nodes = 0;   // all nodes that were ever at risk
   std::int64_t failed = 0;  // each node counts once
