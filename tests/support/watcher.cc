@@ -383,7 +383,7 @@ void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
   if (active() == 0) broken("Answers: an upgrade has ended, and nobody is active");
 }
 
-// S9: checks that a standby lives only beside an agent on trial, or alone.
+// Checks rule S9 of tests/INVARIANTS.md: a standby lives only beside an agent on trial, or alone.
 void Watcher::check_standby() {
   const Generation serving = active();
   if (serving == 0 || alive_.size() == 1 || alive_[serving].on_trial || winding_down()) return;
@@ -393,8 +393,8 @@ void Watcher::check_standby() {
   }
 }
 
-// S4: checks that before the stop a candidate causes no message to the active agent, except news of
-// the upgrade.
+// Checks rule S4 of tests/INVARIANTS.md: before the stop, a candidate causes no message to the
+// active agent, except news of the upgrade.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
   const auto* refused = std::get_if<MessageRefused>(&event);

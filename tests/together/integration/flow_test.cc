@@ -15,8 +15,8 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// A number of questions. Their replies are more than the upgrader keeps and the pipe holds
-// together, but the unanswered questions still fit into the other pipe.
+// So many questions that their replies are more than the upgrader keeps and the pipe holds
+// together. The questions that are not answered then still fit into the other pipe.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace
