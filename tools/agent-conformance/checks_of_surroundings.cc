@@ -29,8 +29,9 @@ Script looked_at(const Terms& terms) {
 
 // ---- pipes and environment of children
 
-// Returns true if a process keeps the output pipe. A child that is about to execute a program has
-// it only for a moment, and does not sleep meanwhile.
+// Returns true if the process has the agent's output pipe to keep. Only a process that sleeps
+// counts: a child that is about to execute a program has the pipe, too, but only for a moment, in
+// which it does not sleep.
 bool holds_output(const Facts& facts, int pid) {
   return std::any_of(facts.processes.begin(), facts.processes.end(), [&](const ProcessFacts& it) {
     return it.pid == pid && it.sleeps && it.has_output;

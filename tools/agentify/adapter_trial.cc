@@ -10,7 +10,8 @@ namespace {
 
 constexpr int trial_margin_divisor = 10;
 
-// The least number of health checks while a daemon settles.
+// While a daemon settles (has to last before it is called healthy), it is checked at least so
+// often.
 constexpr int answers_while_settling = 3;
 
 Duration trial_margin(Duration trial) {

@@ -50,7 +50,8 @@ int refuse(const std::string& why, int status) {
   return status;
 }
 
-// Prints the help. Under an upgrader, standard output must not be used for that.
+// Prints the help. Under an upgrader, standard output carries messages, so the help goes to the
+// log.
 int help() {
   if (std::getenv("AGENT_PROTOCOL") == nullptr) return print(help_text());
   show(help_text());

@@ -4,8 +4,8 @@
 
 namespace agentify {
 
-// Takes the next message. The sender is identified before its descriptors are closed: it may wait
-// for just that, and exit then.
+// Takes the next message. The sender is identified before the descriptors that came with the
+// message are closed: it may wait for that, and then exit at once.
 std::optional<NotifySocket::Received> NotifySocket::take(pid_t keeper) const {
   const auto datagram = listener_.receive(notify_bytes_max);
   if (!datagram) return std::nullopt;

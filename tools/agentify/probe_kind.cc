@@ -9,9 +9,9 @@
 namespace agentify {
 namespace {
 
-// The first number after standard input, output and error.
+// The least number of a descriptor for `fd:N`: the first after standard input, output and error.
 constexpr int first_free_descriptor = 3;
-// The highest number: under the usual limit a daemon could not have a higher one.
+// The highest number for `fd:N`: under the usual limit, a daemon could not have a higher one.
 constexpr int descriptor_max = 1023;
 
 constexpr std::string_view ready_forms =

@@ -104,7 +104,7 @@ int run(const CommandLine& line, Terminal& terminal) {
 int main(int argc, char** argv) {
   using namespace upgraderctl;
   fill_standard_descriptors();
-  // If the reader of our output has gone, the write reports that.
+  // If the reader of our output has gone, that must not kill us: the write reports it.
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;
   const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);

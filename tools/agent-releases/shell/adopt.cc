@@ -106,7 +106,8 @@ Outcome Adoption::copy(int program, const Directory& staging) {
   return synced ? place(staging, size) : synced;
 }
 
-// Renames the manifest first, then the release, as for a release that is added.
+// Puts the release into its place: its manifest first, and the release last, since that makes it
+// visible.
 Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const Directory& directory = store_.directory();
   const auto there_already = directory.status(name_);

@@ -34,7 +34,7 @@ class Checking {
   Checking(const Directory& directory, std::vector<PublicKey> keys, Moment now)
       : directory_(directory), keys_(std::move(keys)), now_(now) {}
 
-  // Returns nothing if the file is another kind of JSON.
+  // Returns nothing if the file is JSON and no manifest.
   Result<std::optional<CheckedManifest>> look_at(const std::string& name);
 
  private:

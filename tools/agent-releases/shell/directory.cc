@@ -159,8 +159,8 @@ Outcome Directory::rename(const std::string& name, const Directory& into,
   // Called directly, since musl has no function for this system call.
   long failed = ::syscall(SYS_renameat2, descriptor(), name.c_str(), into.descriptor(),
                           new_name.c_str(), flags);
-  // Some file systems do not support the flag. The writer holds the lock, so checking first is
-  // enough.
+  // Some file systems do not support the flag. There the new name is looked for first: only the
+  // holder of the writer's lock makes names, so none can be made in between.
   if (failed != 0 && errno == EINVAL && flags != 0) {
     const auto there = into.status(new_name);
     if (!there) return there.refusal();

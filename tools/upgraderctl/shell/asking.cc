@@ -52,7 +52,7 @@ int end_by(const Finish& finish, Terminal& terminal) {
   return finish.status;
 }
 
-// Returns why an upgrader takes no requests.
+// Returns the end of a command whose upgrader takes no requests, with the reason in words.
 Finish not_listening(const ControlDirectory& directory, int error_number) {
   const auto [file, hearing] = directory.see();
   if (error_number == EACCES || error_number == EPERM) {

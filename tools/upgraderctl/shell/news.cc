@@ -17,7 +17,8 @@ News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed
   schedule();
 }
 
-// Watches the directory that the path names now, if that is not the watched one.
+// Watches the directory that the path names now, unless it is watched already: another directory
+// may have taken its place.
 void News::watch() {
   struct stat facts {};
   const bool there = ::stat(directory_.c_str(), &facts) == 0;
