@@ -59,7 +59,8 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
   return seized;
 }
 
-// Runs the upgrader, and ends by exit(), without destructors: nothing needs an orderly end (IO-10).
+// Runs the upgrader, and ends by exit(), without destructors: nothing needs an orderly end (rule
+// IO-10 of ARCHITECTURE.md).
 [[noreturn]] void run(const Options& options) {
   const std::optional<int> sockets = passed_sockets(environ, ::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);

@@ -608,7 +608,7 @@ class Step {
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // If the upgrade has not failed, the agent that exited was a standby, whose loss changes
+    // If the upgrade has not failed, the agent that exited was the standby, whose loss changes
     // nothing.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
@@ -1046,7 +1046,8 @@ class Step {
 
   // ---- deadlines
 
-  // Handles at most one deadline: the shell reads what agents have sent before it reports another.
+  // Handles at most one deadline that has passed. Before the shell reports the next one, it reads
+  // what agents have sent meanwhile.
   void judge(const DeadlinePassed& event) {
     passed_by_ = std::min(now_, event.by);
     put_off_what_is_late();

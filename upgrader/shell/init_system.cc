@@ -113,7 +113,7 @@ void InitSystem::tell_news_due(Time now) {
   if (readiness_retry_ && *readiness_retry_ <= now) tell_readiness(now);
   if (!tell_what_is_owed(now)) return;
   const std::optional<Time> due = news_time();
-  // If this message is lost, the next one has everything again.
+  // If this message is lost, no harm is done: the next one contains everything again.
   if (due && *due <= now) static_cast<void>(tell_all(now, ""));
 }
 

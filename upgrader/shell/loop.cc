@@ -157,8 +157,9 @@ void Loop::deliver(Event event) {
   stepping_ = false;
 }
 
-// Applies the consequences of events, once a turn of the loop, since an agent may cause any number
-// of events.
+// Does what follows from the events of a turn of the loop: drops programs, tells init, writes the
+// status, sets the timer. Done once a turn and not for each event, since an agent may cause any
+// number of events.
 void Loop::settle() {
   programs_.keep_only(supervisor_.programs());
   init_system_.tell(init_news(supervisor_.state()), now());

@@ -114,7 +114,8 @@ void Loop::start_first_agent() {
   lock_retry_.reset();
   if (!claim_control()) return;
   note_boot();
-  // While the lock was waited for, its holder may have committed another version.
+  // Checks AGENT once more: while this upgrader waited for the lock, the upgrader that held it may
+  // have committed another version.
   auto looked = look_at_agent();
   if (exit_status_) return;
   if (!looked) {
