@@ -50,8 +50,8 @@ int refuse(const std::string& why, int status) {
   return status;
 }
 
-// Prints the help. Under an upgrader, standard output carries messages, so the help goes to the
-// log.
+// Prints the help. Under an upgrader, standard output carries messages, so the help goes to
+// standard error.
 int help() {
   if (std::getenv("AGENT_PROTOCOL") == nullptr) return print(help_text());
   show(help_text());
