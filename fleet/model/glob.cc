@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-// Returns the index after the bracket expression that begins at `at`, or npos if it is not closed.
-// A `]` that comes first is a member.
+// Returns the index after the bracket expression, such as `[a-z]`, that begins at `at`, or npos if
+// it is not closed. A `]` that comes first in it does not close it, but is one of its characters.
 std::size_t bracket_end(std::string_view pattern, std::size_t at) {
   std::size_t first = at + 1;
   if (first < pattern.size() && pattern[first] == '!') ++first;

@@ -209,7 +209,8 @@ void JudgeWatch::look_at_parts(Ms now) {
     const Heard& heard = heard_.at(node);
     const auto own = heard.instances.find(heard.active);
     if (own == heard.instances.end() || heard.active == part.instance) continue;
-    // If the version is another one, the cause is an upgrade, whoever has ordered it.
+    // Another process is active. With the same version as before it is a restart, which counts as a
+    // failure; with another version, the cause is an upgrade, whoever has ordered it.
     const bool is_restart = own->second == part.version;
     part.instance = heard.active;
     part.version = own->second;

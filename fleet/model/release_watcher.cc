@@ -169,7 +169,8 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
   const std::string component = std::exchange(under_way_, "");
   const auto watched = watched_.find(component);
   if (watched == watched_.end()) return "";
-  // A published release is never changed, so its record must be readable for everybody.
+  // Makes sure that everybody will be able to read the record: once published, it can never be
+  // mended.
   const auto read = release ? read_record<Release>(write_record(release.value())) : release;
   if (read) {
     watched->second.release = release.value();

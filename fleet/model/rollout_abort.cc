@@ -36,9 +36,9 @@ std::string RolloutDecider::why_abort() const {
   return facts_.denied.empty() ? asked_for(*view_.rollout) : facts_.denied;
 }
 
-// Returns why a rollout is aborted of which a batch is missing. All batches are written before a
-// rollout begins. If a batch's record is lost, nobody knows which nodes were meant; and a number of
-// batches that somebody has made up may be as large as he likes.
+// Returns why a rollout is aborted if one of its batches is missing. All batches are written before
+// a rollout begins. So if a batch's record is missing, it was lost, and nobody knows which nodes
+// were meant; or somebody has made up the number of batches.
 std::string RolloutDecider::no_batch() const {
   return "batch " + std::to_string(view_.rollout->batch + 1) + " of " +
          std::to_string(view_.rollout->batches) + " is not there, or has no nodes";
