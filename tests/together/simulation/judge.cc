@@ -112,8 +112,8 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Between two messages that are read from an agent after its death, tells the supervisor every
-// event of an agent that it does not know: at this moment, a guide (guide.h) cannot do that.
+// Tells the supervisor every event of an agent that it does not know, between two messages that are
+// read from an agent after its death: a guide (guide.h) cannot do that at this moment.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
