@@ -11,12 +11,12 @@
 #include <cstring>
 #include <limits>
 #include <utility>
-#include <vector>
 
+#include "base/descriptors.h"
 #include "base/directory.h"
 #include "base/errno_name.h"
-#include "base/lock_holders.h"
 #include "base/number.h"
+#include "base/visible.h"
 
 namespace upgrader {
 namespace {
@@ -34,6 +34,14 @@ constexpr std::size_t holders_named_max = 4;
 // The most bytes that are read, more than the longest possible /proc/PID/stat, which has fifty
 // numbers and a short name.
 constexpr std::size_t stat_bytes_max = 2'048;
+
+// The most bytes that are read, more than /proc/PID/fdinfo/FD has, except for a descriptor that
+// watches very many others.
+constexpr std::size_t fdinfo_bytes_max = 2'048;
+
+// The longest name read: the kernel keeps 15 bytes of a program's name, but names its own threads
+// longer.
+constexpr std::size_t name_bytes_max = 64;
 
 // The flags with which FILE is opened: safe for any kind of file.
 constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -61,9 +69,12 @@ std::optional<Holder> parse_holder(std::string_view text) {
   return Holder{is_pid ? static_cast<pid_t>(*pid) : 0, *start_time};
 }
 
-std::optional<std::int64_t> start_time_in(const char* path) {
-  const OwnedFd file(::open(path, O_RDONLY | O_CLOEXEC));
-  return start_time_in_stat(read_start(file.get(), stat_bytes_max));
+std::string read_file(const std::string& path, std::size_t bytes_max) {
+  return read_start(OwnedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get(), bytes_max);
+}
+
+std::optional<std::int64_t> start_time_in(const std::string& path) {
+  return start_time_in_stat(read_file(path, stat_bytes_max));
 }
 
 std::string in_words(const std::vector<pid_t>& processes) {
@@ -77,6 +88,30 @@ std::string in_words(const std::vector<pid_t>& processes) {
 bool is_alive(const Holder& holder) {
   if (holder.start_time == 0) return ::kill(holder.pid, 0) == 0 || errno == EPERM;
   return process_start_time(holder.pid) == holder.start_time;
+}
+
+// Returns true if the text of /proc/PID/fdinfo/FD has a lock of flock(2) on a file with that inode:
+// "lock:\t1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF".
+bool tells_of_lock(std::string_view fdinfo, const std::string& inode) {
+  const std::size_t lock = fdinfo.find("\nlock:\t");
+  if (lock == std::string_view::npos) return false;
+  const std::string_view line = fdinfo.substr(lock);
+  return line.find(" FLOCK ") != std::string_view::npos &&
+         line.find(inode) != std::string_view::npos;
+}
+
+bool holds_lock(const std::string& process, const struct stat& file) {
+  const std::string inode = ":{} "_with(file.st_ino);
+  for (const int fd : numbers_in("{}/fdinfo"_with(process))) {
+    if (!tells_of_lock(read_file("{}/fdinfo/{}"_with(process, fd), fdinfo_bytes_max), inode)) {
+      continue;
+    }
+    // stat() comes last, since a slow file system may delay it for long.
+    struct stat found {};
+    if (::stat("{}/fd/{}"_with(process, fd).c_str(), &found) != 0) continue;
+    if (is_same_file(found, file)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -206,7 +241,7 @@ std::string Lock::holder_in_words() const {
 }
 
 std::optional<std::int64_t> process_start_time(pid_t pid) {
-  return start_time_in("/proc/{}/stat"_with(pid).c_str());
+  return start_time_in("/proc/{}/stat"_with(pid));
 }
 
 std::optional<std::int64_t> start_time_in_stat(std::string_view stat) {
@@ -225,6 +260,23 @@ std::optional<std::int64_t> start_time_in_stat(std::string_view stat) {
     rest = rest.substr(end);
   }
   return take_number(rest);
+}
+
+std::vector<pid_t> lock_holders(int fd) {
+  std::vector<pid_t> holders;
+  struct stat file {};
+  if (::fstat(fd, &file) != 0) return holders;
+  for (const pid_t pid : numbers_in("/proc")) {
+    if (holds_lock("/proc/{}"_with(pid), file)) holders.push_back(pid);
+  }
+  return holders;
+}
+
+std::string process_in_words(pid_t pid) {
+  std::string name = read_file("/proc/{}/comm"_with(pid), name_bytes_max);
+  if (name.ends_with('\n')) name.pop_back();
+  if (name.empty()) return "process {}"_with(pid);
+  return "process {} ({})"_with(pid, escape(name, name_bytes_max));
 }
 
 }  // namespace upgrader

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/owned_fd.h"
 
@@ -65,5 +66,14 @@ class Lock {
 // Returns the start time from the text of /proc/PID/stat, in which the command may hold spaces and
 // parentheses.
 [[nodiscard]] std::optional<std::int64_t> start_time_in_stat(std::string_view stat);
+
+// Returns the pids of all processes that hold a lock of flock(2) on the file that is open at `fd`,
+// in the order of /proc, without those that wait for it. The lock belongs to an open file, so every
+// process that has inherited the descriptor holds it, too: agents, and processes that they have
+// started. /proc shows only processes that we may trace.
+[[nodiscard]] std::vector<pid_t> lock_holders(int fd);
+
+// Returns "process 4711 (agent)", without the name if it is unknown. Fit for the log.
+[[nodiscard]] std::string process_in_words(pid_t pid);
 
 }  // namespace upgrader

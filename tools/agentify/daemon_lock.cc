@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/lock_holders.h"
+#include "base/lock.h"
 
 namespace agentify {
 

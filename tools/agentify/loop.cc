@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "base/errno_name.h"
-#include "base/lock_holders.h"
+#include "base/lock.h"
 #include "tools/agentify/journal.h"
 
 namespace agentify {

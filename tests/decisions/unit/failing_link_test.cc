@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/lock.h"
-#include "base/lock_holders.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/releases.h"

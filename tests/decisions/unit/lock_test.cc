@@ -15,7 +15,6 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "base/lock_holders.h"
 #include "tests/decisions/unit/processes.h"
 
 namespace lock_test {
