@@ -12,7 +12,7 @@ base_text := $(call unit,base/text,$(base_text_parts))
 base_words_parts := $(call base_files,argument check directory duration ending errno_name \
   no_wait number visible)
 base_process_parts := $(call base_files,descriptors environment executable lock \
-  process program vectors)
+  process program)
 base_upgrader_parts := $(base_words_parts) $(base_process_parts)
 base_upgrader_objects := $(call unit,base/words,$(base_words_parts)) \
   $(call unit,base/process,$(base_process_parts))

@@ -15,7 +15,6 @@
 #include <catch2/catch.hpp>
 
 #include "base/descriptors.h"
-#include "base/vectors.h"
 #include "tests/decisions/unit/processes.h"
 
 namespace process_test {
