@@ -20,7 +20,6 @@
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/loop.h"
-#include "upgrader/shell/readiness.h"
 
 namespace {
 

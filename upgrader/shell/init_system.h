@@ -1,7 +1,7 @@
 // Notifies init of the upgrader's state, by systemd's notification protocol, without its library:
 // READY=1 once an agent is active, STATUS= in words, STOPPING=1, RELOADING=1 and READY=1 around an
 // upgrade by a signal, EXTEND_TIMEOUT_USEC= when an agent that init waits for was given more time,
-// and WATCHDOG=1 while all is well. And by one newline on a descriptor: readiness.h. A socket that
+// and WATCHDOG=1 while all is well. And by one newline on a descriptor (Readiness). A socket that
 // has vanished loses the messages, without other effects. If the socket is full, READY=1 and
 // STOPPING=1 are tried again; other messages wait for the next one. Init gets at most ten a second.
 #pragma once
@@ -14,11 +14,10 @@
 #include <vector>
 
 #include "base/owned_fd.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "upgrader/core/event.h"
 #include "upgrader/core/init_news.h"
-#include "upgrader/core/pace.h"
-#include "upgrader/shell/readiness.h"
 
 namespace upgrader {
 
@@ -32,6 +31,29 @@ inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 
 // Minimum time between two WATCHDOG=1 that are sent before they are due.
 inline constexpr Duration early_beat_interval{100};
+
+// --notify-fd: tells init by one newline on a descriptor that the first agent is active, as s6,
+// dinit and finit want it, and closes it.
+class Readiness {
+ public:
+  // Makes an object that tells nobody.
+  Readiness() = default;
+
+  // Takes descriptor `number`, and moves it to `lowest` or above, since lower numbers are needed
+  // for descriptors that agents inherit. Otherwise returns why it cannot be written to, as a
+  // sentence without a full stop.
+  [[nodiscard]] static Result<Readiness> seize(int number, int lowest);
+
+  // Writes the newline; after that, does nothing. Never waits. Returns false if the pipe is full:
+  // the caller must try again later. If nobody reads the pipe, the newline is lost, and true is
+  // returned.
+  [[nodiscard]] bool tell();
+
+ private:
+  explicit Readiness(OwnedFd descriptor) : descriptor_(std::move(descriptor)) {}
+
+  OwnedFd descriptor_;
+};
 
 class InitSystem {
  public:

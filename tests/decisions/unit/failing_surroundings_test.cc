@@ -12,7 +12,6 @@
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/init_bench.h"
 #include "upgrader/shell/channel.h"
-#include "upgrader/shell/readiness.h"
 
 namespace failing_surroundings_test {
 

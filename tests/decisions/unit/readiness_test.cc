@@ -1,5 +1,5 @@
 // Tests the readiness descriptor: one newline is written to it, once, and it is closed.
-#include "upgrader/shell/readiness.h"
+#include "upgrader/shell/init_system.h"
 
 #include <fcntl.h>
 #include <signal.h>
