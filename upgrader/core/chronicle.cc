@@ -61,6 +61,22 @@ void Chronicle::note_answer(PastRequest request) {
   if (requests_.size() > chronicle_max) requests_.pop_back();
 }
 
+std::optional<ControlRequested> Chronicle::judge(ControlRequest request) {
+  if (has_answered(request.name)) return std::nullopt;
+  if (request.deed == Deed::upgrade) {
+    std::string& id = request.upgrade.id;
+    if (id.empty()) {
+      do {
+        id = "control-{}"_with(++unnamed_upgrades_);
+      } while (!what_became_of(id).empty());
+    } else if (std::string known = what_became_of(id); !known.empty()) {
+      note_answer({request.name, std::string(name_of(request.deed)), true, std::move(known)});
+      return std::nullopt;
+    }
+  }
+  return ControlRequested{std::move(request)};
+}
+
 bool Chronicle::has_answered(const std::string& name) const {
   return std::any_of(requests_.begin(), requests_.end(),
                      [&name](const PastRequest& request) { return request.name == name; });

@@ -1,6 +1,7 @@
 // Keeps the past that status.json shows and the supervisor's state does not hold: when agents and
 // upgrades reached each stage, how upgrades ended and how long their parts took, and the requests
-// with their answers. note() must be called for every step. The page of status.json is upgrader(8).
+// with their answers. So it also knows which requests need not be obeyed. note() must be called for
+// every step. The page of status.json is upgrader(8).
 #pragma once
 
 #include <array>
@@ -95,6 +96,11 @@ class Chronicle {
 
   void note_answer(PastRequest request);
 
+  // Judges a request of the control directory's FIFO before the supervisor sees it. Returns the
+  // event for the supervisor; or nothing if its name has been answered, or if the upgrade that it
+  // asks for is known, which is noted as its answer. Gives an upgrade without an id a new one.
+  [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
+
   // Records why the upgrader ends. Only the first reason counts, whether it was noted here or by a
   // step.
   void note_why_it_ends(const std::string& why) {
@@ -139,6 +145,7 @@ class Chronicle {
   std::optional<UpgradePast> upgrade_;
   std::vector<UpgradePast> endings_;
   std::vector<PastRequest> requests_;
+  std::int64_t unnamed_upgrades_ = 0;  // the number of requested upgrades that had no id
   std::string why_it_ends_;
   std::optional<UpgraderEnd> end_;
 };

@@ -97,7 +97,7 @@ Control::Read Control::read(const agent_protocol::Line& line) {
         {std::move(refused->name), std::move(refused->type), false, std::move(refused->reason)});
     return Notice{0, NoticeKind::request, told};
   }
-  auto event = desk_.judge(std::get<ControlRequest>(std::move(decoded)), chronicle_);
+  auto event = chronicle_.judge(std::get<ControlRequest>(std::move(decoded)));
   if (!event) return {};
   return *std::move(event);
 }

@@ -9,7 +9,6 @@
 
 #include "base/time.h"
 #include "upgrader/core/chronicle.h"
-#include "upgrader/core/control_desk.h"
 #include "upgrader/core/status_news.h"
 #include "upgrader/core/supervisor.h"
 #include "upgrader/shell/control_directory.h"
@@ -79,7 +78,6 @@ class Control {
   const Programs& programs_;
   ControlDirectory directory_;
   Chronicle chronicle_;
-  ControlDesk desk_;
   std::optional<ControlFifo> fifo_;  // exists from claim() to finish()
   BootFacts boot_;
   bool locked_ = false;

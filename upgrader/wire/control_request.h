@@ -1,5 +1,5 @@
 // The requests that an operator makes through the control directory, as plain data, and the parser
-// for a line of its FIFO. The control desk and the supervisor decide the answer. The contract is
+// for a line of its FIFO. The chronicle and the supervisor decide the answer. The contract is
 // upgrader(8), CONTROL DIRECTORY.
 #pragma once
 

@@ -10,7 +10,7 @@
 #include "tests/adversity/fuzz/unfold.h"
 #include "tests/support/every_event.h"
 #include "tests/support/watcher.h"
-#include "upgrader/core/control_desk.h"
+#include "upgrader/core/chronicle.h"
 #include "upgrader/core/supervisor.h"
 
 namespace fuzz {
@@ -131,10 +131,10 @@ class Serving {
   Chronicle chronicle_;
 };
 
-void ask(Serving& serving, ControlDesk& desk, ControlRequest request) {
+void ask(Serving& serving, ControlRequest request) {
   const bool shutdown = request.deed == Deed::shutdown;
   const std::string name = request.name;
-  if (auto event = desk.judge(std::move(request), serving.chronicle())) serving.take(*event);
+  if (auto event = serving.chronicle().judge(std::move(request))) serving.take(*event);
   must(serving.chronicle().has_answered(name), "a request has no answer", name);
   must(serving.chronicle().requests().size() <= chronicle_max, "too many requests are kept");
   must(shutdown || !serving.ends(), "a request has ended the upgrader", name);
@@ -145,14 +145,13 @@ void ask(Serving& serving, ControlDesk& desk, ControlRequest request) {
 void take_control(std::string_view input) {
   const std::string text = unfold(input, 65'536);
   Serving serving;
-  ControlDesk desk;
   std::string_view rest = text;
   while (!rest.empty() && !serving.ends()) {
     const std::size_t end = rest.find('\n');
     ControlLine line = decoded(rest.substr(0, end));
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     if (auto* request = std::get_if<ControlRequest>(&line)) {
-      ask(serving, desk, std::move(*request));
+      ask(serving, std::move(*request));
     } else if (std::holds_alternative<ControlStray>(line)) {
       serving.move_on();
     }

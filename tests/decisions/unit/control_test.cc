@@ -1,9 +1,8 @@
-// Tests how an operator's requests are answered and carried out, by the control desk and the
+// Tests how an operator's requests are answered and carried out, by the chronicle and the
 // supervisor.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/status_bench.h"
-#include "upgrader/core/control_desk.h"
 #include "upgrader/core/init_news.h"
 
 namespace control_test {
@@ -19,11 +18,11 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
   return made;
 }
 
-// A bench whose supervisor gets its requests through a control desk.
+// A bench whose supervisor gets its requests by way of the chronicle.
 class Office {
  public:
   Actions ask(ControlRequest asked) {
-    const auto event = desk_.judge(std::move(asked), bench->chronicle());
+    const auto event = bench->chronicle().judge(std::move(asked));
     return event ? (*bench).take(*event) : Actions{};
   }
   PastRequest latest() { return bench->chronicle().requests().front(); }
@@ -33,9 +32,6 @@ class Office {
     Bench& operator*() { return *bench; }
     StatusBench* operator->() { return &bench; }
   } bench;
-
- private:
-  ControlDesk desk_;
 };
 
 }  // namespace
