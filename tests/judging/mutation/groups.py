@@ -11,7 +11,7 @@ LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
 # Files of upgrader/core that are judged with the shell: init's first messages, and code that is
 # tested with whole programs.
 NOT_CORE = {'upgrader/core/' + name
-            for name in ('init_news.h', 'options.cc', 'options.h', 'options_text.cc')}
+            for name in ('init_news.h', 'options.cc', 'options.h')}
 # Files of base/ that are judged with the decisions (BASE_CORE) or with the protocol
 # (BASE_PROTOCOL).
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
