@@ -20,7 +20,7 @@ template <class Variant, std::size_t index = 0>
 bool read_message(std::string_view type, ReadingArchive& archive, Variant& message) {
   if constexpr (index < std::variant_size_v<Variant>) {
     using Message = std::variant_alternative_t<index, Variant>;
-    if (type != type_of<Message>) return read_message<Variant, index + 1>(type, archive, message);
+    if (type != Message::type) return read_message<Variant, index + 1>(type, archive, message);
     serialize(archive, message.template emplace<index>());
     return true;
   }
@@ -77,8 +77,7 @@ Result<std::string> encode_message(const Variant& message) {
 template <class Variant>
 std::string_view type_of_alternative(const Variant& message) {
   return std::visit(
-      [](const auto& alternative) { return type_of<std::decay_t<decltype(alternative)>>; },
-      message);
+      [](const auto& alternative) { return std::decay_t<decltype(alternative)>::type; }, message);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -47,7 +48,10 @@ enum class Stage { request, spawn, start, confirm, cancel, stop, trial, commit, 
 
 // ---- from an agent
 
+// `type` is the value of the member of that name on the wire.
+
 struct Hello {
+  static constexpr std::string_view type = "hello";
   std::int64_t protocol = protocol_version;
   std::optional<std::string> version;
   std::vector<std::string> features;
@@ -55,10 +59,12 @@ struct Hello {
 };
 
 struct Ready {
+  static constexpr std::string_view type = "ready";
   bool operator==(const Ready&) const = default;
 };
 
 struct Unfit {
+  static constexpr std::string_view type = "unfit";
   std::string reason;
   bool operator==(const Unfit&) const = default;
 };
@@ -66,6 +72,7 @@ struct Unfit {
 // A request for an upgrade. If a member is absent, the upgrader uses its own default; for `args`
 // the arguments of the active agent.
 struct Upgrade {
+  static constexpr std::string_view type = "upgrade";
   std::string id;
   std::string executable;
   std::optional<std::vector<std::string>> args;
@@ -82,35 +89,42 @@ struct Upgrade {
 };
 
 struct Confirm {
+  static constexpr std::string_view type = "confirm";
   std::string id;
   bool operator==(const Confirm&) const = default;
 };
 
 struct Cancel {
+  static constexpr std::string_view type = "cancel";
   std::string id;
   std::optional<std::string> reason;
   bool operator==(const Cancel&) const = default;
 };
 
 struct Stopped {
+  static constexpr std::string_view type = "stopped";
   std::optional<std::string> state;
   bool operator==(const Stopped&) const = default;
 };
 
 struct Healthy {
+  static constexpr std::string_view type = "healthy";
   bool operator==(const Healthy&) const = default;
 };
 
 struct Extend {
+  static constexpr std::string_view type = "extend";
   std::int64_t ms = 0;
   bool operator==(const Extend&) const = default;
 };
 
 struct Heartbeat {
+  static constexpr std::string_view type = "heartbeat";
   bool operator==(const Heartbeat&) const = default;
 };
 
 struct Status {
+  static constexpr std::string_view type = "status";
   std::string text;
   bool operator==(const Status&) const = default;
 };
@@ -139,6 +153,7 @@ struct PastFailure {
 };
 
 struct Welcome {
+  static constexpr std::string_view type = "welcome";
   std::int64_t protocol = protocol_version;
   std::vector<std::string> features;
   std::int64_t generation = 1;
@@ -150,6 +165,7 @@ struct Welcome {
 };
 
 struct Activate {
+  static constexpr std::string_view type = "activate";
   std::optional<std::string> state;
   bool clean = false;
   std::optional<PastFailure> failure{};  // only if `welcome` came before the failure
@@ -161,6 +177,7 @@ struct Activate {
 };
 
 struct Stop {
+  static constexpr std::string_view type = "stop";
   StopReason reason = StopReason::shutdown;
   std::int64_t deadline_ms = 1;
   std::optional<std::string> id;           // only for the reason upgrade
@@ -169,12 +186,14 @@ struct Stop {
 };
 
 struct Accepted {
+  static constexpr std::string_view type = "accepted";
   std::string id;
   std::int64_t generation = 0;
   bool operator==(const Accepted&) const = default;
 };
 
 struct CandidateReady {
+  static constexpr std::string_view type = "candidate_ready";
   std::string id;
   std::int64_t generation = 0;
   std::optional<std::string> version;
@@ -182,23 +201,27 @@ struct CandidateReady {
 };
 
 struct CandidateLost {
+  static constexpr std::string_view type = "candidate_lost";
   std::string id;
   std::string reason;
   bool operator==(const CandidateLost&) const = default;
 };
 
 struct UpgradeFailed {
+  static constexpr std::string_view type = "upgrade_failed";
   Failure failure;
   bool operator==(const UpgradeFailed&) const = default;
 };
 
 struct Committed {
+  static constexpr std::string_view type = "committed";
   std::string id;
   std::int64_t generation = 0;
   bool operator==(const Committed&) const = default;
 };
 
 struct Error {
+  static constexpr std::string_view type = "error";
   std::optional<std::string> about;
   std::string reason;
   bool operator==(const Error&) const = default;

@@ -4,56 +4,13 @@
 #pragma once
 
 #include <cereal/cereal.hpp>
-#include <string_view>
 
 #include "agent-protocol/cpp/wire/member.h"
 #include "agent-protocol/cpp/wire/message.h"
 
 namespace agent_protocol {
 
-// The value of the member `type`.
-template <class Message>
-inline constexpr std::string_view type_of;
-template <>
-inline constexpr std::string_view type_of<Hello> = "hello";
-template <>
-inline constexpr std::string_view type_of<Ready> = "ready";
-template <>
-inline constexpr std::string_view type_of<Unfit> = "unfit";
-template <>
-inline constexpr std::string_view type_of<Upgrade> = "upgrade";
-template <>
-inline constexpr std::string_view type_of<Confirm> = "confirm";
-template <>
-inline constexpr std::string_view type_of<Cancel> = "cancel";
-template <>
-inline constexpr std::string_view type_of<Stopped> = "stopped";
-template <>
-inline constexpr std::string_view type_of<Healthy> = "healthy";
-template <>
-inline constexpr std::string_view type_of<Extend> = "extend";
-template <>
-inline constexpr std::string_view type_of<Heartbeat> = "heartbeat";
-template <>
-inline constexpr std::string_view type_of<Status> = "status";
-template <>
-inline constexpr std::string_view type_of<Welcome> = "welcome";
-template <>
-inline constexpr std::string_view type_of<Activate> = "activate";
-template <>
-inline constexpr std::string_view type_of<Stop> = "stop";
-template <>
-inline constexpr std::string_view type_of<Accepted> = "accepted";
-template <>
-inline constexpr std::string_view type_of<CandidateReady> = "candidate_ready";
-template <>
-inline constexpr std::string_view type_of<CandidateLost> = "candidate_lost";
-template <>
-inline constexpr std::string_view type_of<UpgradeFailed> = "upgrade_failed";
-template <>
-inline constexpr std::string_view type_of<Committed> = "committed";
-template <>
-inline constexpr std::string_view type_of<Error> = "error";
+using cereal::make_nvp;
 
 // Checks a rule about several members together. An archive that cannot refuse a message accepts it.
 template <class Archive>
@@ -67,10 +24,9 @@ void require(Archive& archive, bool holds, const char* otherwise) {
 
 template <class Archive>
 void serialize(Archive& archive, Hello& message) {
-  archive(cereal::make_nvp("protocol", ranged<1, protocol_number_max>(message.protocol)),
-          cereal::make_nvp("version", limited<version_bytes_max>(message.version)),
-          cereal::make_nvp("features",
-                           texts_or_none<features_max, feature_bytes_max>(message.features)));
+  archive(make_nvp("protocol", ranged<1, protocol_number_max>(message.protocol)),
+          make_nvp("version", limited<version_bytes_max>(message.version)),
+          make_nvp("features", texts_or_none<features_max, feature_bytes_max>(message.features)));
 }
 
 template <class Archive>
@@ -78,23 +34,22 @@ void serialize(Archive&, Ready&) {}
 
 template <class Archive>
 void serialize(Archive& archive, Unfit& message) {
-  archive(cereal::make_nvp("reason", limited<reason_bytes_max>(message.reason)));
+  archive(make_nvp("reason", limited<reason_bytes_max>(message.reason)));
 }
 
 // The terms of an upgrade and its arguments, which an operator can request, too.
 template <class Archive>
 void serialize_terms(Archive& archive, Upgrade& message) {
-  archive(
-      cereal::make_nvp("args", texts<args_max, line_bytes_max>(message.args)),
-      cereal::make_nvp("mode", one_of_the_names(message.mode)),
-      cereal::make_nvp("gate", one_of_the_names(message.gate)),
-      cereal::make_nvp("commit", one_of_the_names(message.commit)),
-      cereal::make_nvp("start_timeout_ms", ranged<0, timeout_ms_max>(message.start_timeout_ms)),
-      cereal::make_nvp("confirm_timeout_ms", ranged<0, timeout_ms_max>(message.confirm_timeout_ms)),
-      cereal::make_nvp("stop_timeout_ms", ranged<1, timeout_ms_max>(message.stop_timeout_ms)),
-      cereal::make_nvp("trial_ms", ranged<0, timeout_ms_max>(message.trial_ms)),
-      cereal::make_nvp("on_unclean_stop", one_of_the_names(message.on_unclean_stop)),
-      cereal::make_nvp("fallback", one_of_the_names(message.fallback)));
+  archive(make_nvp("args", texts<args_max, line_bytes_max>(message.args)),
+          make_nvp("mode", one_of_the_names(message.mode)),
+          make_nvp("gate", one_of_the_names(message.gate)),
+          make_nvp("commit", one_of_the_names(message.commit)),
+          make_nvp("start_timeout_ms", ranged<0, timeout_ms_max>(message.start_timeout_ms)),
+          make_nvp("confirm_timeout_ms", ranged<0, timeout_ms_max>(message.confirm_timeout_ms)),
+          make_nvp("stop_timeout_ms", ranged<1, timeout_ms_max>(message.stop_timeout_ms)),
+          make_nvp("trial_ms", ranged<0, timeout_ms_max>(message.trial_ms)),
+          make_nvp("on_unclean_stop", one_of_the_names(message.on_unclean_stop)),
+          make_nvp("fallback", one_of_the_names(message.fallback)));
   require(archive, !(message.gate == Gate::confirm && message.mode == Mode::sequential),
           R"("gate" is "confirm"; that needs "mode" to be "parallel")");
   require(archive, !(message.commit == CommitRule::healthy && message.trial_ms == 0),
@@ -103,26 +58,25 @@ void serialize_terms(Archive& archive, Upgrade& message) {
 
 template <class Archive>
 void serialize(Archive& archive, Upgrade& message) {
-  archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("executable", absolute_path<executable_bytes_max>(message.executable)));
+  archive(make_nvp("id", identifier(message.id)),
+          make_nvp("executable", absolute_path<executable_bytes_max>(message.executable)));
   serialize_terms(archive, message);
 }
 
 template <class Archive>
 void serialize(Archive& archive, Confirm& message) {
-  archive(cereal::make_nvp("id", identifier(message.id)));
+  archive(make_nvp("id", identifier(message.id)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Cancel& message) {
-  archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("reason", limited<reason_bytes_max>(message.reason)));
+  archive(make_nvp("id", identifier(message.id)),
+          make_nvp("reason", limited<reason_bytes_max>(message.reason)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Stopped& message) {
-  archive(
-      cereal::make_nvp("state", limited<state_bytes_max, state_escaped_bytes_max>(message.state)));
+  archive(make_nvp("state", limited<state_bytes_max, state_escaped_bytes_max>(message.state)));
 }
 
 template <class Archive>
@@ -130,7 +84,7 @@ void serialize(Archive&, Healthy&) {}
 
 template <class Archive>
 void serialize(Archive& archive, Extend& message) {
-  archive(cereal::make_nvp("ms", ranged<1, timeout_ms_max>(message.ms)));
+  archive(make_nvp("ms", ranged<1, timeout_ms_max>(message.ms)));
 }
 
 template <class Archive>
@@ -138,76 +92,72 @@ void serialize(Archive&, Heartbeat&) {}
 
 template <class Archive>
 void serialize(Archive& archive, Status& message) {
-  archive(cereal::make_nvp("text", limited<status_bytes_max>(message.text)));
+  archive(make_nvp("text", limited<status_bytes_max>(message.text)));
 }
 
 // ---- to an agent
 
 template <class Archive>
 void serialize(Archive& archive, Failure& failure) {
-  archive(cereal::make_nvp("id", identifier(failure.id)),
-          cereal::make_nvp("stage", one_of_the_names(failure.stage)),
-          cereal::make_nvp("reason", limited<reason_bytes_max>(failure.reason)),
-          cereal::make_nvp("exit_status", ranged<-integer_max, integer_max>(failure.exit_status)),
-          cereal::make_nvp("signal", ranged<-integer_max, integer_max>(failure.signal)),
-          cereal::make_nvp("errno", text(failure.errno_name)));
+  archive(make_nvp("id", identifier(failure.id)),
+          make_nvp("stage", one_of_the_names(failure.stage)),
+          make_nvp("reason", limited<reason_bytes_max>(failure.reason)),
+          make_nvp("exit_status", ranged<-integer_max, integer_max>(failure.exit_status)),
+          make_nvp("signal", ranged<-integer_max, integer_max>(failure.signal)),
+          make_nvp("errno", text(failure.errno_name)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, PastFailure& past) {
   serialize(archive, past.failure);
-  archive(cereal::make_nvp("version", limited<version_bytes_max>(past.version)));
+  archive(make_nvp("version", limited<version_bytes_max>(past.version)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Welcome& message) {
-  archive(
-      cereal::make_nvp("protocol", ranged<1, protocol_number_max>(message.protocol)),
-      cereal::make_nvp("features", texts<features_max, feature_bytes_max>(message.features)),
-      cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)),
-      cereal::make_nvp("role", one_of_the_names(message.role)),
-      cereal::make_nvp("previous_version", limited<version_bytes_max>(message.previous_version)),
-      cereal::make_nvp("failure", object(message.failure)),
-      cereal::make_nvp("watchdog_ms", ranged<1, integer_max>(message.watchdog_ms)));
+  archive(make_nvp("protocol", ranged<1, protocol_number_max>(message.protocol)),
+          make_nvp("features", texts<features_max, feature_bytes_max>(message.features)),
+          make_nvp("generation", ranged<1, integer_max>(message.generation)),
+          make_nvp("role", one_of_the_names(message.role)),
+          make_nvp("previous_version", limited<version_bytes_max>(message.previous_version)),
+          make_nvp("failure", object(message.failure)),
+          make_nvp("watchdog_ms", ranged<1, integer_max>(message.watchdog_ms)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Activate& message) {
-  archive(
-      cereal::make_nvp("state", limited<state_bytes_max, state_escaped_bytes_max>(message.state)),
-      cereal::make_nvp("clean", truth(message.clean)),
-      cereal::make_nvp("failure", object(message.failure)),
-      cereal::make_nvp("trial_ms", ranged<1, integer_max>(message.trial_ms)),
-      cereal::make_nvp("commit", one_of_the_names(message.commit)));
+  archive(make_nvp("state", limited<state_bytes_max, state_escaped_bytes_max>(message.state)),
+          make_nvp("clean", truth(message.clean)), make_nvp("failure", object(message.failure)),
+          make_nvp("trial_ms", ranged<1, integer_max>(message.trial_ms)),
+          make_nvp("commit", one_of_the_names(message.commit)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Stop& message) {
-  archive(cereal::make_nvp("reason", one_of_the_names(message.reason)),
-          cereal::make_nvp("deadline_ms", ranged<1, integer_max>(message.deadline_ms)),
-          cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)));
+  archive(make_nvp("reason", one_of_the_names(message.reason)),
+          make_nvp("deadline_ms", ranged<1, integer_max>(message.deadline_ms)),
+          make_nvp("id", identifier(message.id)),
+          make_nvp("generation", ranged<1, integer_max>(message.generation)));
   require(archive, message.reason != StopReason::upgrade || (message.id && message.generation),
           R"("reason" is "upgrade"; that needs "id" and "generation")");
 }
 
 template <class Archive>
 void serialize(Archive& archive, Accepted& message) {
-  archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)));
+  archive(make_nvp("id", identifier(message.id)),
+          make_nvp("generation", ranged<1, integer_max>(message.generation)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, CandidateReady& message) {
-  archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)),
-          cereal::make_nvp("version", limited<version_bytes_max>(message.version)));
+  archive(make_nvp("id", identifier(message.id)),
+          make_nvp("generation", ranged<1, integer_max>(message.generation)),
+          make_nvp("version", limited<version_bytes_max>(message.version)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, CandidateLost& message) {
-  archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("reason", text(message.reason)));
+  archive(make_nvp("id", identifier(message.id)), make_nvp("reason", text(message.reason)));
 }
 
 template <class Archive>
@@ -217,14 +167,14 @@ void serialize(Archive& archive, UpgradeFailed& message) {
 
 template <class Archive>
 void serialize(Archive& archive, Committed& message) {
-  archive(cereal::make_nvp("id", identifier(message.id)),
-          cereal::make_nvp("generation", ranged<1, integer_max>(message.generation)));
+  archive(make_nvp("id", identifier(message.id)),
+          make_nvp("generation", ranged<1, integer_max>(message.generation)));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Error& message) {
-  archive(cereal::make_nvp("about", limited<about_bytes_max>(message.about)),
-          cereal::make_nvp("reason", limited<reason_bytes_max>(message.reason)));
+  archive(make_nvp("about", limited<about_bytes_max>(message.about)),
+          make_nvp("reason", limited<reason_bytes_max>(message.reason)));
 }
 
 }  // namespace agent_protocol

@@ -6,8 +6,8 @@ protocol_checks='messages values limits transcripts functions constants structur
 # Prints lines `TYPE` and `TYPE MEMBER` from the code.
 members_in_code() {
   awk '
-    /^inline constexpr std::string_view type_of</ {
-      match($0, /<[A-Za-z]+>/); name = substr($0, RSTART + 1, RLENGTH - 2)
+    /^struct [A-Za-z]+ \{/ { name = $2 }
+    /^  static constexpr std::string_view type = / {
       if (match($0, /"[a-z_]+"/)) type[name] = substr($0, RSTART + 1, RLENGTH - 2)
     }
     /^void serialize(_terms)?\(/ {
@@ -29,7 +29,7 @@ members_in_code() {
         count = split(members[name], member, " ")
         for (i = 1; i <= count; i++) print type[name], member[i]
       }
-    }' agent-protocol/cpp/wire/serialize.h
+    }' agent-protocol/cpp/wire/message.h agent-protocol/cpp/wire/serialize.h
 }
 
 # Prints the same lines from the page: a list of types, each with a list of its members.
@@ -52,7 +52,9 @@ check_messages() {
 
 canary_messages() {
   cat >>agent-protocol/cpp/wire/serialize.h <<'CODE'
-inline constexpr std::string_view type_of<Planted> = "planted";
+struct Planted {
+  static constexpr std::string_view type = "planted";
+};
 void serialize(Archive& archive, Planted& message) {
   archive(make_nvp("in_code", message.in_code));
 }
