@@ -1,6 +1,6 @@
 // Finds messages, orders and log lines in a list of the supervisor's actions. See bench.h.
 #include "agent-protocol/cpp/wire/codec.h"
-#include "agent-protocol/cpp/wire/names.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "tests/support/bench.h"
 
 namespace upgrader::test {

@@ -1,7 +1,7 @@
 // The level of a log line. log.h says which levels are shown.
 #pragma once
 
-#include "agent-protocol/cpp/wire/names.h"
+#include "agent-protocol/cpp/wire/message.h"
 
 namespace upgrader {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "agent-protocol/cpp/wire/names.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "base/argument.h"
 #include "base/duration.h"
 #include "base/form.h"

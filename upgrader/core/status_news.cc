@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/names.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "base/check.h"
 #include "base/version.h"
 #include "upgrader/core/status_paper.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/names.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "base/check.h"
 #include "upgrader/core/invariants.h"
 #include "upgrader/core/terms.h"

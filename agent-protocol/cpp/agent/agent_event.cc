@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "agent-protocol/cpp/wire/names.h"
+#include "agent-protocol/cpp/wire/message.h"
 
 namespace agent_protocol {
 

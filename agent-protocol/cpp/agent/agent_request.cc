@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "agent-protocol/cpp/wire/names.h"
+#include "agent-protocol/cpp/wire/message.h"
 
 namespace agent_protocol {
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "agent-protocol/cpp/wire/message.h"
-#include "agent-protocol/cpp/wire/names.h"
 
 namespace agent_protocol {
 

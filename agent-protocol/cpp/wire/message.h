@@ -3,6 +3,7 @@
 // the wire.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,16 +36,62 @@ inline constexpr std::size_t state_escaped_bytes_max = 65'000;
 inline constexpr std::int64_t protocol_number_max = 2'147'483'647;
 inline constexpr std::int64_t timeout_ms_max = 86'400'000;  // a day
 
+// The names of an enumeration, in the order of its enumerators: on the wire, in the log and on the
+// command line.
+template <class Enum>
+inline constexpr std::array<std::string_view, 0> names_of{};
+
+// Returns the name of an enumerator.
+template <class Enum>
+[[nodiscard]] constexpr std::string_view name_of(Enum value) {
+  return names_of<Enum>[static_cast<std::size_t>(value)];
+}
+
+// Returns the enumerator with this name, if there is one.
+template <class Enum>
+[[nodiscard]] constexpr std::optional<Enum> named(std::string_view name) {
+  for (std::size_t i = 0; i < names_of<Enum>.size(); ++i) {
+    if (names_of<Enum>[i] == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
 enum class Role { first, candidate, fallback };
+template <>
+inline constexpr std::array<std::string_view, 3> names_of<Role>{"first", "candidate", "fallback"};
+
 enum class Mode { parallel, sequential };
+template <>
+inline constexpr std::array<std::string_view, 2> names_of<Mode>{"parallel", "sequential"};
+
 enum class Gate { none, confirm };
+template <>
+inline constexpr std::array<std::string_view, 2> names_of<Gate>{"none", "confirm"};
+
 enum class CommitRule { survive, healthy };
-enum class UncleanStop { fall_back, carry_on };  // called "fallback" and "continue" on the wire
+template <>
+inline constexpr std::array<std::string_view, 2> names_of<CommitRule>{"survive", "healthy"};
+
+enum class UncleanStop { fall_back, carry_on };
+template <>
+inline constexpr std::array<std::string_view, 2> names_of<UncleanStop>{"fallback", "continue"};
+
 // When the previous program is started: after the upgrade has failed (cold), or to stand by during
 // the trial (warm).
 enum class FallbackMode { cold, warm };
+template <>
+inline constexpr std::array<std::string_view, 2> names_of<FallbackMode>{"cold", "warm"};
+
 enum class StopReason { upgrade, rollback, shutdown };
+template <>
+inline constexpr std::array<std::string_view, 3> names_of<StopReason>{"upgrade", "rollback",
+                                                                      "shutdown"};
+
 enum class Stage { request, spawn, start, confirm, cancel, stop, trial, commit, shutdown, boot };
+template <>
+inline constexpr std::array<std::string_view, 10> names_of<Stage>{
+    "request", "spawn", "start",  "confirm",  "cancel",
+    "stop",    "trial", "commit", "shutdown", "boot"};
 
 // ---- from an agent
 

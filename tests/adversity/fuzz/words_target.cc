@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/names.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "sample-agent/configuration.h"
 #include "sample-agent/position.h"
 #include "tests/adversity/fuzz/target.h"

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "agent-protocol/cpp/wire/names.h"
 #include "base/result.h"
 
 namespace message_test {

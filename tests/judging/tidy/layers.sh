@@ -17,7 +17,7 @@ layer_table() {
     awk -v base_shell="^base/($base_shell)[.]" '
     BEGIN {
       wire = "agent-protocol/cpp/wire/"; core = "upgrader/core/"
-      split(wire "message.h " wire "names.h " core "log_level.h " \
+      split(wire "message.h " core "log_level.h " \
             "base/check.h base/result.h base/time.h base/version.h", nouns, " ")
       for (i in nouns) layer[nouns[i]] = 0
       layer["upgrader/main.cc"] = 4

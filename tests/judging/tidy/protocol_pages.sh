@@ -75,7 +75,7 @@ PAGE
 
 # Every value of an enumeration must be on the page, and the stages must be exactly the page's.
 check_values() {
-  tr '\n' ' ' <agent-protocol/cpp/wire/names.h | tr ';' '\n' |
+  tr '\n' ' ' <agent-protocol/cpp/wire/message.h | tr ';' '\n' |
     sed -nE 's/.*names_of<([A-Za-z]+)>\{(.*)\}.*/\1 \2/p' | tr -d '",' >"$scratch/enums"
   while read -r enum values; do
     for value in $values; do
@@ -85,14 +85,14 @@ check_values() {
   done <"$scratch/enums"
   sed -n 's/^Stage //p' "$scratch/enums" | tr ' ' '\n' | grep . >"$scratch/code"
   section man/agent-protocol.7 FAILURES | tags Ql >"$scratch/page"
-  differ agent-protocol/cpp/wire/names.h "$scratch/code" man/agent-protocol.7 "$scratch/page"
+  differ agent-protocol/cpp/wire/message.h "$scratch/code" man/agent-protocol.7 "$scratch/page"
 }
 
 canary_values() {
-  echo 'names_of<Planted>{"planted_value"};' >>agent-protocol/cpp/wire/names.h
+  echo 'names_of<Planted>{"planted_value"};' >>agent-protocol/cpp/wire/message.h
   echo 'the value planted_value of Planted is missing'
   printf '.Sh FAILURES\n.It Ql planted_stage\n' >>man/agent-protocol.7
-  echo 'in man/agent-protocol.7 and not in agent-protocol/cpp/wire/names.h: planted_stage'
+  echo 'in man/agent-protocol.7 and not in agent-protocol/cpp/wire/message.h: planted_stage'
 }
 
 # Every limit of message.h and json_line.h must be on the page, as people write numbers: 65,536.
