@@ -38,24 +38,6 @@ Phase phase_of(const State& state) {
   return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
 }
 
-std::string_view name_of(UpgradeOutcome outcome) {
-  static constexpr char names[][10] = {"committed", "kept", "fell_back", "ended"};
-  return names[static_cast<std::size_t>(outcome)];
-}
-
-std::string_view name_of(Origin origin) {
-  static constexpr char names[][8] = {"agent", "signal", "control", "boot"};
-  return names[static_cast<std::size_t>(origin)];
-}
-
-std::string_view name_of(Phase phase) {
-  static constexpr char names[][14] = {
-      "starting", "running",    "preparing",    "confirming",   "switching",     "replacing",
-      "trial",    "abandoning", "rolling_back", "falling_back", "shutting_down", "ended"};
-  static_assert(std::size(names) == static_cast<std::size_t>(Phase::ended) + 1);
-  return names[static_cast<std::size_t>(phase)];
-}
-
 std::optional<Time> awaited_until(const State& state) {
   switch (phase_of(state)) {
     case Phase::preparing:

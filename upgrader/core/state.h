@@ -2,6 +2,7 @@
 // combinations of them. supervisor.h changes the facts, and has the table of phases.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,8 @@
 #include "upgrader/core/terms.h"
 
 namespace upgrader {
+
+using agent_protocol::name_of;
 
 // The event for which an agent's deadline is set.
 enum class Awaited {
@@ -77,12 +80,10 @@ inline constexpr std::optional<Time> Agent::*agent_deadlines[] = {
     &Agent::deadline, &Agent::hello_deadline, &Agent::close_deadline, &Agent::heartbeat_deadline};
 
 enum class Origin { agent, signal, control, boot };
-[[nodiscard]] std::string_view name_of(Origin origin);
 
 // The ways in which an accepted upgrade may end. kept: the old agent stayed active. ended: the
 // upgrader ended before the upgrade was decided.
 enum class UpgradeOutcome { committed, kept, fell_back, ended };
-[[nodiscard]] std::string_view name_of(UpgradeOutcome outcome);
 
 // The upgrade under way.
 struct UpgradeUnderWay {
@@ -130,7 +131,6 @@ enum class Phase {
   shutting_down,
   ended,
 };
-[[nodiscard]] std::string_view name_of(Phase phase);
 
 // The action whose outcome must be the next event.
 enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, relink, activate };
@@ -169,3 +169,18 @@ struct State {
 [[nodiscard]] std::optional<Time> awaited_until(const State& state);
 
 }  // namespace upgrader
+
+namespace agent_protocol {
+
+template <>
+inline constexpr std::array<std::string_view, 4> names_of<upgrader::Origin>{"agent", "signal",
+                                                                            "control", "boot"};
+template <>
+inline constexpr std::array<std::string_view, 4> names_of<upgrader::UpgradeOutcome>{
+    "committed", "kept", "fell_back", "ended"};
+template <>
+inline constexpr std::array<std::string_view, 12> names_of<upgrader::Phase>{
+    "starting", "running",    "preparing",    "confirming",   "switching",     "replacing",
+    "trial",    "abandoning", "rolling_back", "falling_back", "shutting_down", "ended"};
+
+}  // namespace agent_protocol

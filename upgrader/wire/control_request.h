@@ -3,6 +3,7 @@
 // upgrader(8), CONTROL DIRECTORY.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@ namespace upgrader {
 inline constexpr std::size_t control_line_bytes_max = 4'096;
 
 enum class Deed { upgrade, confirm, cancel, commit, rollback, shutdown };
-[[nodiscard]] std::string_view name_of(Deed deed);
+using agent_protocol::name_of;
 
 struct ControlRequest {
   Deed deed = Deed::shutdown;
@@ -54,3 +55,7 @@ using ControlLine = std::variant<ControlRequest, ControlRefused, ControlStray>;
 [[nodiscard]] ControlLine decode_control_line(std::string_view line);
 
 }  // namespace upgrader
+
+template <>
+inline constexpr std::array<std::string_view, 6> agent_protocol::names_of<upgrader::Deed>{
+    "upgrade", "confirm", "cancel", "commit", "rollback", "shutdown"};
