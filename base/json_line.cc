@@ -50,22 +50,186 @@ class Parser {
 
   Parser(std::string& bytes, std::vector<Node>& nodes) : bytes_(bytes), nodes_(nodes) {}
 
-  // Each of these functions returns null, or the text of what was expected at the byte where it
-  // stopped.
-  [[nodiscard]] const char* parse();
+  // Like the other functions that return a `const char*`: null, or the text of what was expected at
+  // the byte where it stopped.
+  [[nodiscard]] const char* parse() {
+    skip_blanks();
+    for (bool over = false; !over;) {
+      if (const char* const expected = value()) return expected;
+      if (const char* const expected = next_value(over)) return expected;
+    }
+    return at_ == bytes_.size() ? nullptr : "the end of the line";
+  }
+
   [[nodiscard]] std::size_t at() const { return at_; }
 
  private:
-  [[nodiscard]] const char* value();
-  [[nodiscard]] const char* next_value(bool& over);
-  [[nodiscard]] const char* open(Kind kind);
-  [[nodiscard]] const char* literal(std::string_view spelling, Node node);
-  [[nodiscard]] const char* number();
-  [[nodiscard]] const char* digits();
-  [[nodiscard]] const char* text();
-  [[nodiscard]] const char* escape();
-  [[nodiscard]] int hexadecimal(std::size_t begin) const;
-  void skip_blanks();
+  // Reads a value; of an array or an object, only the opening bracket.
+  [[nodiscard]] const char* value() {
+    switch (here()) {
+      case '{':
+        return open(Kind::object);
+      case '[':
+        return open(Kind::array);
+      case '"':
+        return text();
+      case 't':
+        return literal("true", {.size = 1, .kind = Kind::boolean});
+      case 'f':
+        return literal("false", {.kind = Kind::boolean});
+      case 'n':
+        return literal("null", {.kind = Kind::null});
+      default:
+        return number();
+    }
+  }
+
+  // Goes to the beginning of the next value, past the ends of arrays and objects, commas, and the
+  // name of a member. Sets `over` if there is no next value, since the outermost object has ended.
+  [[nodiscard]] const char* next_value(bool& over) {
+    for (;;) {
+      skip_blanks();
+      over = depth_ == 0;
+      if (over) return nullptr;
+      Node& holder = nodes_[open_[depth_ - 1]];
+      const bool is_object = holder.kind == Kind::object;
+      if (here() != (is_object ? '}' : ']')) {
+        if (!empty_ && here() != ',') return is_object ? ", or }" : ", or ]";
+        if (!empty_) ++at_;
+        empty_ = false;
+        skip_blanks();
+        if (!is_object) return nullptr;
+        if (here() != '"') return "a member's name";
+        if (const char* const expected = text()) return expected;
+        skip_blanks();
+        if (here() != ':') return "a colon";
+        ++at_;
+        skip_blanks();
+        return nullptr;
+      }
+      holder.size = static_cast<std::uint32_t>(nodes_.size() - open_[--depth_] - 1);
+      empty_ = false;
+      ++at_;
+    }
+  }
+
+  [[nodiscard]] const char* open(Kind kind) {
+    if (depth_ == nesting_max) return "at most 32 levels";
+    open_[depth_++] = nodes_.size();
+    nodes_.push_back({.kind = kind});
+    empty_ = true;
+    ++at_;
+    return nullptr;
+  }
+
+  [[nodiscard]] const char* literal(std::string_view spelling, Node node) {
+    for (const char c : spelling) {
+      if (here() != c) return "a value";
+      ++at_;
+    }
+    nodes_.push_back(node);
+    return nullptr;
+  }
+
+  [[nodiscard]] const char* number() {
+    const std::size_t begin = at_;
+    if (here() == '-') ++at_;
+    const std::size_t first = at_;
+    if (here() == '0') {
+      ++at_;
+    } else if (digits() != nullptr) {
+      return "a value";
+    }
+    bool is_integer = at_ - first <= integer_digits_max;
+    if (here() == '.') {
+      ++at_;
+      is_integer = false;
+      if (const char* const expected = digits()) return expected;
+    }
+    if (here() == 'e' || here() == 'E') {
+      ++at_;
+      is_integer = false;
+      if (here() == '+' || here() == '-') ++at_;
+      if (const char* const expected = digits()) return expected;
+    }
+    std::size_t size = at_ - begin;
+    if (!is_integer) {  // replaced by a text that is never an integer
+      constexpr std::string_view spelling = "0e0";
+      bytes_.replace(first, spelling.size(), spelling);
+      size = first - begin + spelling.size();
+    }
+    nodes_.push_back({.begin = static_cast<std::uint32_t>(begin),
+                      .size = static_cast<std::uint32_t>(size),
+                      .kind = Kind::number});
+    return nullptr;
+  }
+
+  [[nodiscard]] const char* digits() {
+    if (!is_digit(here())) return "a digit";
+    while (is_digit(here()))
+      ++at_;
+    return nullptr;
+  }
+
+  [[nodiscard]] const char* text() {
+    const std::size_t begin = ++at_;
+    out_ = begin;
+    while (here() != '"') {
+      if (at_ == bytes_.size()) return "a closing quote";
+      if (static_cast<unsigned char>(here()) < 0x20) return legal_character;
+      if (here() == '\\') {
+        if (const char* const expected = escape()) return expected;
+        continue;
+      }
+      std::size_t count = utf8_character_bytes(std::string_view(bytes_).substr(at_));
+      if (count == 0) return "UTF-8";
+      for (; count > 0; --count)
+        bytes_[out_++] = bytes_[at_++];
+    }
+    ++at_;
+    nodes_.push_back({.begin = static_cast<std::uint32_t>(begin),
+                      .size = static_cast<std::uint32_t>(out_ - begin),
+                      .kind = Kind::text});
+    return nullptr;
+  }
+
+  [[nodiscard]] const char* escape() {
+    if (bytes_[at_ + 1] != 'u') {
+      const char meaning = escaped(bytes_[at_ + 1]);
+      if (meaning == '\0') return legal_character;
+      bytes_[out_++] = meaning;
+      at_ += 2;
+      return nullptr;
+    }
+    int character = hexadecimal(at_ + 2);
+    if (character < 0) return legal_character;
+    at_ += unicode_escape_bytes;
+    if (is_high_surrogate(character) && here() == '\\' && bytes_[at_ + 1] == 'u') {
+      if (const int low = hexadecimal(at_ + 2); is_low_surrogate(low)) {
+        character = 0x10000 + ((character - 0xd800) << 10) + (low - 0xdc00);
+        at_ += unicode_escape_bytes;
+      }
+    }
+    const bool is_lone = is_high_surrogate(character) || is_low_surrogate(character);
+    out_ += write_utf8(is_lone ? 0 : character, &bytes_[out_]);  // shorter than its escape
+    return nullptr;
+  }
+
+  // Returns the value of the four hexadecimal digits at `begin`, or -1.
+  [[nodiscard]] int hexadecimal(std::size_t begin) const {
+    int number = 0;
+    for (std::size_t i = begin; i < begin + 4; ++i) {
+      const char c = bytes_[i];
+      if (!is_digit(c) && !(c >= 'a' && c <= 'f') && !(c >= 'A' && c <= 'F')) return -1;
+      number = number * 16 + (is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return number;
+  }
+
+  void skip_blanks() {
+    while (here() == ' ' || here() == '\t' || here() == '\n' || here() == '\r')
+      ++at_;
+  }
 
   [[nodiscard]] char here() const { return bytes_[at_]; }
 
@@ -77,182 +241,6 @@ class Parser {
   std::size_t depth_ = 0;
   bool empty_ = false;  // the innermost of these is still empty
 };
-
-const char* Parser::parse() {
-  skip_blanks();
-  for (bool over = false; !over;) {
-    if (const char* const expected = value()) return expected;
-    if (const char* const expected = next_value(over)) return expected;
-  }
-  return at_ == bytes_.size() ? nullptr : "the end of the line";
-}
-
-// Reads a value; of an array or an object, only the opening bracket.
-const char* Parser::value() {
-  switch (here()) {
-    case '{':
-      return open(Kind::object);
-    case '[':
-      return open(Kind::array);
-    case '"':
-      return text();
-    case 't':
-      return literal("true", {.size = 1, .kind = Kind::boolean});
-    case 'f':
-      return literal("false", {.kind = Kind::boolean});
-    case 'n':
-      return literal("null", {.kind = Kind::null});
-    default:
-      return number();
-  }
-}
-
-// Goes to the beginning of the next value, past the ends of arrays and objects, commas, and the
-// name of a member. Sets `over` if there is no next value, since the outermost object has ended.
-const char* Parser::next_value(bool& over) {
-  for (;;) {
-    skip_blanks();
-    over = depth_ == 0;
-    if (over) return nullptr;
-    Node& holder = nodes_[open_[depth_ - 1]];
-    const bool is_object = holder.kind == Kind::object;
-    if (here() != (is_object ? '}' : ']')) {
-      if (!empty_ && here() != ',') return is_object ? ", or }" : ", or ]";
-      if (!empty_) ++at_;
-      empty_ = false;
-      skip_blanks();
-      if (!is_object) return nullptr;
-      if (here() != '"') return "a member's name";
-      if (const char* const expected = text()) return expected;
-      skip_blanks();
-      if (here() != ':') return "a colon";
-      ++at_;
-      skip_blanks();
-      return nullptr;
-    }
-    holder.size = static_cast<std::uint32_t>(nodes_.size() - open_[--depth_] - 1);
-    empty_ = false;
-    ++at_;
-  }
-}
-
-const char* Parser::open(Kind kind) {
-  if (depth_ == nesting_max) return "at most 32 levels";
-  open_[depth_++] = nodes_.size();
-  nodes_.push_back({.kind = kind});
-  empty_ = true;
-  ++at_;
-  return nullptr;
-}
-
-const char* Parser::literal(std::string_view spelling, Node node) {
-  for (const char c : spelling) {
-    if (here() != c) return "a value";
-    ++at_;
-  }
-  nodes_.push_back(node);
-  return nullptr;
-}
-
-const char* Parser::number() {
-  const std::size_t begin = at_;
-  if (here() == '-') ++at_;
-  const std::size_t first = at_;
-  if (here() == '0') {
-    ++at_;
-  } else if (digits() != nullptr) {
-    return "a value";
-  }
-  bool is_integer = at_ - first <= integer_digits_max;
-  if (here() == '.') {
-    ++at_;
-    is_integer = false;
-    if (const char* const expected = digits()) return expected;
-  }
-  if (here() == 'e' || here() == 'E') {
-    ++at_;
-    is_integer = false;
-    if (here() == '+' || here() == '-') ++at_;
-    if (const char* const expected = digits()) return expected;
-  }
-  std::size_t size = at_ - begin;
-  if (!is_integer) {  // replaced by a text that is never an integer
-    constexpr std::string_view spelling = "0e0";
-    bytes_.replace(first, spelling.size(), spelling);
-    size = first - begin + spelling.size();
-  }
-  nodes_.push_back({.begin = static_cast<std::uint32_t>(begin),
-                    .size = static_cast<std::uint32_t>(size),
-                    .kind = Kind::number});
-  return nullptr;
-}
-
-const char* Parser::digits() {
-  if (!is_digit(here())) return "a digit";
-  while (is_digit(here()))
-    ++at_;
-  return nullptr;
-}
-
-const char* Parser::text() {
-  const std::size_t begin = ++at_;
-  out_ = begin;
-  while (here() != '"') {
-    if (at_ == bytes_.size()) return "a closing quote";
-    if (static_cast<unsigned char>(here()) < 0x20) return legal_character;
-    if (here() == '\\') {
-      if (const char* const expected = escape()) return expected;
-      continue;
-    }
-    std::size_t count = utf8_character_bytes(std::string_view(bytes_).substr(at_));
-    if (count == 0) return "UTF-8";
-    for (; count > 0; --count)
-      bytes_[out_++] = bytes_[at_++];
-  }
-  ++at_;
-  nodes_.push_back({.begin = static_cast<std::uint32_t>(begin),
-                    .size = static_cast<std::uint32_t>(out_ - begin),
-                    .kind = Kind::text});
-  return nullptr;
-}
-
-const char* Parser::escape() {
-  if (bytes_[at_ + 1] != 'u') {
-    const char meaning = escaped(bytes_[at_ + 1]);
-    if (meaning == '\0') return legal_character;
-    bytes_[out_++] = meaning;
-    at_ += 2;
-    return nullptr;
-  }
-  int character = hexadecimal(at_ + 2);
-  if (character < 0) return legal_character;
-  at_ += unicode_escape_bytes;
-  if (is_high_surrogate(character) && here() == '\\' && bytes_[at_ + 1] == 'u') {
-    if (const int low = hexadecimal(at_ + 2); is_low_surrogate(low)) {
-      character = 0x10000 + ((character - 0xd800) << 10) + (low - 0xdc00);
-      at_ += unicode_escape_bytes;
-    }
-  }
-  const bool is_lone = is_high_surrogate(character) || is_low_surrogate(character);
-  out_ += write_utf8(is_lone ? 0 : character, &bytes_[out_]);  // shorter than its escape
-  return nullptr;
-}
-
-// Returns the value of the four hexadecimal digits at `begin`, or -1.
-int Parser::hexadecimal(std::size_t begin) const {
-  int number = 0;
-  for (std::size_t i = begin; i < begin + 4; ++i) {
-    const char c = bytes_[i];
-    if (!is_digit(c) && !(c >= 'a' && c <= 'f') && !(c >= 'A' && c <= 'F')) return -1;
-    number = number * 16 + (is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
-  }
-  return number;
-}
-
-void Parser::skip_blanks() {
-  while (here() == ' ' || here() == '\t' || here() == '\n' || here() == '\r')
-    ++at_;
-}
 
 }  // namespace
 
