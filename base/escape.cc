@@ -5,23 +5,10 @@ namespace {
 
 // Returns the letter of the short escape for a character, or 0 if there is none.
 char short_escape(char c) {
-  switch (c) {
-    case '"':
-    case '\\':
-      return c;
-    case '\b':
-      return 'b';
-    case '\f':
-      return 'f';
-    case '\n':
-      return 'n';
-    case '\r':
-      return 'r';
-    case '\t':
-      return 't';
-    default:
-      return 0;
-  }
+  constexpr std::string_view characters = "\"\\\b\f\n\r\t";
+  constexpr std::string_view letters = "\"\\bfnrt";
+  const std::size_t found = characters.find(c);
+  return found == std::string_view::npos ? '\0' : letters[found];
 }
 
 bool is_control(char c) {

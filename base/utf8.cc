@@ -14,18 +14,10 @@ bool continues(unsigned byte) {
 // Checks a second byte, whose range depends on the first. This excludes overlong forms, surrogates
 // and characters above U+10FFFF.
 bool fits_after(unsigned first, unsigned second) {
-  switch (first) {
-    case 0xe0:
-      return second >= 0xa0;
-    case 0xed:
-      return second < 0xa0;
-    case 0xf0:
-      return second >= 0x90;
-    case 0xf4:
-      return second < 0x90;
-    default:
-      return true;
-  }
+  if (first == 0xe0) return second >= 0xa0;
+  if (first == 0xed) return second < 0xa0;
+  if (first == 0xf0) return second >= 0x90;
+  return first != 0xf4 || second < 0x90;
 }
 
 }  // namespace
