@@ -55,18 +55,20 @@ Complaint set_flag(const Argument& argument, bool& flag) {
   return "";
 }
 
-Complaint set_notify_fd(const Argument& argument, Options& options) {
-  const auto number = whole_number(argument.value.value_or(""), std::numeric_limits<int>::max());
-  if (!number || *number < first_free_descriptor) {
-    return complaint_about(argument, "needs =N, where N is the number of a descriptor, 3 or more");
-  }
-  options.notify_fd = static_cast<int>(*number);
+Complaint set_number(const Argument& argument, int& value, std::int64_t min, std::int64_t max,
+                     std::string_view form) {
+  const auto number = whole_number(argument.value.value_or(""), max);
+  if (!number || *number < min)
+    return complaint_about(argument, "needs =N, where N is {}"_with(form));
+  value = static_cast<int>(*number);
   return "";
 }
 
 Complaint set_path(const Argument& argument, std::optional<std::string>& path,
-                   std::string_view form) {
-  if (argument.value.value_or("").empty()) return complaint_about(argument, form);
+                   std::string_view name) {
+  if (argument.value.value_or("").empty()) {
+    return complaint_about(argument, "needs ={}, where {} is a path"_with(name, name));
+  }
   path = std::string(*argument.value);
   return "";
 }
@@ -80,51 +82,32 @@ Complaint add_adapter_word(const Argument& argument, Options& options) {
   return "";
 }
 
-Complaint set_attempts(const Argument& argument, int& attempts) {
-  const auto number = whole_number(argument.value.value_or(""), attempts_max);
-  if (!number) {
-    return complaint_about(argument,
-                           "needs =N, where N is a number from 0 to {}"_with(attempts_max));
-  }
-  attempts = static_cast<int>(*number);
-  return "";
-}
-
-Complaint set_timeout(const Argument& argument, std::optional<Duration>& option) {
-  Duration timeout{0};
-  Complaint complaint = set_duration(argument, timeout, true);
-  if (complaint.empty()) option = timeout;
-  return complaint;
-}
-
 Complaint set_option(const Argument& argument, Options& options) {
   const std::string_view name = argument.name;
-  if (name == "--mode") return set_choice(argument, options.defaults.mode);
-  if (name == "--start-timeout")
-    return set_duration(argument, options.defaults.start_timeout, true);
-  if (name == "--stop-timeout") return set_duration(argument, options.defaults.stop_timeout, false);
+  Terms& terms = options.defaults;
+  if (name == "--mode") return set_choice(argument, terms.mode);
+  if (name == "--start-timeout") return set_duration(argument, terms.start_timeout, true);
+  if (name == "--stop-timeout") return set_duration(argument, terms.stop_timeout, false);
   if (name == "--exit-grace") return set_duration(argument, options.exit_grace, true);
-  if (name == "--trial") return set_duration(argument, options.defaults.trial, true);
-  if (name == "--on-unclean-stop") return set_choice(argument, options.defaults.on_unclean_stop);
-  if (name == "--fallback") return set_choice(argument, options.defaults.fallback);
-  if (name == "--gate") return set_choice(argument, options.defaults.gate);
-  if (name == "--confirm-timeout") {
-    return set_duration(argument, options.defaults.confirm_timeout, true);
-  }
-  if (name == "--commit") return set_choice(argument, options.defaults.commit);
+  if (name == "--trial") return set_duration(argument, terms.trial, true);
+  if (name == "--on-unclean-stop") return set_choice(argument, terms.on_unclean_stop);
+  if (name == "--fallback") return set_choice(argument, terms.fallback);
+  if (name == "--gate") return set_choice(argument, terms.gate);
+  if (name == "--confirm-timeout") return set_duration(argument, terms.confirm_timeout, true);
+  if (name == "--commit") return set_choice(argument, terms.commit);
   if (name == "--relink") return set_flag(argument, options.relink);
-  if (name == "--previous") {
-    return set_path(argument, options.previous, "needs =LINK, where LINK is a path");
+  if (name == "--previous") return set_path(argument, options.previous, "LINK");
+  if (name == "--attempts") {
+    return set_number(argument, options.attempts, 0, attempts_max,
+                      "a number from 0 to {}"_with(attempts_max));
   }
-  if (name == "--attempts") return set_attempts(argument, options.attempts);
-  if (name == "--lock") {
-    return set_path(argument, options.lock_file, "needs =FILE, where FILE is a path");
+  if (name == "--lock") return set_path(argument, options.lock_file, "FILE");
+  if (name == "--lock-timeout") return set_duration(argument, options.lock_timeout.emplace(), true);
+  if (name == "--control") return set_path(argument, options.control_directory, "DIR");
+  if (name == "--notify-fd") {
+    return set_number(argument, options.notify_fd.emplace(), first_free_descriptor,
+                      std::numeric_limits<int>::max(), "the number of a descriptor, 3 or more");
   }
-  if (name == "--lock-timeout") return set_timeout(argument, options.lock_timeout);
-  if (name == "--control") {
-    return set_path(argument, options.control_directory, "needs =DIR, where DIR is a path");
-  }
-  if (name == "--notify-fd") return set_notify_fd(argument, options);
   if (name == "--subreaper") return set_flag(argument, options.subreaper);
   if (name == "--adapter") return add_adapter_word(argument, options);
   if (name == "--log-level") return set_choice(argument, options.log_level);
@@ -139,13 +122,9 @@ Complaint set_option(const Argument& argument, Options& options) {
 // Returns the fault if an option needs another one that is not given, or excludes one that is
 // given.
 Complaint judge_together(const Options& options) {
-  if (options.lock_timeout && !options.lock_file) {
-    return "--lock-timeout: needs --lock=FILE";
-  }
+  if (options.lock_timeout && !options.lock_file) return "--lock-timeout: needs --lock=FILE";
   if (options.previous && !options.relink) return "--previous: needs --relink";
-  if (options.attempts > 0 && !options.previous) {
-    return "--attempts: needs --previous=LINK";
-  }
+  if (options.attempts > 0 && !options.previous) return "--attempts: needs --previous=LINK";
   const bool must_be_healthy = options.defaults.commit == agent_protocol::CommitRule::healthy;
   if (must_be_healthy && options.defaults.trial == Duration{0}) {
     return "--commit=healthy: needs a --trial that is not 0";
