@@ -138,13 +138,11 @@ class Step {
     Agent* agent = find(event.generation);
     if (agent == nullptr) return;
     if (event.posthumous || agent->killed || agent->terminated) {
-      note_last_words(*agent, event.message);
-      return;
+      return note_last_words(*agent, event.message);
     }
-    const bool hello = std::holds_alternative<agent_protocol::Hello>(event.message);
+    const bool hello = std::holds_alternative<Hello>(event.message);
     if (!agent->greeted && !hello) {
-      refuse_message(*agent, event.message, "the first message must be hello");
-      return;
+      return refuse_message(*agent, event.message, "the first message must be hello");
     }
     std::visit([&](const auto& message) { hear(*agent, message); }, event.message);
   }
@@ -152,14 +150,12 @@ class Step {
   void judge(const MessageRefused& event) {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->killed || agent->terminated) return;
-    if (const auto* unknown = std::get_if<agent_protocol::Unknown>(&event.what)) {
-      send_error(*agent, unknown->type, "this type of message is not known here");
-      return;
+    if (const auto* unknown = std::get_if<Unknown>(&event.what)) {
+      return send_error(*agent, unknown->type, "this type of message is not known here");
     }
-    const auto& malformed = std::get<agent_protocol::Malformed>(event.what);
+    const auto& malformed = std::get<Malformed>(event.what);
     if (agent->activated && malformed.id) {
-      answer_refusal(*agent, *malformed.id, malformed.reason);
-      return;
+      return answer_refusal(*agent, *malformed.id, malformed.reason);
     }
     send_error(*agent, malformed.type, malformed.reason);
   }
@@ -170,12 +166,12 @@ class Step {
            "generation {}: stray output: {}"_with(event.generation, event.text));
   }
 
-  void hear(Agent& agent, const agent_protocol::Hello& hello) {
+  void hear(Agent& agent, const Hello& hello) {
     if (agent.greeted) return send_error(agent, "hello", "hello was said already");
     note_hello(agent, hello);
-    agent_protocol::Welcome welcome;
-    if (agent.has_readiness) welcome.features.emplace_back(agent_protocol::readiness_feature);
-    welcome.protocol = std::min(hello.protocol, agent_protocol::protocol_version);
+    Welcome welcome;
+    if (agent.has_readiness) welcome.features.emplace_back(readiness_feature);
+    welcome.protocol = std::min(hello.protocol, protocol_version);
     welcome.generation = agent.generation;
     welcome.role = agent.role;
     if (policy_.watchdog != Duration::zero()) welcome.watchdog_ms = policy_.watchdog.count();
@@ -191,33 +187,21 @@ class Step {
     send(agent, std::move(welcome));
   }
 
-  void hear(Agent& agent, const agent_protocol::Ready&) {
+  void hear(Agent& agent, const Ready&) {
     if (agent.activated) return send_error(agent, "ready", "it is active already");
     if (agent.ready) return send_error(agent, "ready", "ready was said already");
     agent.ready = true;
     agent.deadline.reset();
     // An agent that has closed a pipe gets no work: it fails when its time to exit is over.
     if (has_closed(agent)) return;
-    if (agent.standby && state_.candidate) {
-      log(LogLevel::info, "{} stands by"_with(agent));
-      return;
-    }
-    if (agent.role != Role::candidate) {
-      activate_incumbent();
-      return;
-    }
-    if (!state_.incumbent) {
-      activate_candidate();
-      return;
-    }
-    if (state_.upgrade->terms.gate == Gate::confirm) {
-      wait_for_confirm();
-      return;
-    }
+    if (agent.standby && state_.candidate) return log(LogLevel::info, "{} stands by"_with(agent));
+    if (agent.role != Role::candidate) return activate_incumbent();
+    if (!state_.incumbent) return activate_candidate();
+    if (state_.upgrade->terms.gate == Gate::confirm) return wait_for_confirm();
     pass_gate();
   }
 
-  void hear(Agent& agent, const agent_protocol::Unfit& unfit) {
+  void hear(Agent& agent, const Unfit& unfit) {
     if (agent.activated && (!on_trial(agent) || agent.told)) {
       return send_error(agent, "unfit", "only an agent that is held or on trial may say it");
     }
@@ -229,16 +213,15 @@ class Step {
     }
   }
 
-  void hear(Agent& agent, const agent_protocol::Upgrade& upgrade) {
+  void hear(Agent& agent, const Upgrade& upgrade) {
     if (!agent.activated) return send_error(agent, "upgrade", "only the active agent may say it");
     if (const std::optional<std::string> busy = why_busy()) {
-      answer_refusal(agent, upgrade.id, *busy);
-      return;
+      return answer_refusal(agent, upgrade.id, *busy);
     }
     begin_upgrade(upgrade, Origin::agent);
   }
 
-  void hear(Agent& agent, const agent_protocol::Confirm& confirm) {
+  void hear(Agent& agent, const Confirm& confirm) {
     if (!agent.activated || phase_of(state_) != Phase::confirming ||
         state_.upgrade->id != confirm.id || state_.upgrade->origin == Origin::control) {
       return send_error(agent, "confirm", "no upgrade of this id waits to be confirmed");
@@ -246,11 +229,10 @@ class Step {
     open_gate();
   }
 
-  void hear(Agent& agent, const agent_protocol::Cancel& cancel) {
+  void hear(Agent& agent, const Cancel& cancel) {
     if (agent.stopped) return send_error(agent, "cancel", "stopped was said already");
     if (state_.shutdown && agent.told_id == cancel.id) {
-      tell_stop(agent, StopReason::shutdown, time_left(agent));
-      return;
+      return tell_stop(agent, StopReason::shutdown, time_left(agent));
     }
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
@@ -269,13 +251,13 @@ class Step {
                  "cancelled by the active agent{}"_with(words::behind_colon(cancel.reason)));
   }
 
-  void hear(Agent& agent, const agent_protocol::Stopped& stopped) {
+  void hear(Agent& agent, const Stopped& stopped) {
     if (!agent.told) return send_error(agent, "stopped", "no stop was sent");
     if (agent.stopped) return send_error(agent, "stopped", "stopped was said already");
     note_stopped(agent, stopped);
   }
 
-  void hear(Agent& agent, const agent_protocol::Healthy&) {
+  void hear(Agent& agent, const Healthy&) {
     const bool commits = on_trial(agent) && !agent.told;
     if (!commits && !(agent.activated && agent.has_readiness)) {
       const bool too_late = agent.told == StopReason::rollback;
@@ -290,7 +272,7 @@ class Step {
     if (commits) commit();
   }
 
-  void hear(Agent& agent, const agent_protocol::Extend& extend) {
+  void hear(Agent& agent, const Extend& extend) {
     const bool starting = !agent.ready || (agent.activated && !agent.works && !agent.told);
     const bool stopping = agent.told && !agent.stopped;
     if (!starting && !stopping) return send_error(agent, "extend", "nothing waits for it");
@@ -301,41 +283,39 @@ class Step {
     agent.extended += added;
   }
 
-  void hear(Agent& agent, const agent_protocol::Heartbeat&) {
-    if (!agent.activated) {
-      return send_error(agent, "heartbeat", "only the active agent may say it");
-    }
+  void hear(Agent& agent, const Heartbeat&) {
+    if (!agent.activated) return send_error(agent, "heartbeat", "only the active agent may say it");
     if (agent.silent) log(LogLevel::info, "{} sends heartbeats again"_with(agent));
     await_heartbeat(agent);
   }
 
-  void hear(Agent& agent, const agent_protocol::Status& status) { note_status(agent, status); }
+  void hear(Agent& agent, const Status& status) { note_status(agent, status); }
 
   // Handles a message of a process that has died or is being killed: a confirmed stop counts, and a
   // reason is recorded. Other messages come too late.
   void note_last_words(Agent& agent, const AgentMessage& message) {
-    const auto* hello = std::get_if<agent_protocol::Hello>(&message);
+    const auto* hello = std::get_if<Hello>(&message);
     if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);
     if (!agent.greeted) return;
-    if (const auto* stopped = std::get_if<agent_protocol::Stopped>(&message)) {
+    if (const auto* stopped = std::get_if<Stopped>(&message)) {
       if (agent.told && !agent.stopped) note_stopped(agent, *stopped);
-    } else if (const auto* status = std::get_if<agent_protocol::Status>(&message)) {
+    } else if (const auto* status = std::get_if<Status>(&message)) {
       note_status(agent, *status);
-    } else if (const auto* unfit = std::get_if<agent_protocol::Unfit>(&message)) {
+    } else if (const auto* unfit = std::get_if<Unfit>(&message)) {
       agent.unfit = unfit->reason;
     }
   }
 
-  void note_hello(Agent& agent, const agent_protocol::Hello& hello) {
+  void note_hello(Agent& agent, const Hello& hello) {
     agent.greeted = true;
     agent.hello_deadline.reset();
     agent.version = hello.version;
-    agent.has_readiness = std::count(hello.features.begin(), hello.features.end(),
-                                     agent_protocol::readiness_feature) > 0;
+    agent.has_readiness =
+        std::count(hello.features.begin(), hello.features.end(), readiness_feature) > 0;
     if (belongs_to_upgrade(agent)) state_.upgrade->version = hello.version;
   }
 
-  void note_stopped(Agent& agent, const agent_protocol::Stopped& stopped) {
+  void note_stopped(Agent& agent, const Stopped& stopped) {
     agent.stopped = true;
     await_no_heartbeat(agent);
     agent.state = stopped.state;
@@ -346,14 +326,14 @@ class Step {
     log(LogLevel::info, "{} confirmed its clean stop"_with(agent));
   }
 
-  void note_status(const Agent& agent, const agent_protocol::Status& status) {
+  void note_status(const Agent& agent, const Status& status) {
     notice(agent.generation, NoticeKind::status, "{}: {}"_with(agent, status.text));
   }
 
   // ---- an upgrade, from its request to the stop of the active agent
 
   void judge(const UpgradeRequested&) {
-    agent_protocol::Upgrade request;
+    Upgrade request;
     request.id = "sigusr2-{}"_with(++state_.upgrade_signals);
     if (const std::optional<std::string> busy = why_busy()) {
       log(LogLevel::warning, "upgrade {} refused: {}"_with(request.id, *busy));
@@ -371,8 +351,7 @@ class Step {
     return std::nullopt;
   }
 
-  void begin_upgrade(const agent_protocol::Upgrade& request, Origin origin,
-                     std::string_view name = {}) {
+  void begin_upgrade(const Upgrade& request, Origin origin, std::string_view name = {}) {
     const Agent& active = *state_.incumbent;
     state_.last_failure.reset();
     state_.upgrade = UpgradeUnderWay{};
@@ -412,8 +391,7 @@ class Step {
   void start_upgrade() {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.terms.mode == Mode::parallel) {
-      order_spawn(Role::candidate, *upgrade.program, state_.last_generation + 1);
-      return;
+      return order_spawn(Role::candidate, *upgrade.program, state_.last_generation + 1);
     }
     upgrade.generation = ++state_.last_generation;
     tell_accepted();
@@ -422,12 +400,11 @@ class Step {
 
   void tell_accepted() {
     const UpgradeUnderWay& upgrade = *state_.upgrade;
-    log(LogLevel::info,
-        "upgrade {} accepted, {}, to generation {}"_with(
-            upgrade.id, agent_protocol::name_of(upgrade.terms.mode), *upgrade.generation));
+    log(LogLevel::info, "upgrade {} accepted, {}, to generation {}"_with(
+                            upgrade.id, name_of(upgrade.terms.mode), *upgrade.generation));
     answer_upgrade("");
     if (upgrade.origin != Origin::agent) return;
-    send(*state_.incumbent, agent_protocol::Accepted{upgrade.id, *upgrade.generation});
+    send(*state_.incumbent, Accepted{upgrade.id, *upgrade.generation});
   }
 
   void wait_for_confirm() {
@@ -439,8 +416,7 @@ class Step {
     // The operator who requested the upgrade also confirms it, so the agent is not told.
     if (upgrade.origin == Origin::control) return;
     upgrade.known_to_agent = true;
-    send(*state_.incumbent,
-         agent_protocol::CandidateReady{upgrade.id, *upgrade.generation, upgrade.version});
+    send(*state_.incumbent, CandidateReady{upgrade.id, *upgrade.generation, upgrade.version});
   }
 
   void open_gate() {
@@ -453,10 +429,7 @@ class Step {
   }
 
   void pass_gate() {
-    if (policy_.relink) {
-      order(Pending::relink_proof, ProveRelink{*state_.upgrade->program});
-      return;
-    }
+    if (policy_.relink) return order(Pending::relink_proof, ProveRelink{*state_.upgrade->program});
     tell_stop_for_upgrade();
   }
 
@@ -542,10 +515,7 @@ class Step {
       return;
     }
     log(LogLevel::info, how_it_went);
-    if (!belongs_to_upgrade(gone)) {
-      take_over_from(gone, ending);
-      return;
-    }
+    if (!belongs_to_upgrade(gone)) return take_over_from(gone, ending);
     const std::string reason =
         gone.unfit ? "unfit: {}"_with(*gone.unfit) : "{} while it was on trial"_with(ending);
     fail_upgrade(Stage::trial, reason, 0, &ending);
@@ -597,8 +567,7 @@ class Step {
     }
     if (!gone.stopped) log(LogLevel::warning, "{} stopped uncleanly; going on"_with(gone));
     if (upgrade.terms.mode == Mode::sequential) {
-      order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
-      return;
+      return order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
     }
     // A candidate that has closed a pipe gets no work: it fails when its exit is seen, or its time
     // to exit after that (the close grace) is over.
@@ -632,12 +601,12 @@ class Step {
     const bool on_trial = has_trial && terms.trial != Duration::zero();
     agent.activate_waits = true;
     await(agent, Awaited::activate, on_trial ? terms.trial : terms.stop_timeout);
-    agent_protocol::Activate activate;
+    Activate activate;
     if (state_.left_behind)
       activate = {state_.left_behind->state, state_.left_behind->clean, std::nullopt};
     if (agent.standby && !agent.knows_failure) {
       activate.failure = {*state_.upgrade->failure, state_.upgrade->version};
-      agent_protocol::fit_line(activate);
+      fit_line(activate);
     }
     if (on_trial) {
       activate.trial_ms = terms.trial.count();
@@ -717,8 +686,7 @@ class Step {
   void commit() {
     state_.upgrade->deadline.reset();
     if (policy_.relink) {
-      order(Pending::relink, Relink{*state_.upgrade->program, !state_.upgrade->boot});
-      return;
+      return order(Pending::relink, Relink{*state_.upgrade->program, !state_.upgrade->boot});
     }
     tell_committed();
   }
@@ -731,7 +699,7 @@ class Step {
     const UpgradeUnderWay& upgrade = *state_.upgrade;
     log(LogLevel::info,
         "{} has passed; upgrade {} is committed"_with(*state_.incumbent, upgrade.id));
-    send(*state_.incumbent, agent_protocol::Committed{upgrade.id, *upgrade.generation});
+    send(*state_.incumbent, Committed{upgrade.id, *upgrade.generation});
     record_ending(UpgradeOutcome::committed);
     state_.lasted = true;
     if (upgrade.boot) {
@@ -753,15 +721,11 @@ class Step {
   // Refuses an agent's request, which never became the upgrade under way.
   void answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
     notice(agent.generation, NoticeKind::refusal, "upgrade {} refused: {}"_with(id, reason));
-    send(agent,
-         agent_protocol::UpgradeFailed{words::failure_of(id, Stage::request, reason, 0, nullptr)});
+    send(agent, UpgradeFailed{words::failure_of(id, Stage::request, reason, 0, nullptr)});
   }
 
   void held_agent_failed(Agent& agent, const std::string& reason) {
-    if (agent.role == Role::candidate) {
-      candidate_failed(reason, nullptr);
-      return;
-    }
+    if (agent.role == Role::candidate) return candidate_failed(reason, nullptr);
     kill(agent);
     if (agent.standby) return standby_lost(in_words(agent), reason);
     if (agent.role == Role::first) {
@@ -785,8 +749,7 @@ class Step {
                       !state_.upgrade->failure;
     if (news) {
       send(*state_.incumbent,
-           agent_protocol::CandidateLost{state_.upgrade->id,
-                                         fit_text(reason, agent_protocol::reason_bytes_max)});
+           CandidateLost{state_.upgrade->id, fit_text(reason, reason_bytes_max)});
     }
     fail_upgrade(Stage::start, reason, 0, ending);
   }
@@ -862,7 +825,7 @@ class Step {
       ending.failure = Failure{};
       ending.failure->id = state_.upgrade->id;
       ending.failure->stage = Stage::shutdown;
-      ending.failure->reason = fit_text(reason, agent_protocol::reason_bytes_max);
+      ending.failure->reason = fit_text(reason, reason_bytes_max);
     }
     actions_.emplace_back(std::move(ending));
   }
@@ -872,7 +835,7 @@ class Step {
     const UpgradeUnderWay upgrade = *std::exchange(state_.upgrade, std::nullopt);
     state_.last_failure = upgrade.failure;
     if (!upgrade.known_to_agent) return;
-    send(*state_.incumbent, agent_protocol::UpgradeFailed{*upgrade.failure});
+    send(*state_.incumbent, UpgradeFailed{*upgrade.failure});
   }
 
   // Returns true if AGENT's link may name the program of an upgrade that is not committed yet, so
@@ -900,7 +863,7 @@ class Step {
   // Handles any failure of a first agent: starts the way back, if there is one.
   void first_failed(Stage stage, const std::string& reason, int error, const Ending* ending,
                     int status, const std::optional<std::string>& version = std::nullopt) {
-    agent_protocol::PastFailure past;
+    PastFailure past;
     past.failure = words::failure_of("boot", stage, reason, error, ending);
     past.version = version;
     if (!policy_.previous) return end_with(status, words::first_failed(past));
@@ -1215,8 +1178,7 @@ class Step {
 
   void judge(const SignalReceived& event) {
     if (!state_.incumbent || !state_.incumbent->activated) {
-      log(LogLevel::info, "signal {} dropped: no agent is active"_with(event.signal));
-      return;
+      return log(LogLevel::info, "signal {} dropped: no agent is active"_with(event.signal));
     }
     actions_.emplace_back(PassSignal{state_.incumbent->generation, event.signal});
   }
@@ -1255,20 +1217,16 @@ class Step {
                       !state_.incumbent->stopped && !state_.incumbent->killed;
     drop_upgrade(reason);
     if (!owed) return;
-    send(*state_.incumbent, agent_protocol::UpgradeFailed{words::failure_of(
-                                upgrade.id, Stage::shutdown, reason, 0, nullptr)});
+    send(*state_.incumbent,
+         UpgradeFailed{words::failure_of(upgrade.id, Stage::shutdown, reason, 0, nullptr)});
   }
 
   void stop_for_shutdown(Agent& agent) {
     if (agent.killed || agent.told) return;
     if (agent.activated) {
-      tell_stop(agent, StopReason::shutdown, policy_.defaults.stop_timeout);
-      return;
+      return tell_stop(agent, StopReason::shutdown, policy_.defaults.stop_timeout);
     }
-    if (agent.greeted || agent.role != Role::first) {
-      kill(agent);
-      return;
-    }
+    if (agent.greeted || agent.role != Role::first) return kill(agent);
     agent.terminated = true;
     agent.hello_deadline.reset();
     agent.close_deadline.reset();
@@ -1327,7 +1285,7 @@ class Step {
   }
 
   void tell_stop(Agent& agent, StopReason reason, Duration timeout) {
-    agent_protocol::Stop stop;
+    Stop stop;
     stop.reason = reason;
     stop.deadline_ms = timeout.count();
     if (reason == StopReason::upgrade) {
@@ -1368,13 +1326,13 @@ class Step {
   }
 
   void refuse_message(const Agent& agent, const AgentMessage& message, std::string_view reason) {
-    send_error(agent, agent_protocol::type_name(message), reason);
+    send_error(agent, type_name(message), reason);
   }
 
   void send_error(const Agent& agent, std::string_view about, std::string_view reason) {
-    agent_protocol::Error error;
-    error.about = fit_text(about, agent_protocol::about_bytes_max);
-    error.reason = fit_text(reason, agent_protocol::reason_bytes_max);
+    Error error;
+    error.about = fit_text(about, about_bytes_max);
+    error.reason = fit_text(reason, reason_bytes_max);
     notice(agent.generation, NoticeKind::error,
            "{} sent {}, which was not obeyed: {}"_with(agent, *error.about, error.reason));
     send(agent, std::move(error));

@@ -27,13 +27,8 @@ ERRORS = [
     ),
     (
         "missing answer: an upgrade that comes while another is under way hears nothing",
-        """answer_refusal(agent, upgrade.id, *busy);
-      return;
-    }
-    begin_upgrade""",
-        """return;
-    }
-    begin_upgrade""",
+        "return answer_refusal(agent, upgrade.id, *busy);\n    }\n    begin_upgrade",
+        "return;\n    }\n    begin_upgrade",
     ),
     (
         "wrong word: a candidate that failed is told as a failed stop",
