@@ -90,9 +90,7 @@ std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t 
 // If it may be executed but not read, returns an empty descriptor.
 Result<OwnedFd> open_interpreter(const std::string& path, const char* what) {
   const auto refused = [&](int error) {
-    if (error == ENOENT) {
-      return refuse(error, "its {} {}: does not exist"_with(what, path));
-    }
+    if (error == ENOENT) return refuse(error, "its {} {}: does not exist"_with(what, path));
     return refuse(error, "its {} {}: {}"_with(what, path, SystemError{error}));
   };
   struct stat status {};

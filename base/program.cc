@@ -81,9 +81,7 @@ std::optional<Result<Opened>> open_once(const std::string& path) {
   Opened opened;
   opened.descriptor.reset(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!opened.descriptor) return refuse_missing(path, errno);
-  if (::fstat(opened.descriptor.get(), &opened.status) != 0) {
-    return refuse(path, errno);
-  }
+  if (::fstat(opened.descriptor.get(), &opened.status) != 0) return refuse(path, errno);
   if (S_ISDIR(opened.status.st_mode)) return refuse(path, EACCES, "is a directory");
   if (!S_ISREG(opened.status.st_mode)) return refuse(path, EACCES, "is no regular file");
   if (const int error = may_use(path.c_str(), X_OK); error != 0) {

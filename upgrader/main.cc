@@ -119,13 +119,9 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (const int error = open_standard_descriptors()) {
-    return refuse("open /dev/null", error);
-  }
+  if (const int error = open_standard_descriptors()) return refuse("open /dev/null", error);
   mark_close_on_exec_from(first_passed_descriptor);
-  if (const int error = put_signals_right()) {
-    return refuse("block signals", error);
-  }
+  if (const int error = put_signals_right()) return refuse("block signals", error);
 
   const CommandLine command_line = parse_command_line(argc, argv);
   if (std::holds_alternative<HelpWanted>(command_line)) return print(help_text());

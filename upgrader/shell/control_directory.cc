@@ -35,9 +35,7 @@ std::string ControlDirectory::open(std::string path) {
   struct stat status {};
   if (::fstat(directory_.descriptor(), &status) != 0) return failed("");
   if (status.st_uid != ::geteuid()) return refused("belongs to another user");
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return refused("may be written to by others");
-  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return refused("may be written to by others");
   if (directory_.is_fat()) return refused("is on FAT, which has no FIFOs");
   return "";
 }
