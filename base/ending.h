@@ -24,10 +24,3 @@ struct Ending {
 [[nodiscard]] int exit_status_of(const Ending& ending);
 
 }  // namespace upgrader
-
-namespace agent_protocol {
-
-template <>
-struct ValueOf<upgrader::Ending> : ValueInWords<const upgrader::Ending&, upgrader::in_words> {};
-
-}  // namespace agent_protocol

@@ -24,10 +24,3 @@ struct SystemError {
 [[nodiscard]] bool is_shortage(int error);
 
 }  // namespace upgrader
-
-namespace agent_protocol {
-
-template <>
-struct ValueOf<upgrader::SystemError> : ValueInWords<upgrader::SystemError, upgrader::in_words> {};
-
-}  // namespace agent_protocol

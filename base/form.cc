@@ -11,13 +11,7 @@ std::string filled(const char* form, ...) {  // NOLINT(cert-dcl50-cpp): one func
   for (const char* at = form; *at != '\0'; ++at) {
     switch (ValueKind{*at}) {
       case ValueKind::text:
-        text += *va_arg(values, const std::string*);
-        break;
-      case ValueKind::view:
-        text += *va_arg(values, const std::string_view*);
-        break;
-      case ValueKind::c_text:
-        text += va_arg(values, const char*);
+        text += va_arg(values, std::string_view);
         break;
       case ValueKind::number:
         text += decimal(va_arg(values, std::int64_t));

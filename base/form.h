@@ -1,7 +1,7 @@
 // Texts with values in them: `"upgrade {} refused: {}"_with(id, reason)` is the text in which each
 // {} has been replaced by the next of the values. It does not compile with more values than places
-// or with fewer. A value is a text of any kind or a whole number; upgrader/core/words.h adds its
-// own.
+// or with fewer. A value is a text of any kind, a whole number, or of a type for which an
+// in_words() is declared beside it.
 //
 // One call makes the whole text, where `"upgrade " + id + ...` would make one text after the other:
 // that is a tenth of a small program.
@@ -15,48 +15,37 @@
 #include <iterator>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 namespace agent_protocol {
 
 // In a form, each value's place is held by a byte of this type, which says the kind of the value.
 // No text contains bytes as small as these.
-enum class ValueKind : char { text = 1, view, c_text, number, told };
+enum class ValueKind : char { text = 1, number, told };
 
-// For each type of value: its kind, and the argument that filled() gets. The value is not copied,
-// so it must live until the text is made.
+// A value that is neither a text nor a number, and the function that puts it into words.
+struct Told {
+  const void* value;
+  std::string (*in_words)(const void* value);
+};
+
 template <class Value>
-struct ValueOf;
+consteval ValueKind kind_of() {
+  if (std::integral<Value>) return ValueKind::number;
+  return std::convertible_to<const Value&, std::string_view> ? ValueKind::text : ValueKind::told;
+}
 
-template <>
-struct ValueOf<std::string> {
-  static constexpr ValueKind kind = ValueKind::text;
-  static const std::string* handed(const std::string& value) { return &value; }
-};
-
-template <>
-struct ValueOf<std::string_view> {
-  static constexpr ValueKind kind = ValueKind::view;
-  static const std::string_view* handed(const std::string_view& value) { return &value; }
-};
-
-template <>
-struct ValueOf<const char*> {
-  static constexpr ValueKind kind = ValueKind::c_text;
-  static const char* handed(const char* value) { return value; }
-};
-
-template <>
-struct ValueOf<char*> : ValueOf<const char*> {};
-
-template <std::size_t size>
-struct ValueOf<char[size]> : ValueOf<const char*> {};
-
-template <std::integral Number>
-struct ValueOf<Number> {
-  static constexpr ValueKind kind = ValueKind::number;
-  static std::int64_t handed(Number value) { return static_cast<std::int64_t>(value); }
-};
+// Returns the argument that filled() gets for a value. A text is not copied, nor is a value that is
+// told, so both must live until the whole text is made.
+template <class Value>
+auto handed(const Value& value) {
+  if constexpr (kind_of<Value>() == ValueKind::number) {
+    return static_cast<std::int64_t>(value);
+  } else if constexpr (kind_of<Value>() == ValueKind::text) {
+    return std::string_view(value);
+  } else {
+    return Told{&value, [](const void* it) { return in_words(*static_cast<const Value*>(it)); }};
+  }
+}
 
 // Returns the number in decimal digits, with a minus sign if it is negative. std::to_string needs a
 // table of two hundred digits for that, which makes the static program half a KB larger.
@@ -71,21 +60,6 @@ inline std::string decimal(std::int64_t number) {
   if (number < 0) *--begin = '-';
   return {begin, std::end(digits)};
 }
-
-// A value of any other type, and the function that puts it into words.
-struct Told {
-  const void* value;
-  std::string (*in_words)(const void* value);
-};
-
-template <class Value, std::string (*in_words)(Value)>
-struct ValueInWords {
-  using Plain = std::remove_cvref_t<Value>;
-  static constexpr ValueKind kind = ValueKind::told;
-  static Told handed(const Plain& value) {
-    return {&value, [](const void* it) { return in_words(*static_cast<const Plain*>(it)); }};
-  }
-};
 
 // Returns `form` with the values that follow it in their places. The byte in each place says the
 // kind of the value.
@@ -125,8 +99,8 @@ template <Written written>
 struct Form {
   template <class... Values>
   [[nodiscard, gnu::always_inline]] std::string operator()(const Values&... values) const {
-    static constexpr auto form = with_kinds<written, ValueOf<Values>::kind...>();
-    return filled(form.data(), ValueOf<Values>::handed(values)...);
+    static constexpr auto form = with_kinds<written, kind_of<Values>()...>();
+    return filled(form.data(), handed(values)...);
   }
 };
 

@@ -667,7 +667,7 @@ class Step {
       log(LogLevel::info, "{} is active, without a trial"_with(agent));
       return commit();
     }
-    log(LogLevel::info, "{} is active, on trial for {}"_with(agent, trial));
+    log(LogLevel::info, "{} is active, on trial for {}"_with(agent, in_words(trial)));
     state_.upgrade->deadline = end;
     if (state_.upgrade->boot || state_.upgrade->terms.fallback == FallbackMode::cold) return;
     order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
@@ -1068,8 +1068,8 @@ class Step {
     }
     if (has_passed(agent.hello_deadline)) {
       agent.hello_deadline.reset();
-      log(LogLevel::warning,
-          "{} has not said hello for {}; {}"_with(agent, hello_patience, words::may_not_speak));
+      log(LogLevel::warning, "{} has not said hello for {}; {}"_with(
+                                 agent, in_words(hello_patience), words::may_not_speak));
       return true;
     }
     if (!has_passed(agent.deadline)) return false;
@@ -1114,7 +1114,7 @@ class Step {
   // Handles a missed heartbeat. On trial it is a failure; otherwise the upgrader only stops
   // vouching for the agent.
   void heartbeat_missed(Agent& agent) {
-    const std::string reason = "no heartbeat within {}"_with(policy_.watchdog);
+    const std::string reason = "no heartbeat within {}"_with(in_words(policy_.watchdog));
     if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
     agent.heartbeat_deadline.reset();
     agent.silent = true;
@@ -1137,9 +1137,11 @@ class Step {
   void upgrade_deadline_passed() {
     const UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.waits_for_confirm) {
-      fail_upgrade(Stage::confirm, "not confirmed within {}"_with(upgrade.terms.confirm_timeout));
+      fail_upgrade(Stage::confirm,
+                   "not confirmed within {}"_with(in_words(upgrade.terms.confirm_timeout)));
     } else if (upgrade.terms.commit == CommitRule::healthy) {
-      fail_upgrade(Stage::trial, "did not say healthy within {}"_with(upgrade.terms.trial));
+      fail_upgrade(Stage::trial,
+                   "did not say healthy within {}"_with(in_words(upgrade.terms.trial)));
     } else {
       commit();
     }

@@ -52,14 +52,14 @@ std::string what_next(const UpgradeUnderWay& upgrade, const std::optional<Agent>
 
 }  // namespace
 
-Duration in_whole_seconds(Duration time) {
-  return std::chrono::ceil<std::chrono::seconds>(time);
+std::string in_whole_seconds(Duration time) {
+  return in_words(std::chrono::ceil<std::chrono::seconds>(time));
 }
 
 std::string within(const Agent& agent) {
-  if (agent.extended == Duration::zero()) return "within {}"_with(agent.allowed);
+  if (agent.extended == Duration::zero()) return "within {}"_with(in_words(agent.allowed));
   return "within {} in all, extended from {}"_with(in_whole_seconds(agent.allowed),
-                                                   agent.allowed - agent.extended);
+                                                   in_words(agent.allowed - agent.extended));
 }
 
 std::string hint(const Agent& agent) {

@@ -23,8 +23,8 @@ namespace words {
 inline constexpr const char* may_not_speak =
     "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
 
-// Rounds up to whole seconds.
-[[nodiscard]] Duration in_whole_seconds(Duration time);
+// Returns a duration rounded up to whole seconds, as "5s" or "2m".
+[[nodiscard]] std::string in_whole_seconds(Duration time);
 // Returns the whole time that an agent was given, as "within 5s" or "within 65s in all, extended
 // from 5s".
 [[nodiscard]] std::string within(const Agent& agent);
@@ -61,12 +61,3 @@ inline constexpr const char* may_not_speak =
 }  // namespace words
 
 }  // namespace upgrader
-
-namespace agent_protocol {
-
-template <>
-struct ValueOf<upgrader::Agent> : ValueInWords<const upgrader::Agent&, upgrader::in_words> {};
-template <>
-struct ValueOf<upgrader::Duration> : ValueInWords<upgrader::Duration, upgrader::in_words> {};
-
-}  // namespace agent_protocol

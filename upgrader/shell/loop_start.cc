@@ -59,7 +59,7 @@ void Loop::try_lock() {
     return;
   }
   if (lock_deadline_ && *lock_deadline_ <= now()) {
-    logbook_.error("cannot lock {} within {}: {}"_with(file, lock_timeout_of(options_),
+    logbook_.error("cannot lock {} within {}: {}"_with(file, in_words(lock_timeout_of(options_)),
                                                        lock_->holder_in_words()));
     end(exit_own_failure);
     return;
