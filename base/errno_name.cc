@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/form.h"
 #include "base/named_number.h"
 
 namespace upgrader {

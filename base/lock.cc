@@ -1,6 +1,5 @@
 #include "base/lock.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -8,7 +8,6 @@
 #include <climits>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/directory.h"

@@ -1,7 +1,6 @@
 #include "upgrader/core/supervisor.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "agent-protocol/cpp/wire/message.h"
 #include "base/check.h"

@@ -1,9 +1,6 @@
 #include "upgrader/core/words.h"
 
-#include <string_view>
-
 #include "agent-protocol/cpp/wire/codec.h"
-#include "upgrader/core/supervisor.h"
 
 namespace upgrader {
 

@@ -1,14 +1,11 @@
 #include "upgrader/shell/agents.h"
 
 #include <algorithm>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "agent-protocol/cpp/wire/codec.h"
 #include "base/check.h"
-#include "upgrader/core/words.h"
+#include "base/form.h"
 #include "upgrader/shell/log.h"
 
 namespace upgrader {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <utility>
 
 #include "base/errno_name.h"
 #include "upgrader/core/words.h"

@@ -10,7 +10,6 @@
 #include "base/time.h"
 #include "upgrader/core/chronicle.h"
 #include "upgrader/core/status_news.h"
-#include "upgrader/core/supervisor.h"
 #include "upgrader/shell/control_directory.h"
 #include "upgrader/shell/control_fifo.h"
 #include "upgrader/shell/log.h"

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "upgrader/core/words.h"
+#include "base/errno_name.h"
 
 namespace upgrader {
 namespace {

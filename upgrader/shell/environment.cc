@@ -6,8 +6,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/form.h"
 #include "base/visible.h"
-#include "upgrader/core/words.h"
 
 namespace upgrader {
 namespace {

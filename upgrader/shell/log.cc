@@ -4,15 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <utility>
 
 #include "agent-protocol/cpp/wire/codec.h"
+#include "base/form.h"
 #include "base/no_wait.h"
-#include "base/utf8.h"
-#include "upgrader/core/words.h"
 
 namespace upgrader {
 namespace {

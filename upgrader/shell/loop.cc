@@ -5,15 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <ctime>
 #include <utility>
 
 #include "base/check.h"
 #include "base/descriptors.h"
-#include "base/errno_name.h"
-#include "upgrader/core/words.h"
 
 namespace upgrader {
 
