@@ -81,11 +81,11 @@ class Step {
   }
 
   void order_spawn(Role role, ProgramId program, Generation generation) {
-    state_.spawning = Agent{};
-    state_.spawning->generation = generation;
-    state_.spawning->role = role;
-    state_.spawning->program = program;
-    state_.spawning->standby = state_.incumbent && role == Role::fallback;
+    Agent& agent = state_.spawning.emplace();
+    agent.generation = generation;
+    agent.role = role;
+    agent.program = program;
+    agent.standby = state_.incumbent && role == Role::fallback;
     order(Pending::spawn, Spawn{generation, program});
   }
 
@@ -141,7 +141,7 @@ class Step {
     }
     const bool hello = std::holds_alternative<Hello>(event.message);
     if (!agent->greeted && !hello) {
-      return refuse_message(*agent, event.message, "the first message must be hello");
+      return send_error(*agent, type_name(event.message), "the first message must be hello");
     }
     std::visit([&](const auto& message) { hear(*agent, message); }, event.message);
   }
@@ -205,11 +205,8 @@ class Step {
       return send_error(agent, "unfit", "only an agent that is held or on trial may say it");
     }
     const std::string reason = "unfit: {}"_with(unfit.reason);
-    if (agent.activated) {
-      fail_upgrade(Stage::trial, reason);
-    } else {
-      held_agent_failed(agent, reason);
-    }
+    if (agent.activated) return fail_upgrade(Stage::trial, reason);
+    held_agent_failed(agent, reason);
   }
 
   void hear(Agent& agent, const Upgrade& upgrade) {
@@ -353,8 +350,7 @@ class Step {
   void begin_upgrade(const Upgrade& request, Origin origin, std::string_view name = {}) {
     const Agent& active = *state_.incumbent;
     state_.last_failure.reset();
-    state_.upgrade = UpgradeUnderWay{};
-    UpgradeUnderWay& upgrade = *state_.upgrade;
+    UpgradeUnderWay& upgrade = state_.upgrade.emplace();
     upgrade.id = request.id;
     upgrade.origin = origin;
     upgrade.names_agent = request.executable.empty();
@@ -866,15 +862,13 @@ class Step {
     past.failure = words::failure_of("boot", stage, reason, error, ending);
     past.version = version;
     if (!policy_.previous) return end_with(status, words::first_failed(past));
-    Terms terms = policy_.defaults;
-    terms.mode = Mode::parallel;
-    terms.gate = Gate::none;
-    terms.commit = CommitRule::survive;
-    state_.upgrade = UpgradeUnderWay{};
-    UpgradeUnderWay& upgrade = *state_.upgrade;
+    UpgradeUnderWay& upgrade = state_.upgrade.emplace();
     upgrade.id = past.failure.id;
     upgrade.origin = Origin::boot;
-    upgrade.terms = terms;
+    upgrade.terms = policy_.defaults;
+    upgrade.terms.mode = Mode::parallel;
+    upgrade.terms.gate = Gate::none;
+    upgrade.terms.commit = CommitRule::survive;
     upgrade.boot = std::move(past);
     upgrade.boot_status = status;
     order(Pending::way_back, FindWayBack{});
@@ -1324,10 +1318,6 @@ class Step {
 
   void send(const Agent& agent, UpgraderMessage message) {
     actions_.emplace_back(Send{agent.generation, std::move(message)});
-  }
-
-  void refuse_message(const Agent& agent, const AgentMessage& message, std::string_view reason) {
-    send_error(agent, type_name(message), reason);
   }
 
   void send_error(const Agent& agent, std::string_view about, std::string_view reason) {
