@@ -85,18 +85,14 @@ void Loop::on_signal(int signal_number) {
       return;
     case SIGTERM:
     case SIGINT:
-      deliver(StopRequested{});
-      return;
+      return deliver(StopRequested{});
     case SIGQUIT:
-      deliver(QuitRequested{});
-      return;
+      return deliver(QuitRequested{});
     case SIGUSR2:
       if (lock_retry_) return tell_what_will_start();
-      deliver(UpgradeRequested{});
-      return;
+      return deliver(UpgradeRequested{});
     default:
-      deliver(SignalReceived{signal_number});
-      return;
+      return deliver(SignalReceived{signal_number});
   }
 }
 

@@ -54,15 +54,12 @@ void Loop::try_lock() {
   const int error = lock_->try_lock();
   if (error == 0) return start_first_agent();
   if (error != EWOULDBLOCK) {
-    logbook_.error("cannot lock {}: {}"_with(file, Lock::refusal_in_words(error)));
-    end(exit_own_failure);
-    return;
+    return fail("cannot lock {}: {}"_with(file, Lock::refusal_in_words(error)), exit_own_failure);
   }
   if (lock_deadline_ && *lock_deadline_ <= now()) {
-    logbook_.error("cannot lock {} within {}: {}"_with(file, in_words(lock_timeout_of(options_)),
-                                                       lock_->holder_in_words()));
-    end(exit_own_failure);
-    return;
+    return fail("cannot lock {} within {}: {}"_with(file, in_words(lock_timeout_of(options_)),
+                                                    lock_->holder_in_words()),
+                exit_own_failure);
   }
   if (!lock_retry_) {
     // An AGENT that cannot be started is refused before the wait for the lock.
@@ -90,8 +87,7 @@ bool Loop::claim_control() {
   if (claimed) return true;
   if (!control_deadline_) control_deadline_ = now() + predecessor_patience;
   if (*control_deadline_ <= now()) {
-    logbook_.error("--control={}: another upgrader uses it"_with(control_->path()));
-    end(exit_own_failure);
+    fail("--control={}: another upgrader uses it"_with(control_->path()), exit_own_failure);
     return false;
   }
   lock_retry_ = now() + lock_retry_interval;
