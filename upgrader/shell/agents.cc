@@ -39,16 +39,18 @@ std::optional<StartFailed> Agents::start(Generation generation, const Program& p
   auto outcome = start_process(program, setting_);
   if (const auto* failed = std::get_if<StartFailed>(&outcome)) return *failed;
   Started& started = std::get<Started>(outcome);
-  auto agent = std::make_unique<Running>(
-      generation, started.pid, std::move(started.input), std::move(started.output),
-      [this, generation] {
-        on_readable(generation);
-        turn_over_();
-      },
-      [this, generation] {
-        on_writable(generation);
-        turn_over_();
-      });
+  const auto readable = [this, generation] {
+    on_readable(generation);
+    turn_over_();
+  };
+  const auto writable = [this, generation] {
+    on_writable(generation);
+    turn_over_();
+  };
+  std::unique_ptr<Running> agent(new Running{
+      .generation = generation,
+      .pid = started.pid,
+      .channel{std::move(started.input), std::move(started.output), readable, writable}});
   // If a channel cannot be watched, its agent is treated like one that has closed its output.
   if (agent->channel.start(loop_) != 0) agent->channel.close_output();
   const bool watched = agent->channel.output_open();
@@ -249,10 +251,6 @@ void Agents::read_what_is_held(Running& agent) {
     held -= wanted;
     pass_all_lines();
   }
-}
-
-bool Agents::must_read_replies_first(const Running& agent) const {
-  return agent.channel.unsent() > unsent_pause_bytes;
 }
 
 void Agents::watch_as_fits(Running& agent) {

@@ -77,21 +77,15 @@ class Agents {
 
  private:
   struct Running {
-    Running(Generation its_generation, pid_t its_pid, OwnedFd input, OwnedFd output,
-            Channel::Wake readable, Channel::Wake writable)
-        : generation(its_generation),
-          pid(its_pid),
-          channel(std::move(input), std::move(output), std::move(readable), std::move(writable)) {}
-
     Generation generation;
     pid_t pid;
     Channel channel;
     // Set when the process has been reaped: from then on, `pid` is no longer ours.
-    std::optional<Ending> ending;
+    std::optional<Ending> ending{};
     // The number of bytes of the agent's output that were unread when it was reaped, and still are.
     std::size_t last_words = 0;
     // The `activate` is written whole when so many bytes in all have been written to the pipe.
-    std::optional<std::uint64_t> activate_end;
+    std::optional<std::uint64_t> activate_end{};
   };
 
   Agents(ChildSetting setting, Sink sink, TurnOver turn_over)
@@ -121,7 +115,9 @@ class Agents {
   [[nodiscard]] bool read_last_words(Running& agent, Budget budget);
   void bury(Running& agent);
   void watch_as_fits(Running& agent);
-  [[nodiscard]] bool must_read_replies_first(const Running& agent) const;
+  [[nodiscard]] static bool must_read_replies_first(const Running& agent) {
+    return agent.channel.unsent() > unsent_pause_bytes;
+  }
 
   ChildSetting setting_;
   Sink sink_;

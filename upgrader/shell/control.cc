@@ -70,13 +70,11 @@ void Control::open_fifo() {
   int error = has_fifo_ ? 0 : directory_.make_fifo();
   has_fifo_ = error == 0;
   if (has_fifo_) error = fifo_->open();
-  if (error != 0 && !deaf_) tell_deaf(error);
+  if (error != 0 && !deaf_) {
+    logbook_.warning(
+        "no requests are taken by {}/control: {}"_with(directory_.path(), SystemError{error}));
+  }
   deaf_ = error != 0;
-}
-
-void Control::tell_deaf(int error) const {
-  logbook_.warning(
-      "no requests are taken by {}/control: {}"_with(directory_.path(), SystemError{error}));
 }
 
 Control::Read Control::read(const agent_protocol::Line& line) {

@@ -70,7 +70,6 @@ class Control {
   [[nodiscard]] bool has_lock(Time now);
   void prepare_files();
   void open_fifo();
-  void tell_deaf(int error) const;
   void write(const State& state);
 
   Logbook& logbook_;

@@ -218,10 +218,6 @@ void InitSystem::beat(Time now) {
   static_cast<void>(send("WATCHDOG=1\n"));
 }
 
-Duration InitSystem::beat_interval() const {
-  return std::max(Duration{1}, watchdog_ / 2);
-}
-
 std::optional<Time> InitSystem::beat_time() const {
   if (!socket_ || watchdog_ == Duration::zero() || !news_.vouched) return std::nullopt;
   return next_beat_;

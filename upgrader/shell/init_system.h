@@ -88,7 +88,7 @@ class InitSystem {
   void tell_news_due(Time now);
   [[nodiscard]] std::optional<Time> beat_time() const;
   void beat(Time now);
-  [[nodiscard]] Duration beat_interval() const;
+  [[nodiscard]] Duration beat_interval() const { return std::max(Duration{1}, watchdog_ / 2); }
   void note_what_is_owed(const InitNews& before);
   void owe(Owed what);
   [[nodiscard]] bool tell_what_is_owed(Time now);
