@@ -10,9 +10,11 @@ std::string filled(const char* form, ...) {  // NOLINT(cert-dcl50-cpp): one func
   va_start(values, form);
   for (const char* at = form; *at != '\0'; ++at) {
     switch (ValueKind{*at}) {
-      case ValueKind::text:
-        text += va_arg(values, std::string_view);
+      case ValueKind::text: {
+        const Text value = va_arg(values, Text);
+        text.append(value.begin, value.size);
         break;
+      }
       case ValueKind::number:
         text += decimal(va_arg(values, std::int64_t));
         break;

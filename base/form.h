@@ -22,6 +22,12 @@ namespace agent_protocol {
 // No text contains bytes as small as these.
 enum class ValueKind : char { text = 1, number, told };
 
+// A text, as plain as an argument of filled() must be.
+struct Text {
+  const char* begin;
+  std::size_t size;
+};
+
 // A value that is neither a text nor a number, and the function that puts it into words.
 struct Told {
   const void* value;
@@ -41,7 +47,8 @@ auto handed(const Value& value) {
   if constexpr (kind_of<Value>() == ValueKind::number) {
     return static_cast<std::int64_t>(value);
   } else if constexpr (kind_of<Value>() == ValueKind::text) {
-    return std::string_view(value);
+    const std::string_view text = value;
+    return Text{text.data(), text.size()};
   } else {
     return Told{&value, [](const void* it) { return in_words(*static_cast<const Value*>(it)); }};
   }
