@@ -75,8 +75,7 @@ protocol_objects := $(base_text) \
 # The parts of the shell that the simulation shares with the upgrader: its loop is its own, so it
 # links only the parts around the loop.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
-upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control \
-  control_fifo init_system log)
+upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control init_system log)
 upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/core,$(wildcard upgrader/wire/*.cc upgrader/core/*.cc)) \
   $(call unit,upgrader/loop,$(upgrader_loop)) \
