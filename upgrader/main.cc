@@ -92,9 +92,10 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
     logbook.error("cannot become a subreaper: {}"_with(SystemError{error}));
     std::exit(exit_own_failure);
   }
-  const WatchdogWish watchdog = watchdog_wish(environ, ::getpid());
-  if (!watchdog.complaint.empty()) logbook.write(LogLevel::warning, watchdog.complaint);
-  InitSystem init_system(std::getenv("NOTIFY_SOCKET"), watchdog.time, std::move(readiness.value()));
+  const auto watchdog = watchdog_wish(environ, ::getpid());
+  if (!watchdog) logbook.warning(watchdog.reason());
+  InitSystem init_system(std::getenv("NOTIFY_SOCKET"), watchdog ? watchdog.value() : Duration{0},
+                         std::move(readiness.value()));
   Loop loop(options, logbook, init_system, lock.get());
   std::exit(loop.run(std::move(setting)));
 }

@@ -35,22 +35,21 @@ bool is_one_of(std::string_view name, const Names& names) {
 
 }  // namespace
 
-WatchdogWish watchdog_wish(const char* const* inherited, pid_t own_pid) {
+Result<Duration> watchdog_wish(const char* const* inherited, pid_t own_pid) {
   const auto malformed = [](std::string_view name, std::string_view value) {
-    return WatchdogWish{{},
-                        "{} is ignored: it is not a number that makes sense"_with(
-                            escape("{}={}"_with(name, value), value_bytes_shown))};
+    return Refusal{"{} is ignored: it is not a number that makes sense"_with(
+        escape("{}={}"_with(name, value), value_bytes_shown))};
   };
   const auto time = value_of(inherited, "WATCHDOG_USEC");
   const auto pid = value_of(inherited, "WATCHDOG_PID");
-  if (!time) return {};
+  if (!time) return Duration{0};
   if (pid && !number_in(pid)) return malformed("WATCHDOG_PID", *pid);
-  if (pid && number_in(pid) != own_pid) return {};
+  if (pid && number_in(pid) != own_pid) return Duration{0};
   const std::optional<std::int64_t> microseconds = number_in(time);
   if (!microseconds || *microseconds == 0) return malformed("WATCHDOG_USEC", *time);
   const auto wanted =
       std::chrono::duration_cast<Duration>(std::chrono::microseconds(*microseconds));
-  return {std::clamp(wanted, Duration{1}, watchdog_max), ""};
+  return std::clamp(wanted, Duration{1}, watchdog_max);
 }
 
 Environment agent_environment(const char* const* inherited, std::optional<int> sockets,

@@ -112,9 +112,7 @@ TEST_CASE("sockets that are not open are none") {
 TEST_CASE(
     "a watchdog that is ours is taken in whole milliseconds, at least one and at most a day") {
   const auto time_in = [](const Texts& texts) {
-    const WatchdogWish wish = watchdog_wish(Inherited(texts).get(), 77);
-    CHECK(wish.complaint.empty());
-    return wish.time.count();
+    return watchdog_wish(Inherited(texts).get(), 77).value().count();
   };
 
   CHECK(time_in({"WATCHDOG_USEC=30000000", "WATCHDOG_PID=77"}) == 30'000);
@@ -133,27 +131,25 @@ TEST_CASE("a watchdog that is absent or meant for another process is none") {
                             {"WATCHDOG_PID=77"},
                             {"WATCHDOG_USEC=1000", "WATCHDOG_PID=78"},
                             {"WATCHDOG_PID=1", "WATCHDOG_USEC=nonsense"}}) {
-    CHECK(watchdog_wish(Inherited(none).get(), 77) == WatchdogWish{});
+    CHECK(watchdog_wish(Inherited(none).get(), 77).value() == Duration{0});
   }
 }
 
 TEST_CASE("a watchdog that makes no sense is none, and there is a complaint") {
   for (const char* wrong : {"", "0", "-1", "1s", "x", " 1", "1 ", "18446744073709551615"}) {
-    const WatchdogWish time =
-        watchdog_wish(Inherited({"WATCHDOG_USEC=" + std::string(wrong)}).get(), 77);
-    const WatchdogWish pid = watchdog_wish(
+    const auto time = watchdog_wish(Inherited({"WATCHDOG_USEC=" + std::string(wrong)}).get(), 77);
+    const auto pid = watchdog_wish(
         Inherited({"WATCHDOG_USEC=1000", "WATCHDOG_PID=" + std::string(wrong) + "y"}).get(), 77);
 
     INFO(wrong);
-    CHECK(time.time == Duration{0});
-    CHECK(time.complaint == "WATCHDOG_USEC=" + std::string(wrong) +
-                                " is ignored: it is not a number that makes sense");
-    CHECK(pid.time == Duration{0});
-    CHECK(pid.complaint.find("WATCHDOG_PID=") == 0);
+    REQUIRE_FALSE(time);
+    CHECK(time.reason() == "WATCHDOG_USEC=" + std::string(wrong) +
+                               " is ignored: it is not a number that makes sense");
+    REQUIRE_FALSE(pid);
+    CHECK(pid.reason().find("WATCHDOG_PID=") == 0);
   }
   const std::string hostile = std::string(1'000, 'x') + "\n";
-  const WatchdogWish wish = watchdog_wish(Inherited({"WATCHDOG_USEC=" + hostile}).get(), 77);
-  CHECK(wish.complaint.size() < 200);
+  CHECK(watchdog_wish(Inherited({"WATCHDOG_USEC=" + hostile}).get(), 77).reason().size() < 200);
 }
 
 TEST_CASE("each of the sockets has to be open, from the first to the last") {
