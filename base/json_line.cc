@@ -50,8 +50,8 @@ class Parser {
 
   Parser(std::string& bytes, std::vector<Node>& nodes) : bytes_(bytes), nodes_(nodes) {}
 
-  // Like the other functions that return a `const char*`: null, or the text of what was expected at
-  // the byte where it stopped.
+  // Returns null, or the text of what was expected at the byte where it stopped, as do the other
+  // functions that return a `const char*`.
   [[nodiscard]] const char* parse() {
     skip_blanks();
     for (bool over = false; !over;) {
