@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "fleet/common/authority.h"
+#include "fleet/common/key_fingerprint.h"
 #include "fleet/common/key_strength.h"
 #include "fleet/common/openssl_owners.h"
 
@@ -44,7 +45,9 @@ std::string hexadecimal(X509* certificate) {
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),
           .issued = seconds(X509_get0_notBefore(certificate)) + day_s,
-          .expires = seconds(X509_get0_notAfter(certificate))};
+          .expires = seconds(X509_get0_notAfter(certificate)),
+          .key = fingerprint_of_certificate(
+              written([&](BIO* out) { return PEM_write_bio_X509(out, certificate); }))};
 }
 
 bool add_serial(X509* certificate) {

@@ -3,11 +3,11 @@
 
 #include "fleet/common/identity.h"
 #include "fleet/common/renewal_answer.h"
+#include "fleet/common/roles.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/letting_in.h"
-#include "fleet/fleetctl/roles.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 
@@ -23,7 +23,7 @@ fleet::Signer signer_of(const Options& options) {
 // Enrols a node or a person. Signs first, since that can fail without leaving anything; and writes
 // the rights before it gives the certificate away.
 int enrol(const Options& options, Asker& asker) {
-  const fleet::Permissions permissions = permissions_of(options.role, options.node);
+  const fleet::Permissions permissions = fleet::permissions_of(options.role, options.node);
   const fleet::Signed made = fleet::sign({.request = fleet::content_of_file(options.request),
                                           .signer = signer_of(options),
                                           .name = permissions.user,

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "fleet/common/identity.h"
+#include "fleet/common/roles.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/fleetctl/roles.h"
 #include "fleet/model/keys.h"
 
 namespace fleetctl {
@@ -36,7 +36,7 @@ int let_in(const Options& options, Asker& asker, const Owner& owner,
               note_of(options, "identity/" + owner.kind + "/" + owner.who, "is enrolled"));
     if (status != exit_done) return status;
   }
-  if (const auto trouble = asker.grant(permissions_of(owner.kind, owner.who)))
+  if (const auto trouble = asker.grant(fleet::permissions_of(owner.kind, owner.who)))
     return unreachable(*trouble);
   return exit_done;
 }

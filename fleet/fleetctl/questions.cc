@@ -8,8 +8,10 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/status_view.h"
 #include "fleet/fleetctl/table.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -97,10 +99,14 @@ int show_status(const Options& options, Asker& asker) {
 }
 
 int show_nodes(const Options& options, Asker& asker) {
-  const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
+  const auto reply =
+      read_keys(asker, {fleet::prefix_of(KeyKind::node_info), fleet::node_identities()});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   auto nodes = nodes_in(std::get<fleet::Reading>(reply));
   fleet::Reading shown = std::get<fleet::Reading>(reply);
+  std::erase_if(shown.found, [](const fleet::KeyValue& found) {
+    return found.key.starts_with(fleet::node_identities());
+  });
   if (!options.target.empty()) {
     const auto target = fleet::parse_target(options.target);
     if (!target) {
@@ -147,7 +153,8 @@ int show_node(const Options& options, Asker& asker) {
 }
 
 int show_versions(const Options& options, Asker& asker) {
-  const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
+  const auto reply =
+      read_keys(asker, {fleet::prefix_of(KeyKind::node_info), fleet::node_identities()});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
   if (!options.json) {

@@ -9,6 +9,7 @@
 #include "fleet/fleetctl/going_down.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/release_found.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/rollout_creation.h"
@@ -42,7 +43,8 @@ int add_release(const Options& options, Asker& asker, Plan& plan) {
 }
 
 int add_nodes(const Options& options, Asker& asker, Plan& plan) {
-  const auto reply = asker.read({fleet::prefix_of(KeyKind::node_info), true});
+  const auto reply =
+      read_keys(asker, {fleet::prefix_of(KeyKind::node_info), fleet::node_identities()});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto nodes = nodes_in(std::get<fleet::Reading>(reply));
   auto& terms = plan.rollout.terms;

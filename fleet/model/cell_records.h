@@ -146,6 +146,7 @@ struct IssuedCertificate {
   std::int64_t issued = 0;
   std::int64_t expires = 0;
   bool revoked = false;  // stays true if the owner gets another certificate
+  std::string key = {};  // the fingerprint of its public key; empty in records of earlier versions
 
   bool operator==(const IssuedCertificate&) const = default;
 };
@@ -157,6 +158,8 @@ struct Identity {
   std::vector<IssuedCertificate> certificates = {};
   std::string since = {};
   std::string revoked = {};  // when the owner was revoked; empty if the owner is let in
+  // of a node, from its token: these win over the labels that the node itself reports
+  std::map<std::string, std::string> labels = {};
 
   bool operator==(const Identity&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fleet/model/desired_standing.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 
 namespace fleet {
@@ -31,8 +32,8 @@ std::string DesiredTask::key() const {
 }
 
 std::vector<std::string> DesiredTask::prefixes() const {
-  return {prefix_of(KeyKind::desired), prefix_of(KeyKind::node_info), key_of(KeyKind::stop),
-          prefix_of(KeyKind::window)};
+  return {prefix_of(KeyKind::desired), prefix_of(KeyKind::node_info), node_identities(),
+          key_of(KeyKind::stop), prefix_of(KeyKind::window)};
 }
 
 void DesiredTask::take(const KeyValue& record) {

@@ -48,6 +48,21 @@ bool is_role(std::string_view kind) {
   return std::find(roles.begin(), roles.end(), kind) != roles.end();
 }
 
+std::string node_identities() {
+  return prefix_of(KeyKind::identity) + std::string(node_kind) + "/";
+}
+
+std::optional<std::string> node_identified_by(const ParsedKey& key) {
+  if (key.kind != KeyKind::identity || key.names[0] != node_kind) return std::nullopt;
+  return key.names[1];
+}
+
+std::map<std::string, std::string> labels_given(const KeyValue& identity) {
+  const auto read = read_record<Identity>(identity.value);
+  if (!read) return {};
+  return read.value().labels;
+}
+
 std::string certificate_name(std::string_view kind, std::string_view who) {
   return std::string(kind) + ":" + std::string(who);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fleet/model/cell_records.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/time_zone.h"
 #include "fleet/model/transaction.h"
 
@@ -21,6 +22,13 @@ namespace fleet {
 // The kind of a node's identity. The other kinds are the roles of people.
 inline constexpr std::string_view node_kind = "node";
 [[nodiscard]] bool is_role(std::string_view kind);
+
+// Returns the beginning of the keys of all nodes' identities.
+[[nodiscard]] std::string node_identities();
+// Returns the node's name if this is the key of a node's identity.
+[[nodiscard]] std::optional<std::string> node_identified_by(const ParsedKey& key);
+// Returns the labels in a node's identity; none if the record is damaged.
+[[nodiscard]] std::map<std::string, std::string> labels_given(const KeyValue& identity);
 
 // Returns KIND:WHO.
 [[nodiscard]] std::string certificate_name(std::string_view kind, std::string_view who);

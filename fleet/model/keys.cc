@@ -52,6 +52,9 @@ constexpr std::array shapes = {
     Shape{KeyKind::history, "history/E"},
     Shape{KeyKind::notified, "notified"},
     Shape{KeyKind::identity, "identity/*/*"},
+    Shape{KeyKind::token, "token/*"},
+    Shape{KeyKind::join, "join/*"},
+    Shape{KeyKind::approval, "approval/*"},
 };
 
 constexpr std::string_view pattern_of(KeyKind kind) {

@@ -47,6 +47,9 @@ enum class KeyKind {
   history,  // number
   notified,
   identity,  // `node` or a role, name of the node or person
+  token,     // ID: the beginning of its hash
+  join,      // fingerprint of a machine's public key
+  approval,  // fingerprint of a machine's public key
 };
 
 // The most digits of a number in a key: as many as an integer in JSON may have here, which always

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fleet/model/identities.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/release_watch.h"
@@ -33,8 +34,19 @@ std::string NodeView::degraded() const {
   return "";
 }
 
+void NodeView::take_given(const std::map<std::string, std::string>& labels) {
+  given = labels;
+  info.labels = given;
+  info.labels.insert(reported.begin(), reported.end());
+}
+
 void NodeView::take(const ParsedKey& key, const KeyValue& record) {
-  if (key.kind == KeyKind::node_info) take_text(record, info, *this);
+  if (key.kind == KeyKind::node_info) {
+    info.labels = reported;
+    take_text(record, info, *this);
+    reported = info.labels;
+    take_given(given);
+  }
   if (key.kind == KeyKind::node_versions) take_text(record, versions, *this);
   if (key.kind == KeyKind::node_active) take_text(record, active, *this);
   if (key.kind == KeyKind::node_instance) take_text(record, instances[key.names[1]], *this);
@@ -43,7 +55,11 @@ void NodeView::take(const ParsedKey& key, const KeyValue& record) {
 
 void NodeView::take_absent(const ParsedKey& key, std::string_view text) {
   damage.erase(std::string(text));
-  if (key.kind == KeyKind::node_info) info = {};
+  if (key.kind == KeyKind::node_info) {
+    info = {};
+    reported.clear();
+    take_given(given);
+  }
   if (key.kind == KeyKind::node_versions) versions = {};
   if (key.kind == KeyKind::node_active) active = {};
   if (key.kind == KeyKind::node_instance) instances.erase(key.names[1]);
@@ -58,6 +74,13 @@ std::vector<NodeView> nodes_in(const Reading& reading) {
     NodeView& node = nodes[key->names.front()];
     node.id = key->names.front();
     node.take(*key, found);
+  }
+  for (const KeyValue& found : reading.found) {
+    if (!found.key.starts_with(node_identities())) continue;
+    const auto key = parse_key(found.key);
+    const auto name = key ? node_identified_by(*key) : std::nullopt;
+    const auto node = name ? nodes.find(*name) : nodes.end();
+    if (node != nodes.end()) node->second.take_given(labels_given(found));
   }
   std::vector<NodeView> list;
   for (auto& [id, node] : nodes) {

@@ -15,7 +15,7 @@ namespace fleet {
 
 struct NodeView {
   std::string id = {};
-  NodeInfo info = {};
+  NodeInfo info = {};  // with all labels: those of its identity win over those that it reports
   Versions versions = {};
   std::map<std::string, Instance> instances = {};  // the instances that live
   Active active = {};
@@ -26,9 +26,15 @@ struct NodeView {
   // Returns why the node is degraded, or an empty text if it is not.
   [[nodiscard]] std::string degraded() const;
 
+  // Takes the labels in the node's identity.
+  void take_given(const std::map<std::string, std::string>& labels);
+
   // Takes in a record of this node, or the news that the record is absent.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key, std::string_view text);
+
+  std::map<std::string, std::string> given = {};     // the labels in its identity
+  std::map<std::string, std::string> reported = {};  // the labels that it reports
 };
 
 // Returns all nodes in the order of their names.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 
 namespace fleet {
@@ -22,6 +23,7 @@ std::vector<std::string> PlanTask::prefixes() const {
           prefix_of(KeyKind::once) + view_.name + "/",
           key_of(KeyKind::stop),
           prefix_of(KeyKind::node_info),
+          node_identities(),
           prefix_of(KeyKind::rollout),
           prefix_of(KeyKind::window)};
 }

@@ -206,7 +206,45 @@ Wrong put_right(Notified& notified) {
 
 Wrong put_right(Identity& identity) {
   cut_labels({&identity.since, &identity.revoked});
-  return too_many(identity.certificates.size(), record_entries_max, "certificates");
+  cut_labels(identity.labels);
+  return first_of({too_many(identity.certificates.size(), record_entries_max, "certificates"),
+                   too_many(identity.labels.size(), record_entries_max, "labels")});
+}
+
+// ---- the records and texts of joining
+
+Wrong put_right(Token& token) {
+  cut_labels({&token.created, &token.who, &token.revoked});
+  cut_labels(token.labels);
+  return first_of({wrong_number(token.uses, 1, token_uses_max, "uses"),
+                   wrong_number(token.used, 0, token_uses_max, "used"),
+                   too_many(token.labels.size(), record_entries_max, "labels"),
+                   too_many(token.release_keys.size(), release_keys_max, "release_keys")});
+}
+
+Wrong put_right(JoinRequest& request) {
+  cut_texts({&request.refused});
+  return wrong_name(request.node, &is_id, "node");
+}
+
+Wrong put_right(Approval& approval) {
+  cut_labels({&approval.who, &approval.time});
+  return wrong_name(approval.node, &is_id, "node");
+}
+
+Wrong put_right(TokenText& token) {
+  return first_of({too_many(token.controllers.size(), record_entries_max, "controllers"),
+                   too_many(token.store.size(), record_entries_max, "store"),
+                   too_many(token.release_keys.size(), release_keys_max, "release_keys")});
+}
+
+Wrong put_right(JoinQuestion&) {
+  return std::nullopt;
+}
+
+Wrong put_right(JoinAnswer& answer) {
+  cut_texts({&answer.words});
+  return too_many(answer.release_keys.size(), release_keys_max, "release_keys");
 }
 
 // ---- the records of a rollout

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "fleet/model/cell_records.h"
+#include "fleet/model/join_records.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/rollout_records.h"
@@ -22,6 +23,9 @@ inline constexpr std::int64_t plan_timeout_ms_max = 86'400'000;
 inline constexpr std::size_t plan_steps_max = 100;
 // The most facts, labels or components of a node, or certificates of a name, in one record.
 inline constexpr std::size_t record_entries_max = 256;
+// The most machines that one token lets in, and the most public keys of releases that it has.
+inline constexpr std::int64_t token_uses_max = 10'000;
+inline constexpr std::size_t release_keys_max = 16;
 // The most failed nodes that the judge's record lists, as numbers. So many numbers, and the other
 // members, fit into one record.
 inline constexpr std::size_t judge_failed_max = 4'000;
@@ -49,6 +53,12 @@ inline constexpr std::size_t judge_failed_max = 4'000;
 [[nodiscard]] std::optional<std::string> put_right(PastRun& record);
 [[nodiscard]] std::optional<std::string> put_right(Notified& record);
 [[nodiscard]] std::optional<std::string> put_right(Identity& record);
+[[nodiscard]] std::optional<std::string> put_right(Token& record);
+[[nodiscard]] std::optional<std::string> put_right(JoinRequest& record);
+[[nodiscard]] std::optional<std::string> put_right(Approval& record);
+[[nodiscard]] std::optional<std::string> put_right(TokenText& record);
+[[nodiscard]] std::optional<std::string> put_right(JoinQuestion& record);
+[[nodiscard]] std::optional<std::string> put_right(JoinAnswer& record);
 [[nodiscard]] std::optional<std::string> put_right(Rollout& record);
 [[nodiscard]] std::optional<std::string> put_right(RolloutBatch& record);
 [[nodiscard]] std::optional<std::string> put_right(RolloutJudge& record);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fleet/model/chronicle.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
@@ -262,8 +263,10 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
     wanted.terms.digest = watched.release->digest;
     wanted.terms.min_protocol = watched.release->min_protocol;
     Reading reading;
-    each_below(records, prefix_of(KeyKind::node_info),
-               [&](const ParsedKey&, const KeyValue& at) { reading.found.push_back(at); });
+    for (const std::string& below : {prefix_of(KeyKind::node_info), node_identities()}) {
+      each_below(records, below,
+                 [&](const ParsedKey&, const KeyValue& at) { reading.found.push_back(at); });
+    }
     const auto draft =
         draft_rollout(wanted.terms, candidates_in(nodes_in(reading), component), wanted.trace);
     if (!draft) return std::nullopt;

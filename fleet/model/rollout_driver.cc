@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/rollout_draft.h"
 
@@ -23,6 +24,7 @@ std::vector<std::string> RolloutTask::prefixes() const {
           key_below(rollout),
           key_of(KeyKind::stop),
           prefix_of(KeyKind::node_info),
+          node_identities(),
           prefix_of(KeyKind::window),
           prefix_of(KeyKind::desired)};
 }

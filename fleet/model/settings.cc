@@ -121,6 +121,21 @@ WatchSettings open_watch() {
   return watch;
 }
 
+// Takes https URLs with commas between them.
+Wrong take_controllers(std::string_view text, std::vector<std::string>& controllers) {
+  std::vector<std::string> urls;
+  while (true) {
+    const std::string_view url = text.substr(0, text.find(','));
+    const bool is_good = url.starts_with("https://") && url.size() > 8 && !url.ends_with('/');
+    if (!is_good) return "https URLs of controllers, such as https://192.0.2.1:8443";
+    urls.emplace_back(url);
+    if (url.size() == text.size()) break;
+    text.remove_prefix(url.size() + 1);
+  }
+  controllers = std::move(urls);
+  return std::nullopt;
+}
+
 Wrong take_setting(const std::string& name, const std::string& text, CellSettings& settings) {
   std::int64_t ms = 0;
   if (name == "event-age" || name == "keep") {
@@ -138,6 +153,12 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
     settings.webhook = text;
     return std::nullopt;
   }
+  if (name == "join") {
+    constexpr std::array ways = {std::pair{std::string_view("token"), false},
+                                 std::pair{std::string_view("ask"), true}};
+    return take_word(text, settings.joins_wait, ways);
+  }
+  if (name == "controllers") return take_controllers(text, settings.controllers);
   constexpr std::string_view watch = "watch.";
   const std::size_t dot = name.rfind('.');
   if (!name.starts_with(watch) || dot < watch.size()) {

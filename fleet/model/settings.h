@@ -7,6 +7,9 @@
 //     webhook                  URL, file:PATH     the address that gets successes, failures and
 //                                                 halts; a URL with a secret in it is better kept
 //                                                 in a file on each controller
+//     join                     token, ask         whether a token lets a new name in, or everybody
+//                                                 waits for approval
+//     controllers              URL,URL            where machines reach controllers, for tokens
 //     watch.COMPONENT.source   URL, github:OWNER/NAME
 //     watch.COMPONENT.channel  production, staging
 //     watch.COMPONENT.then     publish, desire, rollout
@@ -20,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fleet/model/cell_records.h"
 #include "fleet/model/release_watch.h"
@@ -44,6 +48,8 @@ struct CellSettings {
   std::int64_t event_count = 10'000;
   std::int64_t keep_s = 90 * 86'400;
   std::string webhook = {};
+  bool joins_wait = false;                            // every machine that joins waits for approval
+  std::vector<std::string> controllers = {};          // URLs
   std::map<std::string, WatchSettings> watches = {};  // by component
 
   bool operator==(const CellSettings&) const = default;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -36,6 +37,12 @@ void WindowView::take(const KeyValue& record) {
     const auto group = info.labels.find(std::string(group_label));
     nodes_[key->names[0]] = {group == info.labels.end() ? "" : group->second, info.time_zone};
   }
+  if (const auto node = node_identified_by(*key)) {
+    const auto labels = labels_given(record);
+    const auto group = labels.find(std::string(group_label));
+    given_groups_.erase(*node);
+    if (group != labels.end()) given_groups_[*node] = group->second;
+  }
 }
 
 void WindowView::take_absent(const std::string& text) {
@@ -45,12 +52,14 @@ void WindowView::take_absent(const std::string& text) {
     windows_.erase(key->names[0]);
   }
   if (key && key->kind == KeyKind::node_info) nodes_.erase(key->names[0]);
+  if (const auto node = key ? node_identified_by(*key) : std::nullopt) given_groups_.erase(*node);
 }
 
 void WindowView::take_all(const Reading& reading) {
   answers_.clear();
   windows_.clear();
   nodes_.clear();
+  given_groups_.clear();
   for (const KeyValue& record : reading.found)
     take(record);
 }
@@ -63,7 +72,9 @@ const WindowView::Held* WindowView::window_of(const Node& node) const {
 
 Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
   const auto found = nodes_.find(node);
-  const Node known = found == nodes_.end() ? Node{} : found->second;
+  Node known = found == nodes_.end() ? Node{} : found->second;
+  const auto given = given_groups_.find(node);
+  if (given != given_groups_.end()) known.group = given->second;
   const Held* held = window_of(known);
   return held == nullptr ? Opening{} : opening(*held, known, takes, now);
 }

@@ -1,9 +1,10 @@
 // The cell's windows as a driver sees them: tells whether something may begin on a node now, and
 // when it may next.
 //
-// A node's group is its label `group`. Its window is window/GROUP, or window/all if its group has
-// none; without either, everything may begin at any time. A window that cannot be read, or whose
-// time zone nobody knows, is closed, since somebody meant to hold something back.
+// A node's group is its label `group`, of its identity or reported by itself. Its window is
+// window/GROUP, or window/all if its group has none; without either, everything may begin at any
+// time. A window that cannot be read, or whose time zone nobody knows, is closed, since somebody
+// meant to hold something back.
 #pragma once
 
 #include <functional>
@@ -78,6 +79,8 @@ class WindowView {
   mutable Ms answered_at_ = 0;
   std::map<std::string, Held> windows_;  // by the name of the group
   std::map<std::string, Node> nodes_;
+  // The groups in the identities of nodes, which win over those that the nodes report.
+  std::map<std::string, std::string> given_groups_;
   std::optional<std::pair<UnixSeconds, Ms>> clock_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fleet/model/enum_text.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
@@ -167,7 +168,7 @@ OrderDecision recover(const std::string& name, const Reading& reading) {
 std::vector<std::string> needs_of_plan(const Order& order, const std::string& name) {
   std::vector<std::string> keys{key_below(key_of(KeyKind::plan, {name})),
                                 prefix_of(KeyKind::once) + name + "/",
-                                prefix_of(KeyKind::node_info)};
+                                prefix_of(KeyKind::node_info), node_identities()};
   const auto asked = asked_in(order);
   if (order.deed != Deed::put || !asked) return keys;
   const Plan& plan = asked.value().plan;

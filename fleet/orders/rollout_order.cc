@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fleet/model/enum_text.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
@@ -170,7 +171,7 @@ OrderDecision tell(const Order& order, const std::string& id, const KeyValue& fo
 
 std::vector<std::string> needs_of_rollout(const Order& order) {
   if (order.deed != Deed::put) return {};
-  std::vector<std::string> keys{prefix_of(KeyKind::node_info)};
+  std::vector<std::string> keys{prefix_of(KeyKind::node_info), node_identities()};
   if (const auto terms = terms_in(order);
       terms && is_component(terms.value().component) && is_version_name(terms.value().version)) {
     keys.push_back(key_of(KeyKind::release, {terms.value().component, terms.value().version}));

@@ -7,12 +7,12 @@
 #include <fstream>
 
 #include "fleet/common/certificate.h"
+#include "fleet/common/roles.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/care_view.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/own_certificate.h"
 #include "fleet/fleetctl/plan_wait.h"
-#include "fleet/fleetctl/roles.h"
 #include "fleet/fleetctl/status_view.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -217,9 +217,9 @@ TEST_CASE("a key that is weak, or on a curve that nobody knows, is not signed, i
 
 TEST_CASE("an admin alone may do everything; a controller reads and writes records") {
   for (const std::string kind : {"node", "viewer", "operator", "publisher", "controller"})
-    CHECK_FALSE(fleetctl::permissions_of(kind, "x").all);
-  CHECK(fleetctl::permissions_of("admin", "x").all);
-  const Permissions controller = fleetctl::permissions_of("controller", "x");
+    CHECK_FALSE(fleet::permissions_of(kind, "x").all);
+  CHECK(fleet::permissions_of("admin", "x").all);
+  const Permissions controller = fleet::permissions_of("controller", "x");
   CHECK(controller.writes == std::vector<Keys>{{std::string(key_root), true}});
   // In etcd, a later right to read would remove the right to write.
   CHECK(controller.reads.empty());

@@ -51,6 +51,9 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
       Row{KeyKind::history, {"000000000007"}, "history/000000000007"},
       Row{KeyKind::notified, {}, "notified"},
       Row{KeyKind::identity, {"node", "n1"}, "identity/node/n1"},
+      Row{KeyKind::token, {"0a1b"}, "token/0a1b"},
+      Row{KeyKind::join, {"0a1b"}, "join/0a1b"},
+      Row{KeyKind::approval, {"0a1b"}, "approval/0a1b"},
   };
   for (const Row& row : rows) {
     const std::string key = "/fleet/v1/" + std::string(row.key);

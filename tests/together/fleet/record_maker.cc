@@ -50,7 +50,7 @@ void add_node(std::vector<Written>& all, const std::string& id) {
   add(all, "rollout/evil/node/" + id,
       RolloutNode{NodeStage::preparing, "evil.prepare.1", 1, "an error", false});
   add(all, "plan/evil-plan/member/" + id, PlanPlace{});
-  add(all, "identity/node/" + id, Identity{{{"0A", 1, 2}}, "a", ""});
+  add(all, "identity/node/" + id, Identity{{{"0A", 1, 2}}, "a"});
 }
 
 void add_cell(std::vector<Written>& all) {

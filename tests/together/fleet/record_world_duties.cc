@@ -56,8 +56,11 @@ constexpr auto readers = std::to_array<Reader>({
     &refusal_of<PastRun>,
     &refusal_of<Notified>,
     &refusal_of<Identity>,
+    &refusal_of<Token>,
+    &refusal_of<JoinRequest>,
+    &refusal_of<Approval>,
 });
-static_assert(readers.size() == static_cast<std::size_t>(KeyKind::identity) + 1);
+static_assert(readers.size() == static_cast<std::size_t>(KeyKind::approval) + 1);
 
 }  // namespace
 

@@ -92,7 +92,19 @@ TEST_CASE("every record of a cell is read as it was written") {
   check_round_trip(Notified{.event = 7, .webhook = "u"});
   check_round_trip(Identity{.certificates = {{.serial = "0A", .issued = 1, .expires = 2}},
                             .since = "2026-01-01T00:00:00Z",
-                            .revoked = "2026-01-02T00:00:00Z"});
+                            .revoked = "2026-01-02T00:00:00Z",
+                            .labels = {{"site", "north"}}});
+  check_round_trip(Token{.hash = "h",
+                         .nodes = "web-*",
+                         .labels = {{"site", "north"}},
+                         .uses = 3,
+                         .used = 1,
+                         .expires = 7,
+                         .who = "w",
+                         .release_keys = {{"a.pub", "k"}}});
+  check_round_trip(JoinRequest{
+      .node = "n1", .pem = "R", .token = "h", .asked = 7, .waits = true, .refused = "no"});
+  check_round_trip(Approval{.node = "n1", .who = "w", .time = "t"});
   check_round_trip(FleetEvent{.time = "t", .kind = "k", .subject = "s", .text = "x", .trace = "y"});
 }
 

@@ -1,27 +1,23 @@
-#include "fleet/fleetctl/roles.h"
+#include "fleet/common/roles.h"
 
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 
-namespace fleetctl {
-
-using fleet::KeyKind;
-using fleet::Keys;
-
+namespace fleet {
 namespace {
 
 Keys all_of(KeyKind kind) {
-  return {fleet::prefix_of(kind), true};
+  return {prefix_of(kind), true};
 }
 
 Keys one(KeyKind kind) {
-  return {fleet::key_of(kind)};
+  return {key_of(kind)};
 }
 
 // Returns the rights of a node: it reads and writes below its own name, and reads the cell's
 // records that it has to obey. Ranges end in `/`, so that n1 has no rights to n10.
-fleet::Permissions of_node(const std::string& node) {
-  return {.writes = {{fleet::node_prefix(node), true}},
+Permissions of_node(const std::string& node) {
+  return {.writes = {{node_prefix(node), true}},
           .reads = {all_of(KeyKind::desired), all_of(KeyKind::release), all_of(KeyKind::plan),
                     one(KeyKind::stop), one(KeyKind::epoch)}};
 }
@@ -31,7 +27,7 @@ fleet::Permissions of_node(const std::string& node) {
 // ranges for the nodes would be three times as many as there are nodes. So an operator can write a
 // node's request for its next certificate; but no authority signs such a request, since it is not
 // made with the key of the node's certificate.
-fleet::Permissions of_operator() {
+Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),
                      all_of(KeyKind::order), one(KeyKind::stop), one(KeyKind::epoch)}};
@@ -42,19 +38,19 @@ fleet::Permissions of_operator() {
 // Returns the rights of a user. A controller serves people and machines, so it gets no rights that
 // it does not need: none to the store's users and roles, and none to snapshots, which etcd gives
 // only to users with all rights.
-fleet::Permissions permissions_of(const std::string& kind, const std::string& who) {
-  fleet::Permissions permissions;
-  if (kind == fleet::node_kind) permissions = of_node(who);
+Permissions permissions_of(const std::string& kind, const std::string& who) {
+  Permissions permissions;
+  if (kind == node_kind) permissions = of_node(who);
   if (kind == "operator") permissions = of_operator();
   if (kind == "publisher") permissions.writes = {all_of(KeyKind::release), all_of(KeyKind::order)};
-  if (kind == "controller") permissions.writes = {{std::string(fleet::key_root), true}};
+  if (kind == "controller") permissions.writes = {{std::string(key_root), true}};
   // A controller may write all records. A right to write includes the right to read, so it needs no
   // other.
-  const bool reads_all = kind != fleet::node_kind && kind != "controller";
-  if (reads_all) permissions.reads.push_back({std::string(fleet::key_root), true});
-  permissions.user = fleet::certificate_name(kind, who);
+  const bool reads_all = kind != node_kind && kind != "controller";
+  if (reads_all) permissions.reads.push_back({std::string(key_root), true});
+  permissions.user = certificate_name(kind, who);
   permissions.all = kind == "admin";
   return permissions;
 }
 
-}  // namespace fleetctl
+}  // namespace fleet

@@ -5,8 +5,8 @@
 
 #include "fleet/store/etcd_admin.h"
 
-namespace fleetctl {
+namespace fleet {
 
-[[nodiscard]] fleet::Permissions permissions_of(const std::string& kind, const std::string& who);
+[[nodiscard]] Permissions permissions_of(const std::string& kind, const std::string& who);
 
-}  // namespace fleetctl
+}  // namespace fleet

@@ -1,0 +1,34 @@
+// Digests of public keys, and random secrets: the names by which machines that join a cell know its
+// authority, and by which people know such a machine. Texts are in PEM; see certificate.h.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace fleet {
+
+// Returns SHA-256 of the text, in hexadecimal.
+[[nodiscard]] std::string digest_of(std::string_view text);
+
+// Returns SHA-256 of the certificate's public key, in hexadecimal, or an empty text if the text is
+// not a certificate. The key is in the form SubjectPublicKeyInfo (DER), as for TLS pins.
+[[nodiscard]] std::string key_digest_of_certificate(const std::string& certificate);
+
+// The public key of a request for a certificate.
+struct RequestedKey {
+  std::string fingerprint = {};  // the beginning of the digest; empty if the request is refused
+  std::string error = {};
+};
+// Refuses a request that its own key has not signed, and a key that is weak.
+[[nodiscard]] RequestedKey key_of_request(const std::string& request);
+
+// Returns the fingerprint of a private key, or an empty text if it is none.
+[[nodiscard]] std::string fingerprint_of_key(const std::string& key);
+// Returns the fingerprint of a certificate's key, or an empty text if the text is none.
+[[nodiscard]] std::string fingerprint_of_certificate(const std::string& certificate);
+
+// Returns so many random bytes in hexadecimal, or an empty text if the machine has no randomness.
+[[nodiscard]] std::string random_hexadecimal(std::size_t bytes);
+
+}  // namespace fleet

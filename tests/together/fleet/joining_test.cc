@@ -1,0 +1,274 @@
+// Tests which machines may join a cell, what that writes, and which labels they then have.
+#include "fleet/model/joining.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/common/authority.h"
+#include "fleet/common/key_fingerprint.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/node_view.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/window_view.h"
+
+namespace joining_test {
+
+namespace {
+
+using namespace fleet;
+using Catch::Matchers::Contains;
+
+const std::string secret(32, '5');
+const std::string hash = digest_of(secret);
+const std::string key_a(32, 'a');
+const std::string key_b(32, 'b');
+constexpr UnixSeconds noon = 10'000;
+
+// The records of a cell with one token and one request.
+struct Cell {
+  Token token{.hash = hash, .expires = noon + 100};
+  JoinRequest request{.node = "n1", .pem = "R", .token = hash, .asked = noon};
+  std::optional<Identity> identity = {};
+  std::optional<Approval> approval = {};
+  std::optional<Settings> settings = {};
+
+  [[nodiscard]] RecordsByKey records() const {
+    RecordsByKey all;
+    Revision revision = 1;
+    const auto add = [&](const std::string& key, const std::string& value) {
+      ++revision;
+      all[key] = {.key = key, .value = value, .created = revision, .modified = revision};
+    };
+    add(key_of(KeyKind::token, {token_id(hash)}), write_record(token));
+    add(key_of(KeyKind::join, {key_a}), write_record(request));
+    if (identity) add(key_of(KeyKind::identity, {"node", "n1"}), write_record(*identity));
+    if (approval) add(key_of(KeyKind::approval, {key_a}), write_record(*approval));
+    if (settings) add(key_of(KeyKind::settings), write_record(*settings));
+    return all;
+  }
+  [[nodiscard]] JoinCase join() const { return join_case(records(), key_a).value(); }
+  [[nodiscard]] JoinDecision decide(UnixSeconds now = noon) const {
+    return decide_join(join(), now);
+  }
+  [[nodiscard]] std::string words(UnixSeconds now = noon) const {
+    const JoinDecision decision = decide(now);
+    if (const auto* refused = std::get_if<JoinRefused>(&decision)) return refused->why;
+    if (std::holds_alternative<JoinWaits>(decision)) return "waits";
+    return std::get<JoinSigned>(decision).costs_use ? "signed for a use" : "signed";
+  }
+};
+
+Identity identity_with(const std::string& key) {
+  return {.certificates = {{.serial = "0A", .issued = 1, .expires = noon + 50, .key = key}},
+          .since = "then"};
+}
+
+TEST_CASE("a new name is signed for one use of its token") {
+  CHECK(Cell{}.words() == "signed for a use");
+}
+
+TEST_CASE("a token that is unfit is refused with the reason") {
+  Cell cell;
+  SECTION("unknown") {
+    cell.request.token = digest_of("another");
+    CHECK(cell.words() == "the token is not known here");
+  }
+  SECTION("a hash that differs behind the ID") {
+    cell.request.token.back() = cell.request.token.back() == '0' ? '1' : '0';
+    CHECK(cell.words() == "the token is not known here");
+  }
+  SECTION("revoked") {
+    cell.token.revoked = "today";
+    CHECK(cell.words() == "the token is revoked");
+  }
+  SECTION("expired before the machine asked") {
+    cell.token.expires = noon;
+    CHECK(cell.words() == "the token has expired");
+  }
+  SECTION("used up") {
+    cell.token.used = 1;
+    CHECK(cell.words() == "the token is used up");
+  }
+  SECTION("for other names") {
+    cell.token.nodes = "web-*";
+    CHECK(cell.words() == "the token is for other names: web-*");
+  }
+}
+
+TEST_CASE("a token that expires while its machine waits is good still") {
+  CHECK(Cell{}.words(noon + 1'000) == "signed for a use");
+}
+
+TEST_CASE("the same key under the same name is signed again at no cost, with any token") {
+  Cell cell{.identity = identity_with(key_a)};
+  cell.token.used = 1;
+  cell.token.revoked = "today";
+  CHECK(cell.words() == "signed");
+}
+
+TEST_CASE("a certificate that has ended or was revoked does not let its key in again") {
+  Cell cell{.identity = identity_with(key_a)};
+  SECTION("ended") {
+    CHECK(cell.words(noon + 50) == "waits");
+  }
+  SECTION("revoked itself") {
+    cell.identity->certificates[0].revoked = true;
+    CHECK(cell.words() == "waits");
+  }
+  SECTION("its owner revoked") {
+    cell.identity = revoked(*cell.identity, "today");
+    CHECK(cell.words() == "waits");
+  }
+}
+
+TEST_CASE("a name that exists with another key waits, and an approval of this key lets it in") {
+  Cell cell{.identity = identity_with(key_b)};
+  CHECK(cell.words() == "waits");
+  cell.approval = Approval{.node = "n2"};
+  CHECK(cell.words() == "waits");
+  cell.approval = Approval{.node = "n1"};
+  CHECK(cell.words() == "signed for a use");
+  cell.token.used = 1;
+  CHECK(cell.words() == "the token is used up");
+}
+
+TEST_CASE("with the setting join=ask a new name waits, too") {
+  Cell cell{.settings = Settings{{{"join", "ask"}}}};
+  CHECK(cell.words() == "waits");
+  cell.approval = Approval{.node = "n1"};
+  CHECK(cell.words() == "signed for a use");
+}
+
+TEST_CASE("an identity that cannot be read keeps its name from being given away") {
+  RecordsByKey all = Cell{}.records();
+  const std::string key = key_of(KeyKind::identity, {"node", "n1"});
+  all[key] = {.key = key, .value = "{", .created = 9, .modified = 9};
+  CHECK(std::holds_alternative<JoinWaits>(decide_join(join_case(all, key_a).value(), noon)));
+}
+
+TEST_CASE("a request is decided once, and again when an approval or a setting changes it") {
+  Cell cell{.identity = identity_with(key_b)};
+  CHECK(next_join(cell.records(), noon));
+  cell.request.waits = true;
+  CHECK_FALSE(next_join(cell.records(), noon));
+  cell.approval = Approval{.node = "n1"};
+  CHECK(next_join(cell.records(), noon));
+  cell.request.refused = "no";
+  CHECK_FALSE(next_join(cell.records(), noon));
+}
+
+TEST_CASE("a signed certificate is written with the use and the labels, or not at all") {
+  Cell cell;
+  cell.token.labels = {{"site", "north"}};
+  const JoinCase one = cell.join();
+
+  const Transaction written = record_join(
+      one, {.costs_use = true}, {.serial = "0B", .expires = noon + 9, .key = key_a}, "now", noon);
+
+  REQUIRE(written.puts.size() == 2);
+  CHECK(read_record<Token>(written.puts[0].value).value().used == 1);
+  const Identity identity = read_record<Identity>(written.puts[1].value).value();
+  CHECK(identity.labels == std::map<std::string, std::string>{{"site", "north"}});
+  CHECK(has_key(identity, key_a, noon));
+  CHECK(written.compares.size() == 3);
+}
+
+TEST_CASE("another machine under the name shuts out the one that had it") {
+  const Cell cell{.identity = identity_with(key_b), .approval = Approval{.node = "n1"}};
+
+  const Transaction written =
+      record_join(cell.join(), {.costs_use = true},
+                  {.serial = "0B", .expires = noon + 9, .key = key_a}, "now", noon);
+
+  const Identity identity = read_record<Identity>(written.puts.back().value).value();
+  CHECK(has_key(identity, key_a, noon));
+  CHECK_FALSE(has_key(identity, key_b, noon));
+}
+
+TEST_CASE("a certificate is given away only if its owner's record is as it was written") {
+  const Transaction published = publish_join(Cell{}.join(), "PEM", 77);
+
+  REQUIRE(published.compares.size() == 1);
+  CHECK(published.compares[0] ==
+        Compare{.key = key_of(KeyKind::identity, {"node", "n1"}), .revision = 77});
+  CHECK(published.erases.size() == 2);
+}
+
+TEST_CASE("requests and tokens are removed when their time is over") {
+  Cell cell;
+  CHECK(forget_joins(cell.records(), noon + join_kept_s - 1).erases.empty());
+  CHECK(forget_joins(cell.records(), noon + join_kept_s).erases.size() == 1);
+  CHECK(forget_joins(cell.records(), noon + join_kept_s + 100).erases.size() == 2);
+  cell.request.refused = "no";
+  CHECK(forget_joins(cell.records(), noon + refusal_kept_s).erases.size() == 1);
+}
+
+TEST_CASE("the text of a token is read back, and one that lacks a part is refused") {
+  const TokenText text{.controllers = {"https://[::1]:8443"},
+                       .store = {"https://a.example:2379"},
+                       .authority = digest_of("ca"),
+                       .secret = secret};
+  CHECK(token_in(write_record(text)).value() == text);
+  for (const auto& change : std::vector<void (*)(TokenText&)>{
+           [](TokenText& one) { one.controllers = {}; },
+           [](TokenText& one) { one.controllers = {"http://a"}; },
+           [](TokenText& one) { one.controllers = {"https://"}; },
+           [](TokenText& one) { one.store = {"https://a\" --label=x"}; },
+           [](TokenText& one) { one.authority.pop_back(); },
+           [](TokenText& one) { one.secret = std::string(32, 'G'); }}) {
+    TokenText wrong = text;
+    change(wrong);
+    CHECK_FALSE(token_in(write_record(wrong)));
+  }
+}
+
+TEST_CASE("the fingerprint of a key is the same in a request, a certificate and the key itself") {
+  const std::string key = new_private_key();
+  const std::string authority_key = new_private_key();
+  const Signed authority =
+      sign_for_key({.name = "ca", .days = 9, .is_authority = true}, authority_key);
+  const Signed made = sign_for_key(
+      {.signer = {authority.certificate, authority_key}, .name = "node:n1", .days = 9}, key);
+  const std::string fingerprint = fingerprint_of_key(key);
+
+  CHECK(is_hexadecimal(fingerprint, fingerprint_digits));
+  CHECK(key_of_request(request_for("node:n1", key)).fingerprint == fingerprint);
+  CHECK(fingerprint_of_certificate(made.certificate) == fingerprint);
+  CHECK(made.issued.key == fingerprint);
+  CHECK(key_of_request("x").error == "the request is none in PEM");
+  CHECK(fingerprint_of_key("x").empty());
+}
+
+KeyValue found_at(const std::string& key, const std::string& value) {
+  return {.key = key, .value = value, .created = 1, .modified = 1};
+}
+
+TEST_CASE("labels of a token win over those that the node reports, in targets and in windows") {
+  const KeyValue info =
+      found_at(key_of(KeyKind::node_info, {"n1"}),
+               write_record(NodeInfo{.labels = {{"group", "day"}, {"rack", "r1"}}}));
+  Identity identity;
+  identity.labels = {{"group", "night"}};
+  const KeyValue given =
+      found_at(key_of(KeyKind::identity, {"node", "n1"}), write_record(identity));
+  const KeyValue alone =
+      found_at(key_of(KeyKind::identity, {"node", "n2"}), write_record(identity));
+
+  const auto nodes = nodes_in({.found = {given, alone, info}});
+
+  REQUIRE(nodes.size() == 1);
+  CHECK(nodes[0].info.labels ==
+        std::map<std::string, std::string>{{"group", "night"}, {"rack", "r1"}});
+
+  WindowView windows([](const std::string&) { return Result<TimeZone>(Refusal{"no"}); });
+  windows.take(found_at(key_of(KeyKind::window, {"night"}), "{"));  // damaged: it is closed
+  windows.take(info);
+  CHECK(windows.opening("n1", 1, 1).is_open);
+  windows.take(given);
+  CHECK_FALSE(windows.opening("n1", 1, 1).is_open);
+  windows.take_absent(given.key);
+  CHECK(windows.opening("n1", 1, 1).is_open);
+}
+
+}  // namespace
+
+}  // namespace joining_test
