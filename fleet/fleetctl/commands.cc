@@ -64,6 +64,10 @@ constexpr auto deeds = std::to_array<Deed>({
     {Command::settings_list, &list_settings},
     {Command::settings_set, &set_setting},
     {Command::settings_unset, &unset_setting},
+    {Command::token_create, &create_token},
+    {Command::token_list, &list_tokens},
+    {Command::token_revoke, &revoke_token},
+    {Command::approve, &approve},
     {Command::cell_check, &check_cell},
 });
 

@@ -42,6 +42,12 @@ namespace fleetctl {
 [[nodiscard]] int revoke(const Options& options, Asker& asker);
 [[nodiscard]] int forget(const Options& options, Asker& asker);
 
+// ---- machines that join
+[[nodiscard]] int create_token(const Options& options, Asker& asker);
+[[nodiscard]] int list_tokens(const Options& options, Asker& asker);
+[[nodiscard]] int revoke_token(const Options& options, Asker& asker);
+[[nodiscard]] int approve(const Options& options, Asker& asker);
+
 // ---- rollouts
 [[nodiscard]] int start_rollout(const Options& options, Asker& asker);
 [[nodiscard]] int list_rollouts(const Options& options, Asker& asker);

@@ -24,6 +24,7 @@ void add_component(CLI::App& app, Options& options, bool required);
 // ---- the groups that have files of their own
 void add_cells(CLI::App& app, Options& options);
 void add_enrolment(CLI::App& app, Options& options);
+void add_joining(CLI::App& app, Options& options);
 void add_plans(CLI::App& app, Options& options);
 void add_windows(CLI::App& app, Options& options);
 void add_node_orders(CLI::App& app, Options& options);

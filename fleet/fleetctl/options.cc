@@ -187,6 +187,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_orders(app, options);
   add_releases(app, options);
   add_enrolment(app, options);
+  add_joining(app, options);
   add_rollouts(app, options);
   add_plans(app, options);
   add_windows(app, options);

@@ -9,6 +9,7 @@
 #include "fleet/common/store_options.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/identities.h"
+#include "fleet/model/join_records.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/rollout_wish.h"
@@ -49,6 +50,10 @@ enum class Command {
   settings_list,
   settings_set,
   settings_unset,
+  token_create,
+  token_list,
+  token_revoke,
+  approve,
   cell_check,
   // The following commands need no store that already exists: see asks_store().
   dev,
@@ -76,7 +81,7 @@ struct Options {
   std::vector<std::string> manifests;  // for publish: files
   std::string url;  // for publish: the address at which the manifests will be found
   std::string channel;
-  std::string subject;  // for events
+  std::string subject;  // for events, token revoke
   std::string who;      // for events
   std::size_t limit = 50;
   std::string setting;  // for settings: the setting's name
@@ -89,6 +94,11 @@ struct Options {
   std::string signer_key;
   std::string output;
   int days = 90;
+
+  fleet::Token token;                     // for token create
+  std::int64_t expires_s = 24 * 60 * 60;  // for token create
+  std::vector<std::string> release_keys;  // for token create: files
+  std::string fingerprint;                // for approve
 
   std::string rollout;        // the rollout's name
   fleet::RolloutTerms terms;  // for rollout start; the release's digest is not known yet
