@@ -1,6 +1,6 @@
 # Targets that need all of the fleet's programs. This file is read before the makefiles of those
 # programs, so only its recipes, and no lists, can use what those define.
-fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleetctl)
+fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleet-signer fleetctl)
 tool_programs += $(fleet_programs)
 # The library of test doubles for etcd and the clock.
 fleet_doubles := $(BUILD)/tests/libfleet-doubles.a

@@ -30,9 +30,12 @@ options_of_fleet_page() {
 }
 
 check_fleet_options() {
-  for name in fleet-agent fleet-controller; do
+  for name in fleet-agent fleet-controller fleet-signer; do
     fleet_program $name || continue
-    "$program" --help | options_of_help >"$scratch/help"
+    {
+      "$program" --help
+      [ $name != fleet-agent ] || "$program" join --help
+    } | options_of_help >"$scratch/help"
     options_of_fleet_page man/$name.8 >"$scratch/page"
     differ "$name --help" "$scratch/help" man/$name.8 "$scratch/page"
   done

@@ -1,0 +1,66 @@
+// fleet-signer at work: follows the requests for certificates in the store, and answers them one
+// after the other. It has no port: machines ask controllers, which write their requests.
+//
+// Several of these programs may run at once. Each write compares the records that it was decided
+// from, so only the first answer to a request is written.
+#pragma once
+
+#include <uv.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/uv_handle.h"
+#include "fleet/common/certificate.h"
+#include "fleet/model/identities.h"
+#include "fleet/model/joining.h"
+#include "fleet/signer/options.h"
+#include "fleet/store/etcd_admin.h"
+#include "fleet/store/etcd_store.h"
+#include "fleet/store/mirror.h"
+#include "fleet/store/uv_timers.h"
+
+namespace fleet {
+
+class FleetSigner {
+ public:
+  FleetSigner(uv_loop_t& loop, SignerOptions options);
+  FleetSigner(const FleetSigner&) = delete;
+  FleetSigner& operator=(const FleetSigner&) = delete;
+
+  // Runs until it is told to stop. Returns the exit status.
+  int run();
+
+ private:
+  void take_changes(const Changes& changes);
+  void look();
+  void join(const JoinCase& one);
+  void admit(const JoinCase& one, const Signed& made, Revision recorded);
+  void publish(const JoinCase& one, const std::string& pem, Revision recorded);
+  void shut_out(const JoinCase& one);
+  void renew(const PendingRenewal& pending);
+  void sweep();
+  // Writes, logs `news` if the write succeeds, and looks for the next request once the copy of the
+  // records holds the write.
+  void write(const Transaction& transaction, const std::string& news);
+  void go_on_at(Revision revision);
+  void go_on_later();
+  [[nodiscard]] Signer authority() const;
+  [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
+
+  uv_loop_t& loop_;
+  SignerOptions options_;
+  UvTimers timers_;
+  EtcdStore store_;
+  EtcdAdmin admin_;
+  RenewalRequests renewals_;
+  std::unique_ptr<Mirror> mirror_;
+  bool busy_ = false;
+  Revision awaited_ = 0;  // the copy of the records is behind our own writes up to this revision
+  std::unique_ptr<Timer> later_;
+  std::unique_ptr<Timer> sweep_;
+  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,25 @@
+// fleet-signer's command line as plain data. fleet-signer(8) describes the options.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "fleet/common/store_options.h"
+
+namespace fleet {
+
+struct SignerOptions {
+  StoreOptions store;
+  std::string signer;  // the file of the authority's certificate
+  std::string signer_key;
+  int days = 90;  // how long the certificates that it signs are valid
+};
+
+struct SignerText {  // the text to show before the program exits
+  std::string text;
+  int status = 0;
+};
+
+[[nodiscard]] std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv);
+
+}  // namespace fleet
