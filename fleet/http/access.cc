@@ -26,7 +26,7 @@ bool looks(Method method) {
 
 bool exists(Method method, const Route& route) {
   if (looks(method)) return true;
-  return route.place == Place::config && method != Method::other;
+  return route.place == Place::config && method != Method::other && method != Method::post;
 }
 
 std::optional<Response> why_not_write(const Request& request, const Route& route, Role role) {

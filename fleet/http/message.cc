@@ -26,6 +26,7 @@ Method method_of(std::string_view text) {
   if (text == "HEAD") return Method::head;
   if (text == "PUT") return Method::put;
   if (text == "PATCH") return Method::patch;
+  if (text == "POST") return Method::post;
   if (text == "DELETE") return Method::erase;
   return Method::other;
 }
@@ -40,6 +41,8 @@ std::string_view text_of(Method method) {
       return "PUT";
     case Method::patch:
       return "PATCH";
+    case Method::post:
+      return "POST";
     case Method::erase:
       return "DELETE";
     case Method::other:

@@ -16,7 +16,7 @@ namespace fleet {
 // The limit for a body: no record is longer, and a longer body is not read.
 inline constexpr std::size_t request_bytes_max = 65'536;
 
-enum class Method { get, head, put, patch, erase, other };
+enum class Method { get, head, put, patch, post, erase, other };
 
 // The client, by its certificate, which was verified.
 struct Visitor {
@@ -32,6 +32,7 @@ struct Request {
   std::string path = "/";
   std::map<std::string, std::string> query = {};
   std::string host = {};
+  std::string from = {};  // the client's IP address
   std::string if_match = {};
   std::string if_none_match = {};
   std::string body = {};

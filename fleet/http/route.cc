@@ -26,6 +26,7 @@ Route route_of(std::string_view path) {
   for (const std::string_view file : page_files)
     if (path == file) return {Place::page};
   if (path == "/metrics") return {Place::metrics};
+  if (path == "/v1/join") return {Place::join};
   if (path == "/v1/changes") return {Place::changes};
   if (auto rest = rest_below(path, "/v1/state")) {
     const bool below = !rest->empty() && path.ends_with('/');

@@ -3,6 +3,7 @@
 //     /                the page; /page.css, /page.js and /follow.js belong to it
 //     /v1/openapi.json this table, as OpenAPI
 //     /metrics         for Prometheus
+//     /v1/join         for machines that join, without a certificate
 //     /v1/changes      changes of records, as server-sent events
 //     /v1/state        a summary of the cell; /v1/state/PATH is the record at PATH, and
 //                      /v1/state/PATH/ all records below it
@@ -17,7 +18,7 @@
 
 namespace fleet {
 
-enum class Place { page, metrics, changes, state, config, nowhere };
+enum class Place { page, metrics, join, changes, state, config, nowhere };
 
 struct Route {
   Place place = Place::nowhere;

@@ -1,6 +1,10 @@
 #include "fleet/http/server.h"
 
+#include <netdb.h>
+#include <netinet/in.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -18,6 +22,17 @@ struct FreeResponse {
   void operator()(MHD_Response* response) const { MHD_destroy_response(response); }
 };
 using ResponseOf = std::unique_ptr<MHD_Response, FreeResponse>;
+
+// Returns the client's address as text.
+std::string address_of_client(MHD_Connection* connection) {
+  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  std::array<char, NI_MAXHOST> text{};
+  if (info == nullptr || info->client_addr == nullptr ||
+      getnameinfo(info->client_addr, sizeof(sockaddr_in6), text.data(), text.size(), nullptr, 0,
+                  NI_NUMERICHOST) != 0)
+    return "an unknown address";
+  return text.data();
+}
 
 std::string header(MHD_Connection* connection, const char* name) {
   const char* value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
@@ -118,6 +133,7 @@ MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const c
     request.path = url;
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, &request.query);
     request.host = header(connection, "Host");
+    request.from = address_of_client(connection);
     request.if_match = header(connection, "If-Match");
     request.if_none_match = header(connection, "If-None-Match");
     if (!settings_.certificates.own.empty()) {

@@ -29,7 +29,8 @@ constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {
   if (settings.certificate.empty()) return {};
-  return {.own = content_of_file(settings.certificate),
+  // Machines that join know the authority by its digest alone, so they are sent its certificate.
+  return {.own = content_of_file(settings.certificate) + content_of_file(settings.authority),
           .key = content_of_file(settings.key),
           .authority = content_of_file(settings.authority)};
 }
@@ -54,6 +55,11 @@ Website::Website(const Surroundings& surroundings, const WebsiteSettings& settin
       certificates_(!settings.certificate.empty()),
       revocations_(settings.revocations),
       error_(revocations_.trouble()),
+      joins_({.store = world_.store,
+              .timers = world_.timers,
+              .mirror = world_.mirror,
+              .answer = [this](HttpServer::Number number,
+                               Response response) { answer(number, std::move(response)); }}),
       server_({.loop = world_.loop,
                .timers = world_.timers,
                .host = settings.address.host,
@@ -72,6 +78,7 @@ Website::Website(const Surroundings& surroundings, const WebsiteSettings& settin
 
 void Website::take(HttpServer::Number number, const Request& request) {
   const Route route = route_of(request.path);
+  if (route.place == Place::join && certificates_) return joins_.take(number, request);
   if (auto refused = why_not_let_in(request, route, {certificates_, server_.port()})) {
     return answer(number, std::move(*refused));
   }
@@ -93,6 +100,8 @@ void Website::take(HttpServer::Number number, const Request& request) {
                                          {.now = std::time(nullptr), .zone = zone_named}));
     case Place::config:
       break;
+    case Place::join:
+      return answer(number, problem(404, "machines join a controller that uses TLS"));
     case Place::nowhere:
       return;  // the certificate was refused
   }
@@ -133,6 +142,7 @@ void Website::push_all(const std::string& text) {
 }
 
 void Website::take_changes(const Changes& changes) {
+  joins_.take_changes(changes);
   if (streams_.empty()) return untold_.clear();
   const bool is_about_people =
       std::any_of(changes.changes.begin(), changes.changes.end(), [](const Change& change) {

@@ -15,6 +15,7 @@
 #include "fleet/http/cell_state.h"
 #include "fleet/http/config.h"
 #include "fleet/http/health.h"
+#include "fleet/http/join_door.h"
 #include "fleet/http/revocation_file.h"
 #include "fleet/http/server.h"
 #include "fleet/http/state.h"
@@ -89,6 +90,7 @@ class Website {
   std::unique_ptr<Timer> tell_;
   std::unique_ptr<Timer> beat_;
   std::map<HttpServer::Number, std::unique_ptr<Timer>> retries_;
+  JoinDoor joins_;
   // Callbacks hold a weak pointer to `alive_`, since answers of the store may come after this
   // object has ended.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');

@@ -411,7 +411,7 @@ canary_fleet_cell() {
 }
 
 # The files of fleet/http that do input or output: all others judge requests and choose answers.
-fleet_http_shell='certificate_date|connections|outside|page|peer|revocation_file|server'
+fleet_http_shell='certificate_date|connections|join_door|outside|page|peer|revocation_file|server'
 fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
 
 check_fleet_http() {

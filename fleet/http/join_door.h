@@ -1,0 +1,57 @@
+// Takes the requests of machines that join, writes them into the store, and holds each for a moment
+// until fleet-signer has decided. join_answer.h decides about them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "fleet/http/join_answer.h"
+#include "fleet/http/server.h"
+#include "fleet/store/mirror.h"
+#include "fleet/store/store.h"
+#include "fleet/store/timers.h"
+
+namespace fleet {
+
+class JoinDoor {
+ public:
+  struct Surroundings {
+    Store& store;
+    Timers& timers;
+    const Mirror& mirror;  // a copy of all records
+    std::function<void(HttpServer::Number, Response)> answer;
+  };
+
+  explicit JoinDoor(Surroundings surroundings) : world_(std::move(surroundings)) {}
+  JoinDoor(const JoinDoor&) = delete;
+  JoinDoor& operator=(const JoinDoor&) = delete;
+
+  void take(HttpServer::Number number, const Request& request);
+  // Answers the machines about which fleet-signer has decided.
+  void take_changes(const Changes& changes);
+
+ private:
+  struct Held {
+    JoinAsked asked = {};
+    std::unique_ptr<Timer> deadline = {};
+  };
+
+  void decide(HttpServer::Number number, const Request& request, const JoinAsked& asked);
+  void write(HttpServer::Number number, const JoinAsked& asked, const Transaction& transaction);
+  void hold(HttpServer::Number number, const JoinAsked& asked);
+  void answer(HttpServer::Number number, const Request& request, const Response& response);
+  void log_refusal(const std::string& line);
+  [[nodiscard]] JoinMoment moment() const;
+
+  Surroundings world_;
+  JoinRate rate_;
+  std::map<HttpServer::Number, Held> held_;
+  Ms logged_at_ = 0;
+  std::size_t not_logged_ = 0;  // refusals since then
+  // answers may come after this object has ended
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+};
+
+}  // namespace fleet
