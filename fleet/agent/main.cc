@@ -1,4 +1,4 @@
-// The main program of fleet-agent: reads the arguments, then does one of three tasks.
+// The main program of fleet-agent: reads the arguments, then does one of four tasks.
 #include <agent-protocol/agent.h>
 #include <curl/curl.h>
 #include <uv.h>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/agent/join.h"
 #include "fleet/agent/node_agent.h"
 #include "fleet/agent/options.h"
 #include "fleet/agent/version.h"
@@ -33,6 +34,7 @@ int perform(int argc, char** argv) {
     return text->status;
   }
   const auto& options = std::get<AgentOptions>(asked);
+  if (options.join) return join_cell(*options.join);
   if (options.self_test) {
     std::printf("%s ok\n", agent_version);
     return 0;

@@ -71,6 +71,21 @@ void add_machine_options(CLI::App& app, AgentOptions& options) {
       ->check(label_form());
 }
 
+void add_join(CLI::App& app, AgentOptions& options, JoinOptions& join) {
+  CLI::App& one = *app.add_subcommand("join", "make this machine a node of a cell");
+  one.add_option("FILE", join.token, "the token; `-` or nothing: standard input")->type_name("");
+  one.add_option("--node", join.node, "this machine's name; otherwise that of its host")
+      ->type_name("ID")
+      ->check(id_form());
+  one.add_option("--root", join.root, "write there in the place of /")
+      ->type_name("DIR")
+      ->check(absolute_form());
+  one.add_option("--wait", join.wait_s, "how long it asks")
+      ->type_name("S")
+      ->check(CLI::Range(1, 86'400));
+  one.callback([&options, &join] { options.join = join; });
+}
+
 }  // namespace
 
 std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
@@ -106,8 +121,11 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
       ->type_name("S")
       ->check(CLI::Range(1, 86'400));
   app.add_flag("--self-test", options.self_test, "say whether it could run here, and exit");
+  JoinOptions join;
+  add_join(app, options, join);
   try {
     app.parse(argc, argv);
+    if (options.join) return options;
     if (options.node.empty()) throw CLI::RequiredError("--node");
     if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");
     if (options.releases.empty()) throw CLI::RequiredError("--releases");
@@ -115,7 +133,9 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
     if (options.state.empty()) throw CLI::RequiredError("--state");
   } catch (const CLI::Success&) {
     const bool wants_version = app.get_option("--version")->count() > 0;
-    return AgentText{wants_version ? "fleet-agent " + version + "\n" : app.help(), 0};
+    const auto chosen = app.get_subcommands();
+    const std::string help = chosen.empty() ? app.help() : chosen.front()->help();
+    return AgentText{wants_version ? "fleet-agent " + version + "\n" : help, 0};
   } catch (const CLI::ParseError& error) {
     return AgentText{std::string("fleet-agent: ") + error.what() + "; see --help\n", 2};
   }

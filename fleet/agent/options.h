@@ -1,6 +1,7 @@
 // fleet-agent's command line as plain data. fleet-agent(8) describes the options.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -8,6 +9,14 @@
 #include "fleet/common/store_options.h"
 
 namespace fleet {
+
+// The options of `fleet-agent join`.
+struct JoinOptions {
+  std::string token = "-";  // a file; `-` for standard input
+  std::string node;         // empty: the machine's host name
+  std::string root;         // a directory in the place of `/`; empty for this machine itself
+  int wait_s = 60;
+};
 
 struct AgentOptions {
   // A component that another upgrader on this machine runs.
@@ -35,6 +44,7 @@ struct AgentOptions {
   int lease_s = 30;
   int trial_s = 60;
   bool self_test = false;
+  std::optional<JoinOptions> join;  // the program is to join a cell, and not to be an agent
 };
 
 struct AgentText {  // the text to show before the program exits

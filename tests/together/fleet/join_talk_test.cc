@@ -1,0 +1,90 @@
+// Tests how a machine that joins goes from controller to controller, and when it gives up.
+#include "fleet/agent/join_talk.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/record_text.h"
+
+namespace join_talk_test {
+
+namespace {
+
+using namespace fleet;
+using upgrader::Time;
+
+const JoinReply joined{.status = 200,
+                       .body = write_record(JoinAnswer{.state = "joined", .certificate = "C"})};
+const JoinReply waits{
+    .status = 202, .body = write_record(JoinAnswer{.state = "waits", .words = "waits for anna"})};
+const JoinReply gone{.error = "connection refused"};
+const JoinReply other{.error = "another authority", .other_authority = true};
+
+JoinEnd end_of(const JoinNext& next) {
+  REQUIRE(std::holds_alternative<JoinEnd>(next));
+  return std::get<JoinEnd>(next);
+}
+
+TEST_CASE("the first controller that answers with a certificate ends the talk") {
+  JoinTalk talk(2, Time{1'000}, Time{0});
+  CHECK(std::get<JoinAsk>(talk.next(Time{0})).controller == 0);
+  CHECK(std::get<JoinAsk>(talk.take(gone, Time{1})).controller == 1);
+  CHECK(std::get<JoinHave>(talk.take(joined, Time{2})).answer.certificate == "C");
+}
+
+TEST_CASE("pauses between rounds grow, and end when the patience is over") {
+  JoinTalk talk(1, Time{1'000}, Time{0});
+  CHECK(std::get<JoinPause>(talk.take(gone, Time{0})).time == Time{200});
+  CHECK(std::get<JoinPause>(talk.take(gone, Time{200})).time == Time{400});
+  CHECK(std::get<JoinPause>(talk.take(gone, Time{600})).time == Time{400});
+  const JoinEnd end = end_of(talk.next(Time{1'000}));
+  CHECK(end.status == join_unreachable);
+  CHECK(end.words == "no controller can be asked: connection refused");
+}
+
+TEST_CASE("a machine that waits asks the same controller, and says once what it waits for") {
+  JoinTalk talk(2, Time{500}, Time{0});
+  CHECK(std::holds_alternative<JoinPause>(talk.take(waits, Time{0})));
+  CHECK(talk.news() == "waits for anna");
+  CHECK(std::get<JoinAsk>(talk.next(Time{200})).controller == 0);
+  CHECK(std::holds_alternative<JoinPause>(talk.take(waits, Time{200})));
+  CHECK(talk.news().empty());
+  const JoinEnd end = end_of(talk.next(Time{500}));
+  CHECK(end.status == join_waiting);
+  CHECK(end.words == "waits for anna; then run the same command again");
+}
+
+TEST_CASE("a refusal ends the talk with its reason, and a busy controller does not") {
+  JoinTalk talk(1, Time{500}, Time{0});
+  CHECK(std::holds_alternative<JoinPause>(
+      talk.take({.status = 429, .body = R"({"status":429,"reason":"many"})"}, Time{0})));
+  CHECK(std::holds_alternative<JoinPause>(talk.take({.status = 503}, Time{0})));
+  const JoinEnd end =
+      end_of(talk.take({.status = 403, .body = R"({"status":403,"reason":"the token"})"}, Time{1}));
+  CHECK(end.status == join_failed);
+  CHECK(end.words == "refused: the token");
+}
+
+TEST_CASE("a token that is not known yet is shown four times before it counts as refused") {
+  JoinTalk talk(1, Time{9'000}, Time{0});
+  const JoinReply unknown{.status = 401, .body = R"({"status":401,"reason":"not known"})"};
+  for (int i = 0; i < 3; ++i)
+    CHECK(std::holds_alternative<JoinPause>(talk.take(unknown, Time{i})));
+  CHECK(end_of(talk.take(unknown, Time{4})).words == "refused: not known");
+}
+
+TEST_CASE("a controller of another authority is passed over, and alone it ends the talk") {
+  JoinTalk two(2, Time{500}, Time{0});
+  CHECK(std::get<JoinAsk>(two.take(other, Time{0})).controller == 1);
+  CHECK(std::holds_alternative<JoinHave>(two.take(joined, Time{1})));
+  JoinTalk one(1, Time{500}, Time{0});
+  CHECK(end_of(one.take(other, Time{0})).status == join_failed);
+}
+
+TEST_CASE("an answer that cannot be read is not a certificate") {
+  JoinTalk talk(1, Time{500}, Time{0});
+  CHECK(std::holds_alternative<JoinPause>(talk.take({.status = 200, .body = "{"}, Time{0})));
+}
+
+}  // namespace
+
+}  // namespace join_talk_test
