@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::string_view member_word = "member ";
 constexpr std::string_view controller_word = "controller ";
+constexpr std::string_view signer_word = "signer ";
 
 std::string other_address(const CellMachine& before, const CellMachine& wanted) {
   return wanted.name + " has the address " + before.address + " in this cell, not " +
@@ -30,6 +31,9 @@ std::string cell_text(const CellTerms& terms) {
   for (const CellMachine& one : terms.controllers) {
     text += std::string(controller_word) + one.name + " " + one.address + "\n";
   }
+  for (const std::string& one : terms.signers) {
+    text += std::string(signer_word) + one + "\n";
+  }
   return text;
 }
 
@@ -39,13 +43,19 @@ upgrader::Result<CellTerms> cell_in(std::string_view text) {
     const std::size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.starts_with(signer_word)) {
+      terms.signers.emplace_back(line.substr(signer_word.size()));
+      continue;
+    }
     const bool is_member = line.starts_with(member_word);
     const bool is_controller = line.starts_with(controller_word);
     line.remove_prefix(is_member ? member_word.size() : is_controller ? controller_word.size() : 0);
     const auto machine = split(line, ' ');
     if (!machine || !(is_member || is_controller)) {
-      return upgrader::Refusal{"line " + std::to_string(number) +
-                               " is not `member NAME ADDRESS` or `controller NAME ADDRESS`"};
+      return upgrader::Refusal{
+          "line " + std::to_string(number) +
+          " is not `member NAME ADDRESS`, `controller NAME ADDRESS` or `signer "
+          "NAME`"};
     }
     (is_member ? terms.members : terms.controllers).push_back(*machine);
   }
@@ -77,6 +87,10 @@ upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,
       } else if (there->address != one.address) {
         return upgrader::Refusal{other_address(*there, one)};
       }
+    }
+    for (const std::string& one : wanted.signers) {
+      const auto& all = terms.signers;
+      if (std::find(all.begin(), all.end(), one) == all.end()) terms.signers.push_back(one);
     }
   }
   if (const std::string why = why_no_cell(terms); !why.empty()) return upgrader::Refusal{why};

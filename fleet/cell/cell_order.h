@@ -12,7 +12,8 @@
 
 namespace fleet {
 
-// Returns a line for each machine: `member NAME ADDRESS` or `controller NAME ADDRESS`.
+// Returns a line for each machine: `member NAME ADDRESS`, `controller NAME ADDRESS` or `signer
+// NAME`.
 [[nodiscard]] std::string cell_text(const CellTerms& terms);
 // Reads what cell_text() wrote. Any other text is refused with the number of the line.
 [[nodiscard]] upgrader::Result<CellTerms> cell_in(std::string_view text);
@@ -21,8 +22,8 @@ namespace fleet {
 [[nodiscard]] std::optional<CellMachine> machine_in(std::string_view text);
 
 // Returns the terms that a cell has after an order. `before` is std::nullopt for a new cell. An
-// order may add controllers. A change of an address is refused, and so is another member, since
-// etcd itself adds members to a store that runs.
+// order may add controllers and signers. A change of an address is refused, and so is another
+// member, since etcd itself adds members to a store that runs.
 [[nodiscard]] upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,
                                                  const CellTerms& wanted);
 

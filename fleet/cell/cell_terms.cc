@@ -22,13 +22,16 @@ std::vector<std::string> with_loopback(const std::string& address) {
   return all;
 }
 
+std::string why_no_name(const std::string& name) {
+  return name + ": a name has at most 63 small letters, digits, `.` and `-`";
+}
+
 // Returns why these machines cannot have this role: a name is not an id, or two machines have the
 // same name. Returns an empty text if they can have it.
 std::string why_not_different(const std::vector<CellMachine>& machines, const std::string& role) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     const CellMachine& one = machines[i];
-    if (!is_id(one.name))
-      return one.name + ": a name has at most 63 small letters, digits, `.` and `-`";
+    if (!is_id(one.name)) return why_no_name(one.name);
     for (std::size_t j = 0; j < i; ++j) {
       if (machines[j].name == one.name) return one.name + " is twice a " + role;
       if (machines[j].address == one.address && machines[j].client_port == one.client_port)
@@ -63,6 +66,11 @@ std::string why_no_cell(const CellTerms& terms) {
   if (std::string why = why_not_different(terms.members, "member"); !why.empty()) return why;
   if (std::string why = why_not_different(terms.controllers, "controller"); !why.empty())
     return why;
+  for (const std::string& signer : terms.signers) {
+    if (!is_id(signer)) return why_no_name(signer);
+    if (std::count(terms.signers.begin(), terms.signers.end(), signer) > 1)
+      return signer + " is twice a signer";
+  }
   for (const CellMachine& member : terms.members) {
     for (const CellMachine& controller : terms.controllers) {
       if (member.name == controller.name && member.address != controller.address)

@@ -18,6 +18,7 @@ struct CellMachine {
 struct CellTerms {
   std::vector<CellMachine> members = {};
   std::vector<CellMachine> controllers = {};
+  std::vector<std::string> signers = {};  // the names of the machines with fleet-signer
 };
 
 // Returns the reason why a cell cannot have these terms: it has no member, a name is no id or

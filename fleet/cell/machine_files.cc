@@ -21,17 +21,41 @@ std::string controller_options(const CellTerms& terms, const CellMachine& contro
          " --http-ca=/etc/fleet/ca.pem";
 }
 
-std::string readme(const std::string& machine, bool is_member, bool is_controller) {
+std::string signer_options(const CellTerms& terms) {
+  std::string options;
+  for (const std::string& url : endpoints_of(terms)) {
+    options += (options.empty() ? "--endpoint=" : " --endpoint=") + url;
+  }
+  return options;
+}
+
+// The duties of a machine in its cell.
+struct Duties {
+  bool member = false;
+  bool controller = false;
+  bool signer = false;
+};
+
+std::string readme(const std::string& machine, const Duties& duties) {
   std::string text = "This archive makes " + machine + " a machine of a cell: see fleet(7).\n\n";
-  text += "  apt-get install" + std::string(is_member ? " etcd-server" : "") +
-          (is_controller ? " upgrader-fleet" : "") + "\n";
+  const bool has_fleet = duties.controller || duties.signer;
+  text += "  apt-get install" + std::string(duties.member ? " etcd-server" : "") +
+          (has_fleet ? " upgrader-fleet" : "") + "\n";
   text += "  tar -xpf " + machine + ".tar -C /\n  systemctl daemon-reload\n";
-  if (is_member) text += "  systemctl restart etcd\n";
-  if (is_controller) text += "  systemctl enable --now fleet-controller\n";
-  if (is_member) {
+  if (duties.member) text += "  systemctl restart etcd\n";
+  if (duties.controller) text += "  systemctl enable --now fleet-controller\n";
+  if (duties.signer) text += "  systemctl enable --now fleet-signer\n";
+  if (duties.member) {
     text +=
         "\nWhen etcd runs on most of the members, the administrator calls\n"
-        "`fleetctl cell start DIR`. A controller works from then on.\n";
+        "`fleetctl cell start DIR`. Controllers and signers work from then on, and\n"
+        "machines join by a token: `fleetctl token create`, and on each machine\n"
+        "`fleet-agent join`.\n";
+  }
+  if (duties.signer) {
+    text +=
+        "\nThis machine has the key of the cell's authority: a person who can read\n"
+        "/etc/fleet/ca.key controls the cell.\n";
   }
   return text + "\nThe files in /etc/fleet that end in .key are secret.\n";
 }
@@ -54,7 +78,18 @@ std::vector<std::string> machines_of(const CellTerms& terms) {
   for (const CellMachine& one : terms.controllers) {
     if (machine_named(terms.members, one.name) == nullptr) names.push_back(one.name);
   }
+  for (const std::string& one : terms.signers) {
+    if (std::find(names.begin(), names.end(), one) == names.end()) names.push_back(one);
+  }
   return names;
+}
+
+std::vector<std::string> controller_urls(const CellTerms& terms) {
+  std::vector<std::string> urls;
+  for (const CellMachine& one : terms.controllers) {
+    urls.push_back("https://" + host_in_url(one.address) + ":" + std::to_string(controller_port));
+  }
+  return urls;
 }
 
 std::vector<MachineFile> machine_files(
@@ -62,9 +97,11 @@ std::vector<MachineFile> machine_files(
     const std::function<std::string(const std::string& file)>& content) {
   const CellMachine* const member = machine_named(terms.members, machine);
   const CellMachine* const controller = machine_named(terms.controllers, machine);
+  const auto& signers = terms.signers;
+  const bool is_signer = std::find(signers.begin(), signers.end(), machine) != signers.end();
   std::vector<MachineFile> files{
       {.path = "etc/fleet/README",
-       .content = readme(machine, member != nullptr, controller != nullptr)},
+       .content = readme(machine, {member != nullptr, controller != nullptr, is_signer})},
       {.path = "etc/fleet/ca.pem", .content = content("ca.pem")}};
   if (member != nullptr) {
     std::string settings;
@@ -94,6 +131,16 @@ std::vector<MachineFile> machine_files(
       files.push_back({.path = "etc/fleet/" + name + ".pem", .content = content(file + ".pem")});
       files.push_back({.path = "etc/fleet/" + name + ".key",
                        .content = content(file + ".key"),
+                       .mode = secret_mode});
+    }
+  }
+  if (is_signer) {
+    files.push_back({.path = "etc/default/fleet-signer",
+                     .content = "FLEET_SIGNER_OPTIONS=\"" + signer_options(terms) + "\"\n"});
+    files.push_back({.path = "etc/fleet/root.pem", .content = content("root.pem")});
+    for (const std::string name : {"root", "ca"}) {
+      files.push_back({.path = "etc/fleet/" + name + ".key",
+                       .content = content(name + ".key"),
                        .mode = secret_mode});
     }
   }

@@ -21,14 +21,19 @@ struct MachineFile {
 // The port at which controllers serve HTTPS.
 inline constexpr int controller_port = 8'443;
 
-// Returns the names of members and controllers, each machine once, in the order of the terms.
+// Returns the names of members, controllers and signers, each machine once, in the order of the
+// terms.
 [[nodiscard]] std::vector<std::string> machines_of(const CellTerms& terms);
 
-// Returns the files of one machine, which gets no secrets but its own keys. `content` returns the
+// Returns the files of one machine, which gets no secrets but its own keys; a machine with
+// fleet-signer also gets the keys of the authority and of the store's root. `content` returns the
 // content of a file of the cell's directory, such as `ca.pem`.
 [[nodiscard]] std::vector<MachineFile> machine_files(
     const CellTerms& terms, const std::string& machine,
     const std::function<std::string(const std::string& file)>& content);
+
+// Returns the URLs at which machines reach the controllers.
+[[nodiscard]] std::vector<std::string> controller_urls(const CellTerms& terms);
 
 // Returns the text in single quotes, as a shell reads it.
 [[nodiscard]] std::string shell_quoted(std::string_view text);

@@ -2,6 +2,8 @@
 // its machines.
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "fleet/cell/cell_order.h"
 #include "fleet/cell/machine_files.h"
 #include "fleet/common/certificate.h"
@@ -36,6 +38,12 @@ std::string make_archives(const std::string& directory, const fleet::CellTerms& 
   };
   const auto issued = fleet::issued_of(content("ca.pem"));
   for (const std::string& machine : machines_of(terms)) {
+    const auto& signers = terms.signers;
+    const bool signs = std::find(signers.begin(), signers.end(), machine) != signers.end();
+    if (signs && content("ca.key").empty()) {
+      if (::access((directory + "/" + machine + ".tar").c_str(), F_OK) == 0) continue;
+      return directory + "/" + machine + ".tar is missing, and ca.key, which it has, is not there";
+    }
     const std::string archive =
         archive_of(machine_files(terms, machine, content), issued ? issued->issued : 0);
     const std::string path = directory + "/" + machine + ".tar";

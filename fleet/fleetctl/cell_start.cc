@@ -3,14 +3,17 @@
 #include <ctime>
 
 #include "fleet/cell/cell_check.h"
+#include "fleet/cell/machine_files.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_directory.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/letting_in.h"
+#include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/own_certificate.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/settings.h"
 
 namespace fleetctl {
 namespace {
@@ -65,6 +68,21 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
   return exit_done;
 }
 
+// Notes where machines that join reach the controllers, unless a person has set it.
+int name_controllers(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
+  OneRecord<fleet::Settings> set;
+  const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);
+  if (status != exit_done) return status;
+  const bool is_set = set.record && !cell_settings(*set.record).controllers.empty();
+  if (is_set || terms.controllers.empty()) return exit_done;
+  Options wish = options;
+  wish.setting = "controllers";
+  for (const std::string& url : controller_urls(terms)) {
+    wish.value += (wish.value.empty() ? "" : ",") + url;
+  }
+  return set_setting(wish, asker);
+}
+
 }  // namespace
 
 int start_cell(const Options& asked) {
@@ -94,6 +112,8 @@ int start_cell(const Options& asked) {
   say("the store knows its clients by their certificates, and refuses all others");
   if (const int status = let_controllers_in(options, asker, directory.path(), *terms.value());
       status != exit_done)
+    return status;
+  if (const int status = name_controllers(options, asker, *terms.value()); status != exit_done)
     return status;
   say("next: . " + directory.path() + "/env && fleetctl cell check");
   return exit_done;

@@ -45,6 +45,9 @@ void add_cells(CLI::App& app, Options& options) {
   add_directory(init, options);
   add_machines(init, "--member", options.cell.members, "a machine of the store");
   add_machines(init, "--controller", options.cell.controllers, "a machine with a controller");
+  init.add_option("--signer", options.cell.signers, "a machine that signs certificates")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   add_directory(add(cell, options, Command::cell_start, "start",
                     "let users, roles and controllers into its store"),
                 options);

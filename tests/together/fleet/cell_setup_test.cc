@@ -34,7 +34,7 @@ TEST_CASE("the terms of a cell are read as they were written, and no other text"
   REQUIRE(read);
   CHECK(cell_text(read.value()) == text);
   CHECK(cell_in("member m1 192.0.2.1\nnode n1 192.0.2.2\n").reason() ==
-        "line 2 is not `member NAME ADDRESS` or `controller NAME ADDRESS`");
+        "line 2 is not `member NAME ADDRESS`, `controller NAME ADDRESS` or `signer NAME`");
   CHECK_FALSE(cell_in("member m1\n"));
   CHECK_FALSE(cell_in("member  192.0.2.1\n"));
   CHECK(cell_in("").reason() == "a cell needs at least one --member");
@@ -55,6 +55,10 @@ TEST_CASE("a cell keeps its terms, but for a controller that is added") {
   CHECK(cell_text(merged(two(), {}).value()) == cell_text(two()));
   CHECK(cell_text(merged(two(), {.controllers = {{"c3", "192.0.2.3"}}}).value()) ==
         cell_text(two()) + "controller c3 192.0.2.3\n");
+  CHECK(cell_text(merged(two(), {.signers = {"s1"}}).value()) == cell_text(two()) + "signer s1\n");
+  CHECK(cell_in(cell_text(two()) + "signer s1\n").value().signers ==
+        std::vector<std::string>{"s1"});
+  CHECK_FALSE(cell_in(cell_text(two()) + "signer S\n"));
   CHECK(merged(two(), {.members = {{"m3", "192.0.2.3"}}})
             .reason()
             .starts_with("m3 is no member of this cell; "));

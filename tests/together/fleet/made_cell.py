@@ -1,0 +1,154 @@
+"""A cell that `fleetctl cell init` has made, on loopback: members of etcd, controllers and
+fleet-signer, each with the files of its archive alone."""
+import base64
+import glob
+import os
+import random
+import shutil
+import subprocess
+import tarfile
+import tempfile
+
+from cases import same, wait
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+
+
+def any_address():
+    """Returns a random address of loopback that nobody else uses, since the ports of a cell are
+    fixed."""
+    return "127.%d.%d.%d" % tuple(random.randrange(2, 250) for _ in range(3))
+
+
+def text_of(base64_text):
+    return base64.b64decode(base64_text).decode()
+
+
+class Process:
+    """A program of one machine. The world ends it."""
+
+    def __init__(self, arguments, environment, log):
+        self.file = log
+        with open(log, "ab") as out:
+            self.process = subprocess.Popen(arguments, env=dict(os.environ, **environment),
+                                            stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class World:
+    def __init__(self):
+        self.place = tempfile.mkdtemp(prefix="new-cell-")
+        self.cell = self.path("cell")
+        self.addresses = {name: any_address() for name in ("m1", "m2", "m3")}
+        self.running = []
+
+    def path(self, *parts):
+        return os.path.join(self.place, *parts)
+
+    def fleetctl(self, *words, environment=None):
+        done = subprocess.run([os.path.join(BUILD, "fleetctl"), *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False, cwd=self.place,
+                              env=dict(os.environ, **environment or {}))
+        return done.returncode, done.stdout
+
+    def good(self, *words, **keywords):
+        status, said = self.fleetctl(*words, **keywords)
+        same((status, said if status else ""), (0, ""))
+        return said
+
+    def refused(self, *words):
+        status, said = self.fleetctl(*words)
+        same(status, 2)
+        return said
+
+    def init(self, count=3, controllers=("m1", "m2")):
+        names = sorted(self.addresses)[:count]
+        return ["cell", "init", self.cell,
+                *["--member=%s=%s" % (name, self.addresses[name]) for name in names],
+                *["--controller=%s=%s" % (name, self.addresses[name]) for name in controllers]]
+
+    def as_person(self, *words):
+        """Runs a command of fleetctl with the variables of DIR/env."""
+        done = subprocess.run(["sh", "-c", ". '%s/env' && exec '%s/fleetctl' \"$@\""
+                               % (self.cell, BUILD), "sh", *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        return done.returncode, done.stdout
+
+    def unpack(self, name):
+        """Unpacks a machine's archive as the machine does, but into a directory of its own instead
+        of /."""
+        root = self.path("machines", name)
+        with tarfile.open(os.path.join(self.cell, name + ".tar")) as archive:
+            archive.extractall(root)
+        return root
+
+    def settings(self, root, file):
+        with open(os.path.join(root, "etc/default", file), encoding="ascii") as lines:
+            text = lines.read().replace("/etc/fleet", root + "/etc/fleet") \
+                .replace("/var/lib", root + "/var/lib") \
+                .replace("/run/credentials/fleet-controller.service", root + "/etc/fleet")
+        return dict(line.split("=", 1) for line in text.splitlines())
+
+    def start_member(self, name):
+        root = self.unpack(name)
+        os.makedirs(root + "/var/lib/etcd")
+        self.running.append(Process(["/usr/bin/etcd", "--logger=zap"],
+                                    self.settings(root, "etcd"), self.path(name + ".log")))
+        return self.running[-1]
+
+    def start_controller(self, name):
+        root = self.unpack(name)
+        options = self.settings(root, "fleet-controller")["FLEET_CONTROLLER_OPTIONS"].strip('"')
+        own = root + "/etc/fleet/"
+        self.running.append(Process(
+            [os.path.join(BUILD, "fleet-controller"), "--ca=" + own + "ca.pem",
+             "--cert=" + own + "controller.pem", "--key=" + own + "controller.key",
+             *options.split()], {}, self.path(name + "-controller.log")))
+
+        return self.running[-1]
+
+    def start_signer(self, name="s1"):
+        root = self.unpack(name)
+        options = self.settings(root, "fleet-signer")["FLEET_SIGNER_OPTIONS"].strip('"')
+        own = root + "/etc/fleet/"
+        self.running.append(Process(
+            [os.path.join(BUILD, "fleet-signer"), "--ca=" + own + "ca.pem",
+             "--cert=" + own + "root.pem", "--key=" + own + "root.key",
+             "--signer=" + own + "ca.pem", "--signer-key=" + own + "ca.key", *options.split()],
+            {}, self.path("signer.log")))
+        return self.running[-1]
+
+    def endpoints(self):
+        return ["--endpoint=https://%s:2379" % address for address in self.addresses.values()]
+
+    def start_store(self):
+        for name in self.addresses:
+            self.start_member(name)
+        wait("the store", lambda: self.fleetctl("cell", "start", self.cell)[0] == 0)
+
+    def files(self):
+        found = {}
+        for file in glob.glob(os.path.join(self.cell, "*")):
+            with open(file, "rb") as content:
+                found[os.path.basename(file)] = content.read()
+        found.pop("lock")  # it says who has used the directory last
+        return found
+
+    def logs(self):
+        text = ""
+        for file in glob.glob(self.path("*.log")):
+            with open(file, encoding="utf-8", errors="replace") as log:
+                text += "--- %s\n%s" % (file, log.read()[-2000:])
+        return text
+
+    def close(self):
+        for process in self.running:
+            process.kill()
+        shutil.rmtree(self.place, ignore_errors=True)
