@@ -32,6 +32,10 @@ Controller::Controller(uv_loop_t& loop, ControllerOptions options)
       store_(loop, {.endpoints = options_.store.endpoints,
                     .certificates = options_.store.certificates,
                     .seed = seed_}),
+      gates_(loop, timers_,
+             {.controller = options_.name,
+              .prometheus = options_.prometheus_gates,
+              .programs = options_.gates}),
       rollouts_(follow(KeyKind::rollout)),
       plans_(follow(KeyKind::plan)),
       desired_(follow(KeyKind::desired)),
@@ -148,6 +152,8 @@ void Controller::begin(const Drivable& what) {
                      bool loud,
                      const std::string& text) { log((loud ? "! " : "") + id + ": " + text); },
           .wall = [] { return std::optional(static_cast<UnixSeconds>(std::time(nullptr))); },
+          .ask_gates = [this](const AskGates& asked,
+                              Gates::Then then) { gates_.ask(asked, std::move(then)); },
           .ended = [this] { look_soon(); }})};
 }
 

@@ -14,6 +14,7 @@
 #include "base/uv_handle.h"
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
+#include "fleet/controller/gates.h"
 #include "fleet/controller/options.h"
 #include "fleet/model/keys.h"
 #include "fleet/store/etcd_store.h"
@@ -57,6 +58,7 @@ class Controller {
   std::uint64_t seed_;
   UvTimers timers_;
   EtcdStore store_;
+  Gates gates_;
   std::unique_ptr<Mirror> rollouts_;
   std::unique_ptr<Mirror> plans_;
   std::unique_ptr<Mirror> desired_;

@@ -83,6 +83,13 @@ void Driving::perform(const GrantLease& wanted) {
   });
 }
 
+void Driving::perform(const AskGates& asked) {
+  const std::weak_ptr<char> alive = alive_;
+  settings_.ask_gates(asked, [this, alive](const GatesAnswered& answers) {
+    if (!alive.expired()) tell(answers);
+  });
+}
+
 void Driving::perform(const Tell& words) {
   settings_.log(words.loud, words.text);
 }

@@ -57,6 +57,8 @@ class Driving {
     std::function<void(bool loud, const std::string& text)> log;
     // Returns the time of the wall clock, or no value if the driver does not need it.
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
+    // Asks the gates of a rollout, and calls the function with their answers, later.
+    std::function<void(const AskGates&, std::function<void(const GatesAnswered&)>)> ask_gates = {};
     // Called when the driving ends, from one of its own functions, so the callee must not destroy
     // it.
     std::function<void()> ended;
@@ -80,6 +82,7 @@ class Driving {
   void perform(const Commit& commit);
   void perform(const WantReading& wanted);
   void perform(const GrantLease& wanted);
+  void perform(const AskGates& asked);
   void perform(const Tell& words);
   void perform(const EndDriving& end);
   void take_changes(const Changes& changes);

@@ -38,6 +38,26 @@ void add_keeping(CLI::App& app, ControllerOptions& options) {
       ->check(CLI::Range(1, 100'000));
 }
 
+void add_gates(CLI::App& app, ControllerOptions& options) {
+  const auto take = [&options](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      auto gate = parse_prometheus_gate(text);
+      if (!gate) throw CLI::ValidationError("--gate-prometheus", gate.reason());
+      for (const PrometheusGate& other : options.prometheus_gates) {
+        if (other.name != gate.value().name) continue;
+        throw CLI::ValidationError("--gate-prometheus", other.name + ": given twice");
+      }
+      options.prometheus_gates.push_back(std::move(gate.value()));
+    }
+  };
+  app.add_option_function<std::vector<std::string>>("--gate-prometheus", take,
+                                                    "a gate: NAME=URL,QUERY,below=N,for=TIME")
+      ->type_name("ENTRY")
+      ->allow_extra_args(false);
+  app.add_option("--gates", options.gates, "a directory of programs, each of them a gate")
+      ->type_name("DIR");
+}
+
 // Refuses wrong options for HTTP. Everybody who can reach the port may look, so without
 // certificates only programs on this machine may reach it.
 void judge_http(const ControllerOptions& options) {
@@ -77,6 +97,7 @@ std::variant<ControllerOptions, ControllerText> controller_options(int argc, cha
       ->type_name("S")
       ->check(CLI::Range(0, 86'400));
   add_keeping(app, options);
+  add_gates(app, options);
   add_http(app, options);
   try {
     app.parse(argc, argv);

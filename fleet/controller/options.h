@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fleet/common/store_options.h"
+#include "fleet/model/gate_answer.h"
 
 namespace fleet {
 
@@ -19,7 +20,9 @@ struct ControllerOptions {
   int days = 90;
   std::string snapshots;  // a directory; if empty, this controller takes none
   int snapshots_kept = 48;
-  std::string http;  // an address; if empty, this controller serves nothing
+  std::vector<PrometheusGate> prometheus_gates;
+  std::string gates;  // the directory of programs; if empty, this controller has none
+  std::string http;   // an address; if empty, this controller serves nothing
   std::string http_certificate;
   std::string http_key;
   std::string http_authority;

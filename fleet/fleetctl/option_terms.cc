@@ -4,6 +4,7 @@
 
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/batch_draft.h"
+#include "fleet/model/ids.h"
 #include "fleet/model/rollout_terms.h"
 
 namespace fleetctl {
@@ -91,11 +92,17 @@ void add_terms(CLI::App& app, Options& options) {
   app.add_option("--max-failed", terms.max_failed, "so many failures abort it")
       ->type_name("N")
       ->check(number(1, max_failed_max));
+  add_duration(app, "--judge-timeout", terms.judge_timeout_ms, unit,
+               "after so long without a verdict a batch goes back");
   add_duration(app, "--confirm", terms.confirm_ms, unit,
                "a node that nobody confirms for so long goes back by itself");
   app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")
       ->type_name("N")
       ->check(number(0, protocol_max));
+  app.add_option("--gate", terms.gates, "must say well before a batch is kept")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->check(form(&fleet::is_id, "the name of a gate"));
   app.add_flag("--downgrade", terms.downgrade, "also to an older version");
   app.add_flag("--undo", terms.undo, "if it aborts by itself, take it back everywhere");
   app.add_flag("--ignore-window", terms.ignore_window, "begin at any time");

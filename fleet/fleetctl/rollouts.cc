@@ -5,6 +5,7 @@
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
+#include "fleet/model/gate_answer.h"
 #include "fleet/model/judge_verdict.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -45,6 +46,17 @@ std::string undo_words(const fleet::Rollout& rollout) {
   return rollout.terms.undo ? "by itself if it aborts by itself" : "";
 }
 
+// Adds a line for each gate, with its last answer, if it has been asked.
+void add_gates(std::vector<upgraderctl::Row>& rows, const fleet::Rollout& rollout) {
+  for (const std::string& name : rollout.terms.gates) {
+    std::string words = "not asked yet";
+    for (const fleet::GateStand& gate : rollout.gates) {
+      if (gate.name == name) words = words_of(gate);
+    }
+    rows.push_back({"  gate", name + ": " + words});
+  }
+}
+
 std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollout& rollout,
                                       const fleet::Reading& reading) {
   std::vector<std::string> lines{id + ": " + std::string(text_of(rollout.state)) +
@@ -59,6 +71,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
     rows.push_back({"  apart", apart});
   rows.push_back({"  driver", rollout.driver});
   rows.push_back({"  judge", judge_words(reading)});
+  add_gates(rows, rollout);
   if (const std::string undo = undo_words(rollout); !undo.empty()) rows.push_back({"  undo", undo});
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);

@@ -104,6 +104,13 @@ void add_rollouts(Text& text, const CellState& cell) {
   for (const auto& [id, one] : cell.rollouts()) {
     text.line({{"rollout", id}}, one.rollout.failed);
   }
+  text.about("rollout_gate", "gauge", "1: the gate of the rollout has said this last.");
+  for (const auto& [id, one] : cell.rollouts()) {
+    for (const GateStand& gate : one.rollout.gates) {
+      text.line({{"rollout", id}, {"gate", gate.name}, {"says", std::string(text_of(gate.says))}},
+                1);
+    }
+  }
   text.about("rollout_nodes", "gauge", "Nodes of the rollout in this stage.");
   for (const auto& [id, one] : cell.rollouts()) {
     for (const auto& [stage, nodes] : one.stages()) {

@@ -9,24 +9,22 @@
 namespace fleet {
 namespace {
 
-constexpr long timeout_s = 30;
 constexpr long redirects_max = 5;
-// The limit for an answer, which is enough for an index of thousands of releases; a longer answer
-// is refused.
-constexpr std::size_t answer_bytes_max = 16'777'216;
 
 struct Question {
   uv_work_t work = {};
   std::string url = {};
   std::string body = {};
+  Outside::Limits limits = {};
   OutsideAnswer answer = {};
   Outside::Then then = {};
   std::shared_ptr<std::atomic<bool>> over = {};
 };
 
-std::size_t take_bytes(char* bytes, std::size_t, std::size_t size, void* text) {
-  auto& answer = *static_cast<std::string*>(text);
-  if (answer.size() + size > answer_bytes_max) return 0;
+std::size_t take_bytes(char* bytes, std::size_t, std::size_t size, void* asked) {
+  auto& question = *static_cast<Question*>(asked);
+  std::string& answer = question.answer.body;
+  if (answer.size() + size > question.limits.bytes_max) return 0;
   answer.append(bytes, size);
   return size;
 }
@@ -43,10 +41,10 @@ void perform(uv_work_t* work) {
   curl_easy_setopt(easy.get(), CURLOPT_URL, question.url.c_str());
   curl_easy_setopt(easy.get(), CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy.get(), CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT, timeout_s);
+  curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT_MS, question.limits.timeout_ms);
   curl_easy_setopt(easy.get(), CURLOPT_USERAGENT, "fleet-controller");
   curl_easy_setopt(easy.get(), CURLOPT_WRITEFUNCTION, take_bytes);
-  curl_easy_setopt(easy.get(), CURLOPT_WRITEDATA, &question.answer.body);
+  curl_easy_setopt(easy.get(), CURLOPT_WRITEDATA, &question);
   curl_easy_setopt(easy.get(), CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(easy.get(), CURLOPT_XFERINFOFUNCTION, is_over);
   curl_easy_setopt(easy.get(), CURLOPT_XFERINFODATA, &question);
@@ -70,10 +68,12 @@ void perform(uv_work_t* work) {
 
 }  // namespace
 
-void Outside::ask(const std::string& url, const std::string& body, Then then) {
+void Outside::ask(const std::string& url, const std::string& body, const Limits& limits,
+                  Then then) {
   auto question = std::make_unique<Question>();
   question->url = url;
   question->body = body;
+  question->limits = limits;
   question->then = std::move(then);
   question->over = over_;
   question->work.data = question.get();

@@ -1,10 +1,11 @@
-// Asks servers outside the fleet by HTTP: webhooks and sources of releases. Each question runs on a
-// thread of libuv's pool, so that a slow server holds up nobody.
+// Asks servers outside the fleet by HTTP: webhooks, sources of releases and gates. Each question
+// runs on a thread of libuv's pool, so that a slow server holds up nobody.
 #pragma once
 
 #include <uv.h>
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,14 +30,24 @@ class Outside {
   // Breaks off the questions under way; their `then` is not called.
   ~Outside() { *over_ = true; }
 
-  void get(const std::string& url, Then then) { ask(url, "", std::move(then)); }
+  // The limits for one answer; without one in time, or if it is longer, there is none.
+  struct Limits {
+    long timeout_ms = 30'000;
+    // enough for an index of thousands of releases
+    std::size_t bytes_max = 16'777'216;
+  };
+
+  void get(const std::string& url, Then then) { get(url, Limits{}, std::move(then)); }
+  void get(const std::string& url, const Limits& limits, Then then) {
+    ask(url, "", limits, std::move(then));
+  }
   // Sends `body`, which is JSON.
   void post(const std::string& url, const std::string& body, Then then) {
-    ask(url, body, std::move(then));
+    ask(url, body, Limits{}, std::move(then));
   }
 
  private:
-  void ask(const std::string& url, const std::string& body, Then then);
+  void ask(const std::string& url, const std::string& body, const Limits& limits, Then then);
 
   uv_loop_t& loop_;
   std::shared_ptr<std::atomic<bool>> over_ = std::make_shared<std::atomic<bool>>(false);

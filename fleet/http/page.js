@@ -3,7 +3,7 @@
 
 const signs = {waiting: '', preparing: '·', applying: '↑', soaking: '~', confirming: '…',
   confirmed: '✓', failed: '✕', unconfirmed: '?', 'rolling-back': '↩', 'rolled-back': '↩',
-  left: '–', undone: '↩', kept: '✕', unknown: '?'};
+  left: '–', undone: '↩', kept: '✕', 'not-judged': '↩', unknown: '?'};
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing'];
 const eventsShown = 30;
 const nodesShown = 300;
@@ -212,6 +212,10 @@ function rolloutCard(name, summary) {
   card.append(quiet(`${Math.min(rollout.batch, rollout.batches)} of ` +
     `${plural(rollout.batches, 'batch').replace('batchs', 'batches')} done${failed}${who}`));
   if (rollout.reason) card.append(make('div', {class: 'bad-text'}, rollout.reason));
+  for (const gate of rollout.gates || []) {
+    card.append(make('div', {class: gate.says === 'well' ? 'quiet' : 'bad-text'},
+      `gate ${gate.name}: ${gate.says.replace('-', ' ')}${gate.words ? ': ' + gate.words : ''}`));
+  }
   if (records) card.append(picture(records, rollout));
   return card;
 }

@@ -39,6 +39,7 @@ namespace fleet {
 //     next(fence, now)               returns a DriverStep
 //     granted(LeaseId)               gives it the lease that it wanted, or 0 if the lease is not
 //                                    granted or may be over
+//     take_gates(GatesAnswered)      only for a task whose steps are AskGates, too
 //     deny(reason)                   returns false if there is nothing left that it could do
 //     words(now)                     returns all that decides the next step, for tests
 template <class Task>
@@ -259,10 +260,19 @@ class Driver {
     if (under_way_ == UnderWay::nothing) read_all();
   }
 
+  // Answers come for a task that has asked gates, and for no other.
+  void take(const GatesAnswered& event) {
+    if constexpr (requires { task_.take_gates(event); }) task_.take_gates(event);
+  }
+
   // ---- steps of the task
 
   void drive() {
     DriverStep next = task_.next(fence_, now_);
+    if (auto* asked = std::get_if<AskGates>(&next)) {
+      actions_.emplace_back(std::move(*asked));
+      next = task_.next(fence_, now_);  // what the task does meanwhile
+    }
     waits_until_.reset();
     if (const auto* wait = std::get_if<Wait>(&next)) {
       waits_until_ = wait->until;

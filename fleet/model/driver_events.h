@@ -2,11 +2,13 @@
 // version.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "fleet/model/rollout_records.h"
 #include "fleet/model/time.h"
 #include "fleet/model/time_zone.h"
 #include "fleet/model/transaction.h"
@@ -41,6 +43,20 @@ struct Over {
 inline constexpr Ms driver_lease_ms = 15'000;
 // The time between two questions to a store that does not answer.
 inline constexpr Ms store_retry_ms = 1'000;
+
+// A round of questions to the gates of a rollout is to begin. The driver does not wait for the
+// answers: it goes on meanwhile.
+struct AskGates {
+  std::int64_t round = 0;
+  std::vector<std::string> gates = {};
+  // what the gates are asked about
+  std::string rollout = {};
+  std::string component = {};
+  std::string version = {};
+  std::int64_t batch = 0;  // from 1
+
+  bool operator==(const AskGates&) const = default;
+};
 
 // ---- events
 
@@ -85,10 +101,14 @@ struct KeyErased {
 // The controller is about to end.
 struct LeaveDriving {};
 struct TimePassed {};
+struct GatesAnswered {
+  std::int64_t round = 0;
+  std::vector<GateStand> stands = {};
+};
 
 using DriverEvent = std::variant<BeginDriving, TransactionEnded, ReadingEnded, ReadingFailed,
                                  LeaseGranted, LeaseFailed, KeptAlive, LeaseLost, KeyChanged,
-                                 KeyErased, LeaveDriving, TimePassed>;
+                                 KeyErased, LeaveDriving, TimePassed, GatesAnswered>;
 
 // ---- actions
 
@@ -124,10 +144,10 @@ struct EndDriving {
   bool operator==(const EndDriving&) const = default;
 };
 
-using DriverAction = std::variant<Commit, WantReading, GrantLease, Tell, EndDriving>;
+using DriverAction = std::variant<Commit, WantReading, GrantLease, AskGates, Tell, EndDriving>;
 using DriverActions = std::vector<DriverAction>;
 
 // The next step of a driver, as its task decides.
-using DriverStep = std::variant<Wait, GrantLease, Write, Over>;
+using DriverStep = std::variant<Wait, GrantLease, AskGates, Write, Over>;
 
 }  // namespace fleet

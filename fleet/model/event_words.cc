@@ -4,6 +4,7 @@
 #include <array>
 
 #include "fleet/model/enum_text.h"
+#include "fleet/model/gate_answer.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -20,10 +21,13 @@ std::optional<FleetEvent> rollout(const KeyValue& record) {
   if (!read || read.value().state == RolloutState::created) return std::nullopt;
   const Rollout& one = read.value();
   const std::string state(text_of(one.state));
-  return FleetEvent{
-      .kind = "rollout-" + state,
-      .text = with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason),
-      .trace = one.trace};
+  std::string text =
+      with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason);
+  // The record changes with an answer that says something else, and at the end of a batch.
+  const bool is_going_on = one.state == RolloutState::rolling;
+  for (std::size_t i = 0; is_going_on && i < one.gates.size(); ++i)
+    text += "; gate " + one.gates[i].name + ": " + words_of(one.gates[i]);
+  return FleetEvent{.kind = "rollout-" + state, .text = text, .trace = one.trace};
 }
 
 std::optional<FleetEvent> plan(const KeyValue& record) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "fleet/model/batch_draft.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_rules.h"
 #include "fleet/model/record_text.h"
@@ -14,14 +13,6 @@ namespace {
 
 constexpr double millionth = 1e-6;
 
-bool runs_new(const NodeSight& sight) {
-  const bool is_on_trial =
-      sight.node.stage == NodeStage::applying &&
-      (sight.upgrade.phase == UpgradePhase::soaking || sight.upgrade.phase == UpgradePhase::soaked);
-  return is_on_trial || sight.node.stage == NodeStage::confirming ||
-         sight.node.stage == NodeStage::confirmed;
-}
-
 // Returns whether the batch's soak is over, how much of its time was seen, and, if it is over,
 // which nodes have neither soaked nor ended.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
@@ -29,7 +20,8 @@ BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   for (const std::string& node : view.batch()) {
     const NodeSight sight = view.sight(node);
     const bool begins =
-        sight.node.stage == NodeStage::waiting || sight.node.stage == NodeStage::preparing;
+        sight.node.stage == NodeStage::waiting || sight.node.stage == NodeStage::preparing ||
+        (sight.node.stage == NodeStage::not_judged && sight.node.again < view.rollout->again);
     const bool soaks =
         sight.node.stage == NodeStage::applying && sight.upgrade.phase != UpgradePhase::soaked;
     if (begins || soaks) seen.missing.push_back(node);
@@ -104,138 +96,6 @@ void JudgeWatch::remember(const RolloutJudge& judge) {
   for (std::size_t i = 0; i < std::min(logs.size(), judge.logs.size()); ++i)
     logs[i] = static_cast<double>(judge.logs[i]) * millionth;
   cohorts_.emplace(1, Evidence(logs), judge.fresh_failed, judge.control_failed);
-}
-
-// Chooses the nodes that move last: by their batches, and within a batch by their places.
-void JudgeWatch::choose_control(const RolloutView& view) {
-  std::vector<std::pair<std::uint64_t, std::string>> places;
-  std::int64_t nodes = 0;
-  for (const auto& [number, batch] : view.batches) {
-    nodes += static_cast<std::int64_t>(batch.size());
-    for (const std::string& node : batch)
-      places.emplace_back(place_of(view.rollout->terms.seed, node), node);
-  }
-  std::sort(places.rbegin(), places.rend());
-  places.resize(static_cast<std::size_t>(control_size(nodes)));
-  for (const auto& [place, node] : places)
-    control_.insert(node);
-  for (const std::string& node : unmoved_)
-    parts_[node].enters = 0;
-}
-
-void JudgeWatch::look_at_moved(const RolloutView& view, Ms now) {
-  for (const auto& [node, sight] : view.nodes) {
-    if (sight.node.stage != NodeStage::waiting) look_at_moved(view, node, now);
-  }
-}
-
-void JudgeWatch::look_at_moved(const RolloutView& view, const std::string& node, Ms now) {
-  const NodeSight sight = view.sight(node);
-  if (unmoved_.erase(node) > 0) {
-    cohorts_->leave(node, now);
-    parts_.erase(node);
-  }
-  const auto found = parts_.find(node);
-  if (runs_new(sight)) {
-    if (found == parts_.end()) parts_[node].enters = now + judge_first_ms;
-    return;
-  }
-  const bool has_ended =
-      sight.node.stage != NodeStage::preparing && sight.node.stage != NodeStage::applying;
-  if (!has_ended || found == parts_.end()) return;
-  const bool is_failure =
-      sight.node.stage == NodeStage::failed && view.rollout->terms.component == "agent";
-  if (!found->second.enters && is_failure) fail(node, now);
-  cohorts_->leave(node, now);
-  parts_.erase(found);
-}
-
-// ---- failures
-
-bool JudgeWatch::is_silent(const std::string& node) const {
-  const auto found = heard_.find(node);
-  return found == heard_.end() || found->second.instances.empty();
-}
-
-bool JudgeWatch::are_many_silent() const {
-  const auto silent = std::count_if(unmoved_.begin(), unmoved_.end(),
-                                    [this](const std::string& node) { return is_silent(node); });
-  return silent * judge_silent_share > static_cast<std::int64_t>(unmoved_.size());
-}
-
-void JudgeWatch::fail(const std::string& node, Ms now) {
-  failed_.insert(short_place(node));
-  cohorts_->fail(node, now);
-}
-
-void JudgeWatch::enter(const std::string& node, Part& part, Ms now) {
-  const bool is_unmoved = unmoved_.contains(node);
-  // A silent node is compared only when it is heard again, since nothing is known about it. A node
-  // of the new version is compared even if it is silent already: it was heard when it began to run
-  // that version.
-  if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
-  part.enters.reset();
-  part.is_lost = false;
-  const Heard& heard = heard_[node];
-  part.instance = heard.active;
-  const auto own = heard.instances.find(part.instance);
-  part.version = own == heard.instances.end() ? "" : own->second;
-  if (is_unmoved && !control_.contains(node)) return;
-  cohorts_->enter(node, is_unmoved ? Cohort::control : Cohort::fresh, now, {},
-                  failed_.contains(short_place(node)));
-}
-
-void JudgeWatch::look_at_parts(Ms now) {
-  const bool many_silent = are_many_silent();
-  for (auto& [node, part] : parts_) {
-    if (part.enters) {
-      enter(node, part, now);
-      continue;
-    }
-    if (is_silent(node)) {
-      if (!part.silent_since) part.silent_since = now;
-      if (now < *part.silent_since + judge_silent_ms) continue;
-      part.silent_since.reset();
-      if (!many_silent) {
-        fail(node, now);
-        continue;
-      }
-      cohorts_->leave(node, now);
-      part.enters = now;
-      part.is_lost = true;
-      continue;
-    }
-    part.silent_since.reset();
-    const Heard& heard = heard_.at(node);
-    const auto own = heard.instances.find(heard.active);
-    if (own == heard.instances.end() || heard.active == part.instance) continue;
-    // Another process is active. With the same version as before it is a restart, which counts as a
-    // failure; with another version, the cause is an upgrade, whoever has ordered it.
-    const bool is_restart = own->second == part.version;
-    part.instance = heard.active;
-    part.version = own->second;
-    if (is_restart) fail(node, now);
-  }
-}
-
-// ---- the part of the soak that is seen
-
-// Adds up how much of the soak is seen: the time since the last look, for each node that soaks and
-// is not silent. For a node whose soak has ended since the last look, that time counts, too, since
-// the soak may have ended just now.
-void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
-  if (std::exchange(found_.batch, view.rollout->batch) != view.rollout->batch) {
-    found_.seen_ms = 0;
-    soaked_.clear();
-  }
-  soak_ms_ = 0;
-  for (const std::string& node : view.batch()) {
-    const NodeSight sight = view.sight(node);
-    if (!runs_new(sight)) continue;
-    soak_ms_ += view.rollout->terms.soak_ms;
-    if (sight.upgrade.phase != UpgradePhase::soaking && !soaked_.insert(node).second) continue;
-    if (!is_silent(node)) found_.seen_ms += passed;
-  }
 }
 
 // ---- looks and verdicts

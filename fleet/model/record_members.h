@@ -243,7 +243,15 @@ void serialize(Archive& archive, RolloutTerms& rollout_terms) {
           make_nvp("seed", rollout_terms.seed), make_nvp("apart", rollout_terms.apart),
           make_nvp("spread_ms", rollout_terms.spread_ms),
           make_nvp("max_failed_unsaid", rollout_terms.max_failed_unsaid),
-          make_nvp("undo", rollout_terms.undo), make_nvp("no_undo", rollout_terms.no_undo));
+          make_nvp("undo", rollout_terms.undo), make_nvp("no_undo", rollout_terms.no_undo),
+          make_nvp("judge_timeout_ms", rollout_terms.judge_timeout_ms),
+          make_nvp("gates", rollout_terms.gates));
+}
+
+template <class Archive>
+void serialize(Archive& archive, GateStand& gate) {
+  using cereal::make_nvp;
+  archive(make_nvp("name", gate.name), make_nvp("says", gate.says), make_nvp("words", gate.words));
 }
 
 template <class Archive>
@@ -260,7 +268,8 @@ void serialize(Archive& archive, Rollout& rollout) {
           make_nvp("not_covered", rollout.not_covered),
           make_nvp("not_covered_count", rollout.not_covered_count), make_nvp("undo", rollout.undo),
           make_nvp("undo_now", rollout.undo_now), make_nvp("wish_refused", rollout.wish_refused),
-          make_nvp("kept", rollout.kept), make_nvp("driver", rollout.driver),
+          make_nvp("kept", rollout.kept), make_nvp("gates", rollout.gates),
+          make_nvp("again", rollout.again), make_nvp("driver", rollout.driver),
           make_nvp("who", rollout.who), make_nvp("trace", rollout.trace),
           make_nvp("created", rollout.created));
 }
@@ -288,7 +297,7 @@ void serialize(Archive& archive, RolloutNode& rollout_node) {
           make_nvp("attempt", rollout_node.attempt), make_nvp("error", rollout_node.error),
           make_nvp("applied", rollout_node.applied), make_nvp("before", rollout_node.before),
           make_nvp("desired_before", rollout_node.desired_before),
-          make_nvp("undo", rollout_node.undo));
+          make_nvp("undo", rollout_node.undo), make_nvp("again", rollout_node.again));
 }
 
 template <class Archive>

@@ -253,6 +253,10 @@ Wrong put_right(Rollout& rollout) {
   RolloutTerms& terms = rollout.terms;
   for (std::string& apart : terms.apart)
     cut_labels({&apart});
+  for (std::string& gate : terms.gates)
+    cut_labels({&gate});
+  for (GateStand& gate : rollout.gates)
+    cut_labels({&gate.name, &gate.words});
   cut_texts({&rollout.reason});
   cut_labels({&terms.digest, &rollout.driver, &rollout.who, &rollout.ordered_by, &rollout.trace,
               &rollout.created});
@@ -268,8 +272,12 @@ Wrong put_right(Rollout& rollout) {
                    too_many(terms.batches.size(), label_bytes_max, "bytes of batches"),
                    too_many(terms.seed.size(), seed_bytes_max, "bytes of the seed"),
                    too_many(terms.apart.size(), aparts_max, "labels kept apart"),
+                   too_many(terms.gates.size(), gates_max, "gates"),
+                   too_many(rollout.gates.size(), gates_max, "answers of gates"),
                    wrong_time(terms.soak_ms, "soak_ms"), wrong_time(terms.pause_ms, "pause_ms"),
                    wrong_time(terms.confirm_ms, "confirm_ms"),
+                   wrong_time(terms.judge_timeout_ms, "judge_timeout_ms"),
+                   wrong_number(rollout.again, 0, again_max, "again"),
                    // -1 stands for a spread by the size of each batch
                    wrong_number(terms.spread_ms, -1, record_ms_max, "spread_ms")});
 }
@@ -289,6 +297,7 @@ Wrong put_right(RolloutJudge& judge) {
 Wrong put_right(RolloutNode& node) {
   cut_texts({&node.error});
   cut_labels({&node.command, &node.before});
+  if (auto wrong = wrong_number(node.again, 0, again_max, "again")) return wrong;
   if (node.desired_before.size() > 1) return "it has two wishes of before";
   return node.desired_before.empty() ? std::nullopt : put_right(node.desired_before.front());
 }

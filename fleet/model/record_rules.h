@@ -26,6 +26,8 @@ inline constexpr std::size_t record_entries_max = 256;
 // The most machines that one token lets in, and the most public keys of releases that it has.
 inline constexpr std::int64_t token_uses_max = 10'000;
 inline constexpr std::size_t release_keys_max = 16;
+// The most times that one batch is done again; the number is part of the ids of commands.
+inline constexpr std::int64_t again_max = 100'000;
 // The most failed nodes that the judge's record lists, as numbers. So many numbers, and the other
 // members, fit into one record.
 inline constexpr std::size_t judge_failed_max = 4'000;

@@ -1,6 +1,7 @@
 // The part of RolloutDecider for nodes that go back.
 #include <algorithm>
 
+#include "fleet/model/record_brief.h"
 #include "fleet/model/rollout_decider.h"
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/rollout_wish.h"
@@ -9,15 +10,14 @@ namespace fleet {
 
 using What = RolloutDecider::What;
 
-// Waits for the judge's verdict until judged_by(). If none has come by then, or if a node was told
-// to go back already, lets the whole batch go back.
 std::optional<What> RolloutDecider::go_back_unjudged(const Ids& ready) {
   const bool goes_back = !batch_.in(NodeStage::rolling_back).empty();
-  const bool is_held =
-      !facts_.unjudged.empty() && !ready.empty() && view_.rollout->phase != BatchPhase::confirming;
-  if (!goes_back && !is_held) return std::nullopt;
-  if (!goes_back && !marks_.judge) marks_.judge = now_;
-  if (!goes_back && now_ < judged_by()) return Wait{judged_by()};
+  if (!goes_back) {
+    if (ready.empty() || view_.rollout->phase == BatchPhase::confirming) return std::nullopt;
+    const GatesNow asked = gates();
+    if (auto step = wait_to_be_judged(asked)) return step;
+    if (why_unjudged(asked).empty()) return std::nullopt;
+  }
   auto back = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(back, ready);
   if (!back.empty()) return give(back, RolloutStep::rollback, view_.rollout->phase);
@@ -25,8 +25,36 @@ std::optional<What> RolloutDecider::go_back_unjudged(const Ids& ready) {
   return std::nullopt;
 }
 
+std::optional<What> RolloutDecider::wait_to_be_judged(const GatesNow& gates) {
+  if (!gates.worse.empty()) {
+    RolloutWriter writer(view_, facts_);
+    Rollout& rollout = writer.rollout();
+    rollout.state = RolloutState::aborting;
+    rollout.undo = terms().undo;
+    rollout.gates = gates.stands;
+    rollout.reason = brief(gates.worse);
+    return Write{writer.transaction(), "aborts: " + rollout.reason};
+  }
+  const std::string why = why_unjudged(gates);
+  if (why.empty()) return std::nullopt;
+  if (!gates.stands.empty() && is_gate_news(view_.rollout->gates, gates.stands)) {
+    RolloutWriter writer(view_, facts_);
+    writer.rollout().gates = gates.stands;
+    return Write{writer.transaction(), "waits: " + brief(why)};
+  }
+  if (!marks_.judge) marks_.judge = now_;
+  if (now_ >= judged_by()) return std::nullopt;
+  if (gates.is_to_ask) return WantGates{};
+  return Wait{gates.next ? std::min(*gates.next, judged_by()) : judged_by()};
+}
+
+std::string RolloutDecider::why_unjudged(const GatesNow& gates) const {
+  const std::string between = facts_.unjudged.empty() || gates.not_known.empty() ? "" : "; ";
+  return facts_.unjudged + between + gates.not_known;
+}
+
 Ms RolloutDecider::judged_by() const {
-  const Ms by = *marks_.judge + std::max(terms().soak_ms, judge_timeout_ms_min);
+  const Ms by = *marks_.judge + judge_timeout_ms(terms());
   return std::min(by, marks_.apply.value_or(now_) + confirm_ms(terms()) - confirm_margin_ms);
 }
 

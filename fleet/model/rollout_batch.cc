@@ -66,7 +66,12 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
   begin_waits(view, marks, now);
   for (const std::string& id : view.batch()) {
     const NodeSight sight = view.sight(id);
-    Node node{.id = id, .record = sight.node, .stand = stand_of(view, id)};
+    Node node{.id = id,
+              .record = sight.node,
+              .stand = stand_of(view, id),
+              .undoes = is_undoing(view),
+              .is_unjudged = view.rollout->state == RolloutState::rolling &&
+                             sight.node.stage == NodeStage::rolling_back};
     if (node.stand.what == Standing::pending) {
       node.answer_by = answer_by(sight.node, sight.upgrade.phase);
     }
@@ -99,6 +104,7 @@ std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradeP
     case NodeStage::left:
     case NodeStage::undone:
     case NodeStage::kept:
+    case NodeStage::not_judged:
       return std::nullopt;
   }
   return std::nullopt;
@@ -147,9 +153,24 @@ Ms RolloutBatchNow::delay_of(const std::string& id) const {
   return spread_ * (found - nodes_.begin()) / std::max<Ms>(1, static_cast<Ms>(nodes_.size()));
 }
 
+std::vector<std::string> RolloutBatchNow::unjudged() const {
+  std::vector<std::string> found;
+  for (const Node& node : nodes_) {
+    const bool is_of_now =
+        node.record.stage == NodeStage::not_judged && node.stand.what == Standing::ended;
+    if (is_of_now) found.push_back(node.id);
+  }
+  return found;
+}
+
 bool RolloutBatchNow::has_begun() const {
-  return std::any_of(nodes_.begin(), nodes_.end(),
-                     [](const Node& node) { return node.record.stage != NodeStage::waiting; });
+  bool waits = false;
+  bool moves = false;
+  for (const Node& node : nodes_) {
+    waits = waits || node.stand.what == Standing::waiting;
+    moves = moves || (node.record.stage != NodeStage::waiting && !is_end(node.record.stage));
+  }
+  return moves || !waits;
 }
 
 std::optional<Ms> RolloutBatchNow::first_answer_by() const {
@@ -161,15 +182,15 @@ std::optional<Ms> RolloutBatchNow::first_answer_by() const {
 }
 
 std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node) {
-  // If the node's end is recorded already, only an undo can change it.
-  if (node.record.undo || is_end(node.record.stage)) return ending_of_undo(node);
+  if (node.undoes) return ending_of_undo(node);
   switch (node.stand.what) {
     case Standing::failed:
       return NodeEnding{node.id, NodeStage::failed, node.stand.why};
     case Standing::unconfirmed:
       return NodeEnding{node.id, NodeStage::unconfirmed, node.stand.why};
     case Standing::rolled_back:
-      return NodeEnding{node.id, NodeStage::rolled_back, node.stand.why};
+      return NodeEnding{node.id, node.is_unjudged ? NodeStage::not_judged : NodeStage::rolled_back,
+                        node.stand.why};
     case Standing::claimed:
       return NodeEnding{node.id, NodeStage::left, node.stand.why};
     case Standing::confirmed:

@@ -20,6 +20,8 @@ class RolloutBatchNow {
     RolloutNode record = {};
     Stand stand = {};
     std::optional<Ms> answer_by = {};  // for a node whose answer is waited for
+    bool undoes = false;               // an undo of the rollout is under way
+    bool is_unjudged = false;          // it was told to go back without a verdict
   };
 
   // Finds the waits that are under way, and notes in `marks` those that begin now.
@@ -29,7 +31,9 @@ class RolloutBatchNow {
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
   [[nodiscard]] std::vector<std::string> in(Standing what) const;
-  // Returns whether anything was ordered of any node.
+  // Returns the nodes that have gone back without a verdict, this time.
+  [[nodiscard]] std::vector<std::string> unjudged() const;
+  // Returns whether anything was ordered of any node that is still to begin, or that moves.
   [[nodiscard]] bool has_begun() const;
   // Returns when the time of the first node that is waited for is over.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;

@@ -15,7 +15,7 @@ namespace fleet {
 
 class RolloutDecider {
  public:
-  using What = std::variant<Wait, WantLease, Write, Over>;
+  using What = std::variant<Wait, WantLease, WantGates, Write, Over>;
   using Ids = std::vector<std::string>;
 
   RolloutDecider(const RolloutView& view, const DriverFacts& facts, Ms now);
@@ -28,9 +28,6 @@ class RolloutDecider {
   // Returns the waits that have begun for this batch. For another batch than before, all waits
   // begin anew.
   static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts);
-  // Returns the number under which marks and leases know the present batch. A batch that is undone
-  // has another number than before.
-  static std::int64_t turn_of(const Rollout& rollout);
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;
 
@@ -53,6 +50,7 @@ class RolloutDecider {
   [[nodiscard]] bool is_any(NodeStage stage, Standing what) const;
   [[nodiscard]] What wait_for_answers() const;
   What end_batch();
+  What pause_unjudged(const Ids& nodes);
   What complete();
   // Returns how the rollout ends. If no node has kept the version, the rollout is not completed,
   // even if fewer nodes have failed than may.
@@ -61,9 +59,16 @@ class RolloutDecider {
 
   // ---- nodes go back: see rollout_abort.cc
 
-  // Waits for the judge, or lets the batch go back: the whole batch, if one of its nodes was told
-  // to.
+  // Waits for the judge and the gates, or lets the batch go back: the whole batch, if one of its
+  // nodes was told to.
   std::optional<What> go_back_unjudged(const Ids& ready);
+  // Returns the step for a batch whose gates are worse or new, or that has to wait for gates or
+  // judge; no value if it may be confirmed, or its time is over.
+  std::optional<What> wait_to_be_judged(const GatesNow& gates);
+  [[nodiscard]] std::string why_unjudged(const GatesNow& gates) const;
+  [[nodiscard]] GatesNow gates() const {
+    return gates_now(terms().gates, facts_.gates, turn_of(*view_.rollout), now_);
+  }
   [[nodiscard]] Ms judged_by() const;
   [[nodiscard]] std::string why_abort() const;
   // Returns the reason to abort a rollout if the record of its batch is missing.

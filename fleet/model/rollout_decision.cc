@@ -48,11 +48,6 @@ RolloutMarks RolloutDecider::marks_of(const RolloutView& view, const DriverFacts
   return facts.marks.batch == turn ? facts.marks : RolloutMarks{.batch = turn};
 }
 
-std::int64_t RolloutDecider::turn_of(const Rollout& rollout) {
-  if (rollout.state != RolloutState::undoing) return rollout.batch;
-  return -2 - (rollout.undo_now ? rollout.batches : rollout.batch);
-}
-
 bool RolloutDecider::is_abort_wanted() const {
   return view_.rollout->order == RolloutOrder::abort ||
          view_.rollout->order == RolloutOrder::abort_and_leave || !facts_.denied.empty();
@@ -99,7 +94,9 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   const bool is_unjudged = step == RolloutStep::rollback &&
                            view_.rollout->state == RolloutState::rolling &&
                            view_.rollout->reason.empty();
-  if (is_unjudged) writer.rollout().reason = "not judged: " + facts_.unjudged;
+  const GatesNow asked = gates();
+  if (!asked.stands.empty()) writer.rollout().gates = asked.stands;
+  if (is_unjudged) writer.rollout().reason = brief("not judged: " + why_unjudged(asked));
   for (const std::string& id : nodes) {
     if (!writer.has_room()) break;
     writer.order(id, step, ttl_of(step), begins ? batch_.delay_of(id) : 0);
@@ -189,10 +186,26 @@ What RolloutDecider::wait_for_answers() const {
   return Wait{batch_.first_answer_by()};
 }
 
+// Pauses a rollout whose batch was not judged. The batch stays the one under way, and is done again
+// when somebody resumes the rollout.
+What RolloutDecider::pause_unjudged(const Ids& nodes) {
+  RolloutWriter writer(view_, facts_);
+  Rollout& rollout = writer.rollout();
+  ++rollout.again;
+  rollout.phase = BatchPhase::unknown;
+  rollout.state = RolloutState::paused;
+  if (rollout.reason.empty()) rollout.reason = "not judged: " + listed(nodes);
+  return Write{writer.transaction(), "batch " + std::to_string(rollout.batch + 1) + " of " +
+                                         std::to_string(rollout.batches) +
+                                         " went back, and the rollout pauses: " + rollout.reason};
+}
+
 What RolloutDecider::end_batch() {
+  if (const Ids unjudged = batch_.unjudged(); !unjudged.empty()) return pause_unjudged(unjudged);
   RolloutWriter writer(view_, facts_);
   Rollout& rollout = writer.rollout();
   ++rollout.batch;
+  rollout.again = 0;
   const bool last = rollout.batch >= rollout.batches;
   rollout.phase = last ? BatchPhase::unknown : BatchPhase::pausing;
   const std::vector<std::string> unconfirmed = batch_.in(NodeStage::unconfirmed);

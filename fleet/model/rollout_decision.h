@@ -8,23 +8,25 @@
 //     all prepared or ended         orders `apply` (`stop` must be absent)
 //     some applying                 waits until all report `soaked`; a node that has not soaked at
 //                                   the time to confirm the first node has failed
-//     all soaked or ended           waits for the judge, for a soak or five minutes, whichever is
-//                                   longer; then orders `confirm`, or `rollback` if the judge does
-//                                   not know yet
+//     all soaked or ended           asks the gates, and waits for them and for the judge, at most
+//                                   judge_timeout_ms(); then orders `confirm`, or `rollback` if one
+//                                   of them does not know yet
 //     some rolling back             waits for them, at most rollback_ms
 //     some confirming               waits for them, at most confirm_answer_ms; then they count as
 //                                   unconfirmed
 //     all confirmed or ended        records that, and moves on: after the last batch the rollout is
 //                                   completed; it is paused if a node is unconfirmed or was told to
-//                                   go back; otherwise the next batch begins after the pause
+//                                   go back; otherwise the next batch begins after the pause. A
+//                                   batch that was not judged is done again after the pause: those
+//                                   of its nodes that have gone back for that begin anew
 //
 // A failure is recorded at once. The max_failed-th failure of the whole rollout makes the rollout
-// `aborting`, and so does a person's order. Then the nodes that have begun and are not confirmed
-// are told to roll back, unless the order says to leave them; nodes that have begun nothing stay as
-// they are. When all have answered, or rollback_ms have passed, the rollout is `aborted`. A pause
-// that a person orders begins between batches. `prepare` and `apply` are ordered only if the
-// windows of all nodes of the batch are open, and stay open for the time after which a node goes
-// back by itself.
+// `aborting`, and so do a gate that says worse and a person's order. Then the nodes that have begun
+// and are not confirmed are told to roll back, unless the order says to leave them; nodes that have
+// begun nothing stay as they are. When all have answered, or rollback_ms have passed, the rollout
+// is `aborted`. A pause that a person orders begins between batches. `prepare` and `apply` are
+// ordered only if the windows of all nodes of the batch are open, and stay open for the time after
+// which a node goes back by itself.
 //
 // An undo orders the same steps, without a soak, of each node that was ordered to apply and still
 // runs the version: batch by batch from the newest, or all at once. `stop` and windows do not hold
@@ -38,6 +40,7 @@
 #include <variant>
 
 #include "fleet/model/driver_events.h"
+#include "fleet/model/rollout_gates.h"
 #include "fleet/model/rollout_view.h"
 #include "fleet/model/time.h"
 #include "fleet/model/window_view.h"
@@ -52,11 +55,6 @@ inline constexpr Ms confirm_margin_ms = 30'000;
 // The longest wait for the answer to `confirm`, which comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
 inline constexpr Ms rollback_ms = 300'000;
-// The longest wait of a batch for its judge, or a soak if that is longer; but never longer than its
-// first node waits for `confirm`.
-inline constexpr Ms judge_timeout_ms_min = 300'000;
-// The number of times that an order is given if its outcome remains unknown.
-inline constexpr std::int64_t attempts_max = 3;
 // The limit for a rollout's name: RID.rollback.NUMBER is the id of a command, which has at most 64
 // bytes.
 inline constexpr std::size_t rollout_id_bytes_max = 40;
@@ -97,8 +95,9 @@ struct DriverFacts {
   std::string denied = {};  // why the store refuses its writes for good; empty if it does not
   std::optional<RolloutJudge> judge = {};  // the judge's findings that are not written yet
   bool is_worse = false;                   // by these findings the new version is worse
-  std::string unjudged =
-      {};  // why the judge does not let the batch be confirmed yet; empty if it does
+  // why the judge does not let the batch be confirmed yet; empty if it does
+  std::string unjudged = {};
+  std::optional<GateRound> gates = {};  // the last round of questions
 };
 
 struct WantLease {
@@ -108,8 +107,13 @@ struct WantLease {
   bool operator==(const WantLease&) const = default;
 };
 
+// A round of questions to the gates is to begin.
+struct WantGates {
+  bool operator==(const WantGates&) const = default;
+};
+
 struct RolloutDecision {
-  std::variant<Wait, WantLease, Write, Over> what = {};
+  std::variant<Wait, WantLease, WantGates, Write, Over> what = {};
   RolloutMarks marks = {};
 };
 

@@ -1,7 +1,9 @@
 #include "fleet/model/rollout_driver.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "fleet/model/enum_text.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/rollout_draft.h"
@@ -74,6 +76,7 @@ DriverStep RolloutTask::next(Revision fence, Ms now) {
     facts_.lease = StepLease{decision.marks.batch, want->step, 0};
     return GrantLease{want->ttl_ms};
   }
+  if (std::holds_alternative<WantGates>(decision.what)) return begin_round(now);
   if (auto* write = std::get_if<Write>(&decision.what)) return std::move(*write);
   if (const auto* over = std::get_if<Over>(&decision.what)) {
     return Over{over->why, !view_.damage.empty()};
@@ -83,6 +86,27 @@ DriverStep RolloutTask::next(Revision fence, Ms now) {
     wait.until = look;
   }
   return wait;
+}
+
+AskGates RolloutTask::begin_round(Ms now) {
+  const Rollout& rollout = *view_.rollout;
+  GateRound round{.number = ++rounds_, .turn = turn_of(rollout), .asked_at = now};
+  if (facts_.gates && facts_.gates->turn == round.turn) {
+    round.before = facts_.gates->is_answered ? facts_.gates->stands : facts_.gates->before;
+  }
+  facts_.gates = std::move(round);
+  return {.round = rounds_,
+          .gates = rollout.terms.gates,
+          .rollout = view_.id,
+          .component = rollout.terms.component,
+          .version = rollout.terms.version,
+          .batch = std::min(rollout.batch + 1, rollout.batches)};
+}
+
+void RolloutTask::take_gates(const GatesAnswered& event) {
+  if (!facts_.gates || facts_.gates->number != event.round) return;
+  facts_.gates->is_answered = true;
+  facts_.gates->stands = event.stands;
 }
 
 void RolloutTask::granted(LeaseId lease) {
@@ -108,6 +132,14 @@ std::string RolloutTask::words(Ms now) const {
                      std::to_string(marks.batch) + " " + ago(marks.prepare) + " " +
                      ago(marks.apply) + " " + ago(marks.judge) + " " + ago(marks.confirm) + " " +
                      ago(marks.rollback) + " " + ago(marks.pause) + " " + facts_.denied;
+  if (const auto& round = facts_.gates) {
+    text += " gates " + std::to_string(round->turn) + " " + ago(round->asked_at);
+    for (const GateStand& stand : round->stands)
+      text += " " + std::string(text_of(stand.says));
+    for (const GateStand& stand : round->before)
+      text += " before " + std::string(text_of(stand.says));
+    if (!round->is_answered) text += " asked";
+  }
   if (facts_.lease) text += " lease " + std::string(text_of(facts_.lease->step));
   return text;
 }

@@ -27,6 +27,7 @@ class RolloutTask {
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease);
+  void take_gates(const GatesAnswered& event);
   // Called when the store has denied a write: the next step aborts the rollout. Returns false if
   // the store has denied that before, too.
   [[nodiscard]] bool deny(const std::string& reason);
@@ -35,11 +36,13 @@ class RolloutTask {
  private:
   [[nodiscard]] Opening window(Ms now) const;
   void ask_judge(Ms now);
+  [[nodiscard]] AskGates begin_round(Ms now);
 
   RolloutView view_;
   WindowView windows_;
   JudgeWatch judge_;
   DriverFacts facts_;
+  std::int64_t rounds_ = 0;
 };
 
 class RolloutDriver : public Driver<RolloutTask> {

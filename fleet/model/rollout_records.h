@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -48,6 +49,9 @@ struct RolloutTerms {
   bool max_failed_unsaid = false;       // nobody said --max-failed, so failures_allowed() counts
   bool undo = false;                    // --undo: a rollout that its driver aborts is undone
   bool no_undo = false;                 // the release's manifest says that it cannot be undone
+  // how long a batch waits for its judge and its gates; 0 stands for a soak, at least five minutes
+  std::int64_t judge_timeout_ms = 0;
+  std::vector<std::string> gates = {};  // names of entries in the controllers' own configuration
 
   bool operator==(const RolloutTerms&) const = default;
 };
@@ -82,6 +86,25 @@ constexpr auto names(BatchPhase) {
       {"unknown", "preparing", "applying", "soaking", "confirming", "pausing"});
 }
 
+// The answer of a gate, which is a measurement or a program outside the fleet that says whether the
+// new version does well.
+enum class GateSays { unknown, well, worse, not_known };
+constexpr auto names(GateSays) {
+  return std::to_array<std::string_view>({"unknown", "well", "worse", "not-known"});
+}
+
+// A rollout asks at most so many gates.
+inline constexpr std::size_t gates_max = 8;
+
+// The last answer of one gate.
+struct GateStand {
+  std::string name = {};
+  GateSays says = GateSays::unknown;
+  std::string words = {};  // why, with the number that the gate saw
+
+  bool operator==(const GateStand&) const = default;
+};
+
 enum class RolloutOrder { unknown, none, pause, abort, abort_and_leave, undo, undo_now };
 constexpr auto names(RolloutOrder) {
   return std::to_array<std::string_view>(
@@ -113,7 +136,10 @@ struct Rollout {
   bool undo_now = false;      // the undo goes through all batches at once
   bool wish_refused = false;  // the undo has looked at the cell's wish, and refused it if need be
   std::int64_t kept = 0;      // nodes that could not go back
-  std::string driver = {};    // the controller that drives the rollout, or did last
+  std::vector<GateStand> gates = {};  // as they answered last
+  // how often the batch under way has gone back without a verdict
+  std::int64_t again = 0;
+  std::string driver = {};  // the controller that drives the rollout, or did last
   std::string who = {};
   std::string trace = {};
   std::string created = {};
@@ -137,7 +163,7 @@ struct RolloutJudge {
   std::int64_t control = 0;
   std::int64_t control_failed = 0;
   std::vector<std::int64_t> failed = {};  // the nodes that have failed, by their short_place()
-  std::int64_t batch = 0;                 // the batch under way
+  std::int64_t batch = 0;                 // the turn_of() the batch under way
   std::int64_t seen_ms = 0;               // the time of its nodes' soak that was seen
   std::string verdict = {};
   std::string words = {};
@@ -161,11 +187,13 @@ enum class NodeStage {
   left,         // the rollout ended before the node began, or with --leave
   undone,       // an undo has brought back the version that the node ran before
   kept,         // an undo has told the node to go back, and the node could not
+  // it went back since nobody knew in time whether the version does well; its batch is done again
+  not_judged,
 };
 constexpr auto names(NodeStage) {
-  return std::to_array<std::string_view>({"unknown", "waiting", "preparing", "applying",
-                                          "confirming", "rolling-back", "confirmed", "failed",
-                                          "unconfirmed", "rolled-back", "left", "undone", "kept"});
+  return std::to_array<std::string_view>(
+      {"unknown", "waiting", "preparing", "applying", "confirming", "rolling-back", "confirmed",
+       "failed", "unconfirmed", "rolled-back", "left", "undone", "kept", "not-judged"});
 }
 
 // Returns whether nothing is under way on a node in this stage any more.
@@ -178,6 +206,7 @@ constexpr bool is_end(NodeStage stage) {
     case NodeStage::left:
     case NodeStage::undone:
     case NodeStage::kept:
+    case NodeStage::not_judged:
       return true;
     case NodeStage::unknown:
     case NodeStage::waiting:
@@ -200,6 +229,7 @@ struct RolloutNode {
   std::string before = {};                   // the version that ran when `prepare` was ordered
   std::vector<Desired> desired_before = {};  // the node's own wish at that time, if it had one
   bool undo = false;                         // the last order belongs to an undo
+  std::int64_t again = 0;                    // of the rollout, when the last order was given
 
   bool operator==(const RolloutNode&) const = default;
 };

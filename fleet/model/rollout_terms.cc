@@ -4,6 +4,7 @@
 
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/ids.h"
+#include "fleet/model/judge_verdict.h"
 #include "fleet/model/record_rules.h"
 
 namespace fleet {
@@ -45,6 +46,20 @@ std::optional<std::string> wrong_order(const RolloutTerms& terms) {
   return std::nullopt;
 }
 
+std::optional<std::string> wrong_gates(const std::vector<std::string>& gates) {
+  if (gates.size() > gates_max) return "at most " + std::to_string(gates_max) + " gates are asked";
+  for (auto gate = gates.begin(); gate != gates.end(); ++gate) {
+    if (!is_id(*gate)) return "gate \"" + *gate + "\" is no name of a gate";
+    if (std::find(gates.begin(), gate, *gate) != gate) return "gate " + *gate + " is named twice";
+  }
+  return std::nullopt;
+}
+
+// Returns whether every batch waits for an answer, whatever its size.
+bool waits_for_verdict(const RolloutTerms& terms) {
+  return !terms.gates.empty() || terms.judge_timeout_ms != 0;
+}
+
 // Returns the number of nodes in the largest batch that these terms can make.
 std::size_t nodes_of_largest(const RolloutTerms& terms, std::size_t nodes) {
   std::int64_t most = 1;
@@ -79,12 +94,14 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
-  // The node that begins last must have soaked and been confirmed before the node that began first
-  // has waited so long that it goes back.
+  // The node that begins last must have soaked, been judged and been confirmed before the node that
+  // began first has waited so long that it goes back.
   const std::int64_t spread = spread_ms(terms, nodes_of_largest(terms, nodes));
-  if (spread == 0) return;
+  const bool is_judged =
+      waits_for_verdict(terms) || control_size(static_cast<std::int64_t>(nodes)) > 0;
+  if (spread == 0 && !is_judged) return;
   const std::int64_t least =
-      spread + terms.soak_ms + std::max(terms.soak_ms, confirm_ms_min) + confirm_beyond_soak_ms;
+      spread + terms.soak_ms + judge_timeout_ms(terms) + confirm_beyond_soak_ms;
   if (least > confirm_ms(terms)) terms.confirm_ms = std::min(least, confirm_ms_max);
 }
 
@@ -93,6 +110,7 @@ std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
   if (!is_version_name(terms.version)) return "\"" + terms.version + "\" is no version";
   if (auto wrong = wrong_sizes(terms)) return wrong;
   if (auto wrong = wrong_order(terms)) return wrong;
+  if (auto wrong = wrong_gates(terms.gates)) return wrong;
   if (terms.max_failed < 1) return "max-failed is at least 1: the failure that aborts";
   if (terms.soak_ms < 0 || terms.pause_ms < 0) return "times are not negative";
   if (terms.spread_ms < unsaid) return "times are not negative";
@@ -106,12 +124,24 @@ std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
     return "confirm is at least the spread, the soak and 60 s: the last node of a batch soaks "
            "while the first waits";
   }
+  if (terms.judge_timeout_ms < 0) return "times are not negative";
+  if (waits_for_verdict(terms) && confirm_ms(terms) < spread + terms.soak_ms +
+                                                          judge_timeout_ms(terms) +
+                                                          confirm_beyond_soak_ms) {
+    return "confirm is at least the spread, the soak, the judge-timeout and 60 s: the first node "
+           "waits while the batch is judged";
+  }
   if (confirm_ms(terms) > confirm_ms_max) return "confirm is at most 24 h";
   return std::nullopt;
 }
 
 std::int64_t confirm_ms(const RolloutTerms& terms) {
   return terms.confirm_ms != 0 ? terms.confirm_ms : std::max(3 * terms.soak_ms, confirm_ms_min);
+}
+
+std::int64_t judge_timeout_ms(const RolloutTerms& terms) {
+  return terms.judge_timeout_ms != 0 ? terms.judge_timeout_ms
+                                     : std::max(terms.soak_ms, judge_timeout_ms_min);
 }
 
 std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun) {

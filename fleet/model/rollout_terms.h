@@ -25,6 +25,10 @@ inline constexpr std::size_t few_nodes = 100;
 inline constexpr std::int64_t soak_of_few_ms = 60'000;
 inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
 
+// The time that a batch waits for its judge and its gates without --judge-timeout, if its soak is
+// not longer.
+inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
+
 // The value of a number in the terms that nobody has given.
 inline constexpr std::int64_t unsaid = -1;
 
@@ -42,6 +46,9 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // Returns how long a node waits for `confirm`, on its own clock, from the activation of the new
 // version.
 [[nodiscard]] std::int64_t confirm_ms(const RolloutTerms& terms);
+
+// Returns how long a batch whose nodes have soaked waits for its judge and its gates.
+[[nodiscard]] std::int64_t judge_timeout_ms(const RolloutTerms& terms);
 
 // Returns the number of failures that aborts a rollout in which `begun` nodes have begun.
 [[nodiscard]] std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun);

@@ -1,6 +1,7 @@
 #include "fleet/model/rollout_view.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "fleet/model/desired_view.h"
 #include "fleet/model/record_text.h"
@@ -20,10 +21,16 @@ Record record_of(const std::string* text, std::string& damage) {
 }
 
 // Returns whether this rollout began the node's last upgrade, or, while its undo is under way,
-// whether the undo began it.
+// whether the undo began it. An upgrade of an earlier time that the node's batch was done is not
+// meant.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
-  return sight.upgrade.attempt.starts_with(view.id +
-                                           (sight.node.undo ? ".undo-apply." : ".apply."));
+  const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
+  std::string_view number = sight.upgrade.attempt;
+  if (!number.starts_with(begin)) return false;
+  number.remove_prefix(begin.size());
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+  return error == std::errc{} && count > sight.node.again * attempts_max;
 }
 
 Stand error_stand(const std::string& result) {
@@ -117,7 +124,24 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   return {Standing::waiting};
 }
 
+// A node that has gone back without a verdict begins anew when its batch is done again.
+Stand again_stand(const NodeSight& sight, const RolloutView& view) {
+  if (view.rollout->state != RolloutState::rolling) return undo_stand(sight, view);
+  if (sight.node.again >= view.rollout->again) return {Standing::ended};
+  if (!sight.claimed_by.empty() && sight.claimed_by != claim_of(view)) {
+    return {Standing::claimed, "claimed by " + sight.claimed_by};
+  }
+  return {Standing::waiting};
+}
+
 }  // namespace
+
+std::int64_t turn_of(const Rollout& rollout) {
+  if (rollout.state != RolloutState::undoing) {
+    return rollout.batch + rollout.again * (rollout.batches + 1);
+  }
+  return -2 - (rollout.undo_now ? rollout.batches : rollout.batch);
+}
 
 bool is_undoing(const RolloutView& view) {
   return view.rollout && view.rollout->state == RolloutState::undoing;
@@ -261,6 +285,8 @@ Stand stand_of(const RolloutView& view, const std::string& node) {
     case NodeStage::rolled_back:
     case NodeStage::left:
       return undo_stand(sight, view);
+    case NodeStage::not_judged:
+      return again_stand(sight, view);
     case NodeStage::undone:
     case NodeStage::kept:
       return {Standing::ended};

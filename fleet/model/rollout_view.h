@@ -62,6 +62,13 @@ struct RolloutView {
   void take_of_node(const ParsedKey& key, const std::string* text);
 };
 
+// The number of times that an order is given if its outcome remains unknown.
+inline constexpr std::int64_t attempts_max = 3;
+
+// Returns a number for the batch under way, for marks, leases, gates and the judge: each time that
+// a batch is done has a number of its own, and so have the batches of an undo.
+[[nodiscard]] std::int64_t turn_of(const Rollout& rollout);
+
 // Returns whether an undo of the rollout is under way.
 [[nodiscard]] bool is_undoing(const RolloutView& view);
 

@@ -50,7 +50,15 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
     record.attempt = 0;
     record.error.clear();
   }
-  if (!record.undo && step == RolloutStep::prepare && record.attempt == 0) {
+  if (record.stage == NodeStage::not_judged && !record.undo) {
+    record.again = view.rollout->again;
+    record.attempt = 0;
+    record.applied = false;
+    record.error.clear();
+  }
+  const bool is_first = step == RolloutStep::prepare && record.attempt == 0;
+  // When a node begins again, what it reports may still be the version that it tried.
+  if (!record.undo && is_first && record.again == 0) {
     record.before = sight.running;
     if (sight.desired) record.desired_before = {*sight.desired};
   }
@@ -58,7 +66,7 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
   record.stage = stage_of(step);
   record.applied = record.applied || step == RolloutStep::apply;
   record.command = view.id + (record.undo ? ".undo-" : ".") + std::string(text_of(step)) + "." +
-                   std::to_string(record.attempt);
+                   std::to_string(record.again * attempts_max + record.attempt);
   return record;
 }
 

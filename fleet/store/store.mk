@@ -23,7 +23,7 @@ $(fleet_store): \
 
 .PHONY: fleet-check
 fleet_check_packages = $(build_packages) catch2 chromium etcd-server etcd-client openssl minisign \
-  python3 iproute2 strace
+  prometheus python3 iproute2 strace
 fleet-check:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-check-here

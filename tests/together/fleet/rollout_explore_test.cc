@@ -180,6 +180,67 @@ TEST_CASE("canaries: a wish that an undo leaves, and an undo to another version,
   CHECK((seeded == Seeded::keep_wish ? is_wish : is_elsewhere));
 }
 
+TEST_CASE("a batch is kept only if its gate says well, whatever it says and whoever is killed") {
+  const Walk all = walk(RolloutWorld(
+      {.nodes = {good, good},
+       .batch = GENERATE(1, 2),
+       .faults = {.kills = 1, .unknowns = 1},
+       .has_gate = true,
+       .gate_says = {fleet::GateSays::well, fleet::GateSays::worse, fleet::GateSays::not_known}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 3);
+  CHECK(all.ends.contains("completed"));
+  CHECK(all.ends.contains("aborted"));
+  CHECK(all.ends.contains("paused"));
+}
+
+TEST_CASE("a batch whose gate never answers goes back, and the rollout pauses") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, bad_soak},
+                                      .batch = 2,
+                                      .max_failed = 2,
+                                      .faults = {.kills = 1},
+                                      .has_gate = true}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("paused"));
+}
+
+TEST_CASE("a batch that was not judged is done again when a person resumes the rollout") {
+  const Walk all =
+      walk(RolloutWorld({.nodes = {good, good},
+                         .batch = GENERATE(1, 2),
+                         .faults = {.kills = 1, .orders = 1},
+                         .orders = {RolloutOrder::pause},
+                         .has_gate = true,
+                         .gate_says = {fleet::GateSays::well, fleet::GateSays::not_known}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+  CHECK(all.ends.contains("paused"));
+  CHECK(all.ends.size() == 2);
+}
+
+TEST_CASE("a person undoes or aborts a rollout whose batch was not judged, at any step") {
+  const RolloutOrder order = GENERATE(RolloutOrder::undo, RolloutOrder::abort);
+  const Walk all =
+      walk(RolloutWorld({.nodes = {good, good},
+                         .batch = 1,
+                         .faults = {.kills = 1, .orders = 2},
+                         .orders = {order, RolloutOrder::pause},
+                         .has_gate = true,
+                         .gate_says = {fleet::GateSays::well, fleet::GateSays::not_known}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains(order == RolloutOrder::undo ? "undone" : "aborted"));
+}
+
+TEST_CASE("canaries: a batch that is confirmed although its gate is not known is found") {
+  const Walk all = walk(RolloutWorld({.nodes = {good},
+                                      .batch = 1,
+                                      .has_gate = true,
+                                      .gate_says = {fleet::GateSays::not_known},
+                                      .seeded = Seeded::confirm_unjudged}));
+  CHECK(all.wrong.find("although its gate has not said well") != all.wrong.npos);
+}
+
 // Rows: Z-11
 TEST_CASE("canaries: an error seeded in what the driver writes is found") {
   WorldSetup setup{.nodes = {good, good},

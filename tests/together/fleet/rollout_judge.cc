@@ -16,7 +16,8 @@ namespace {
 bool is_ended(NodeStage stage) {
   return stage == NodeStage::confirmed || stage == NodeStage::failed ||
          stage == NodeStage::unconfirmed || stage == NodeStage::rolled_back ||
-         stage == NodeStage::left || stage == NodeStage::undone || stage == NodeStage::kept;
+         stage == NodeStage::left || stage == NodeStage::undone || stage == NodeStage::kept ||
+         stage == NodeStage::not_judged;
 }
 
 template <class Record>
@@ -59,6 +60,9 @@ void RolloutWorld::seed(Transaction& transaction) {
     if (!key || key->kind != KeyKind::node_command) continue;
     Command command = read_record<Command>(put.value).value();
     if (setup_.seeded == Seeded::confirm_early && command.action == CommandAction::apply) {
+      command.action = CommandAction::confirm;
+    }
+    if (setup_.seeded == Seeded::confirm_unjudged && command.action == CommandAction::rollback) {
       command.action = CommandAction::confirm;
     }
     if (setup_.seeded == Seeded::undo_elsewhere && command.undo) command.version = "0";
@@ -134,8 +138,20 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
+// A batch is kept only if the gate has said so to this driver, or some of it is kept already; and
+// an answer is for one batch.
+void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
+  if (!setup_.has_gate || command.undo) return;
+  if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;
+  const bool is_begun = rollout().phase == BatchPhase::confirming;
+  if (command.action == CommandAction::confirm && !is_begun && gate_said_ != GateSays::well) {
+    is_wrong(command.id + " was ordered of " + node + " although its gate has not said well");
+  }
+}
+
 void RolloutWorld::judge_order(const std::string& node, const Command& command) {
   if (command.undo) judge_undo(node, command);
+  judge_verdict(node, command);
   const bool begins = !command.undo && (command.action == CommandAction::prepare ||
                                         command.action == CommandAction::apply);
   const Rollout now = rollout();
@@ -162,6 +178,7 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
         record_at<Upgrade>(store_, key_of(KeyKind::node_upgrade, {id, "agent"}));
     const bool unprepared =
         other.stage == NodeStage::waiting ||
+        (other.stage == NodeStage::not_judged && other.again < now.again) ||
         (other.stage == NodeStage::preparing && answer.command != other.command);
     if (command.action == CommandAction::apply && unprepared) {
       is_wrong(command.id + " was ordered before " + id + " was prepared");

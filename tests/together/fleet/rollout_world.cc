@@ -15,6 +15,8 @@ using namespace fleet;
 namespace {
 
 constexpr std::string_view component = "agent";
+// Time for two rounds of questions to a gate.
+constexpr std::int64_t judge_timeout = 15'000;
 
 std::string key_of_node(KeyKind kind, const std::string& node) {
   return key_of(kind, {node, component});
@@ -27,6 +29,12 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   auto record = read_record<Record>(found->value);
   if (!record) return std::nullopt;
   return record.value();
+}
+
+// Returns which time that its batch is done the command belongs to.
+std::string time_of(const Command& command) {
+  const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
+  return std::to_string((number - 1) / static_cast<int>(attempts_max));
 }
 
 }  // namespace
@@ -43,8 +51,10 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
                             .batch = setup.batch,
                             .max_failed = setup.max_failed,
                             .max_failed_unsaid = setup.max_failed_unsaid,
-                            .undo = setup.undo},
+                            .undo = setup.undo,
+                            .judge_timeout_ms = setup.has_gate ? judge_timeout : 0},
                   .state = RolloutState::rolling};
+  if (setup.has_gate) rollout.terms.gates = {"g"};
   std::vector<PlacedNode> placed;
   for (std::size_t i = 0; i < ids_.size(); ++i) {
     placed.push_back({.id = ids_[i]});
@@ -69,6 +79,8 @@ void RolloutWorld::begin_driver() {
   ++drivers_;
   driver_.emplace("c" + std::to_string(drivers_), "r", 100 + drivers_);
   asked_.reset();
+  asked_gates_.reset();
+  gate_said_ = GateSays::unknown;
   tell(BeginDriving{});
 }
 
@@ -78,6 +90,10 @@ void RolloutWorld::tell(const DriverEvent& event) {
     if (std::holds_alternative<EndDriving>(action)) {
       asked_.reset();
       store_.end_lease(100 + drivers_);
+      continue;
+    }
+    if (const auto* gates = std::get_if<AskGates>(&action)) {
+      asked_gates_ = *gates;
       continue;
     }
     if (auto* commit = std::get_if<Commit>(&action)) seed(commit->transaction);
@@ -129,10 +145,11 @@ void RolloutWorld::pass_time() {
   for (int i = 0; i < 100; ++i) {
     const std::optional<Ms> at = driver_->next_deadline();
     if (!at || asked_) return;
+    const auto before = asked_gates_;
     now_ = std::max(now_, *at);
     tell(KeptAlive{});
     if (!asked_ && !driver_->is_over()) tell(TimePassed{});
-    if (asked_ || driver_->is_over()) return;
+    if (asked_ || driver_->is_over() || asked_gates_ != before) return;
   }
   resting_ = true;
 }
@@ -162,6 +179,8 @@ std::vector<RolloutWorld::Step> RolloutWorld::steps() const {
   for (std::size_t i = 0; left_.orders > 0 && i < setup_.orders.size(); ++i) {
     if (may(setup_.orders[i])) some.push_back({Move::person_orders, i});
   }
+  for (std::size_t i = 0; asked_gates_ && !driver_->is_over() && i < setup_.gate_says.size(); ++i)
+    some.push_back({Move::gate_answers, i});
   const bool stopped = store_.find(key_of(KeyKind::stop)) != nullptr;
   if (setup_.person_stops && !stopped && lives && left_.orders > 0) {
     some.push_back({Move::person_stops});
@@ -223,11 +242,19 @@ void RolloutWorld::make(const Step& step) {
     case Move::person_lets_go:
       store_.erase(key_of(KeyKind::stop));
       return tell_changes();
+    case Move::gate_answers:
+      return answer_gates(setup_.gate_says[step.which]);
     case Move::time_passes:
       return pass_time();
   }
   --left_.kills;
   replace_driver();
+}
+
+void RolloutWorld::answer_gates(GateSays says) {
+  const AskGates round = *std::exchange(asked_gates_, std::nullopt);
+  gate_said_ = says;
+  tell(GatesAnswered{round.round, {{"g", says, "1"}}});
 }
 
 void RolloutWorld::write(const std::string& key, const std::string& value) {
@@ -249,6 +276,7 @@ void RolloutWorld::change_rollout(RolloutOrder order) {
   if (now.state == RolloutState::paused && order == RolloutOrder::pause) {
     now.state = RolloutState::rolling;
     now.order = RolloutOrder::none;
+    now.reason.clear();
   } else {
     now.order = order;
   }
@@ -316,7 +344,9 @@ void RolloutWorld::handle(const std::string& node, NodeDouble& self, const Comma
         answer.result = std::string(result_interrupted);
         break;
       }
-      if (++self.executed[command.undo ? "undo" : "apply"] > 1) is_wrong(node + " began twice");
+      if (++self.executed[command.undo ? "undo" : "apply" + time_of(command)] > 1) {
+        is_wrong(node + " began twice");
+      }
       self.on_trial = self.nature != (command.undo ? Nature::bad_undo : Nature::bad_start);
       self.undoes = command.undo;
       self.soaked = false;
@@ -387,6 +417,8 @@ std::string RolloutWorld::words() const {
   text += std::to_string(left_.kills) + " " + std::to_string(left_.unknowns) + " " +
           std::to_string(left_.abandoned) + " " + std::to_string(left_.orders) +
           (resting_ ? " rests" : "") + (asked_ ? " asked " + std::to_string(asked_->index()) : "");
+  if (asked_gates_) text += " asks the gate";
+  text += " said " + std::to_string(static_cast<int>(gate_said_));
   return by_rank(text + "\n" + driver_->words(now_));
 }
 

@@ -51,7 +51,8 @@ enum class Seeded {
   confirm_early,
   not_apart,
   keep_wish,
-  undo_elsewhere
+  undo_elsewhere,
+  confirm_unjudged
 };
 
 struct Faults {
@@ -71,6 +72,8 @@ struct WorldSetup {
   std::vector<std::string> sites = {};  // of the nodes; a batch has at most one node of each site
   bool max_failed_unsaid = false;
   bool undo = false;  // --undo
+  bool has_gate = false;
+  std::vector<fleet::GateSays> gate_says = {};  // the answers that the gate may give
   Seeded seeded = Seeded::none;
 };
 
@@ -92,11 +95,12 @@ class RolloutWorld {
     person_orders,
     person_stops,
     person_lets_go,
+    gate_answers,
     time_passes,
   };
   struct Step {
     Move move = Move::deliver;
-    std::size_t which = 0;  // the index of the node or of the order
+    std::size_t which = 0;  // the index of the node, of the order or of the answer
   };
 
   // Returns the moves that are possible now. If there are none, nothing can ever happen any more.
@@ -132,6 +136,7 @@ class RolloutWorld {
   void deliver();
   void pass_time();
   void replace_driver();
+  void answer_gates(fleet::GateSays says);
   void write(const std::string& key, const std::string& value);
   void change_rollout(fleet::RolloutOrder order);
 
@@ -145,6 +150,7 @@ class RolloutWorld {
 
   void judge(const fleet::Transaction& transaction, fleet::Revision fence);
   void judge_order(const std::string& node, const fleet::Command& command);
+  void judge_verdict(const std::string& node, const fleet::Command& command);
   void judge_undo(const std::string& node, const fleet::Command& command);
   [[nodiscard]] std::string wrong_undo() const;
   void is_wrong(const std::string& what);
@@ -160,7 +166,10 @@ class RolloutWorld {
   std::map<std::string, NodeDouble> nodes_;
   std::vector<std::string> ids_;
   std::optional<fleet::RolloutDriver> driver_;
-  std::optional<fleet::DriverAction> asked_;  // the driver's action that is not answered yet
+  std::optional<fleet::DriverAction> asked_;    // the driver's action that is not answered yet
+  std::optional<fleet::AskGates> asked_gates_;  // the round that is not answered yet
+  // the last answer of the gate that this driver has for the batch under way
+  fleet::GateSays gate_said_ = fleet::GateSays::unknown;
   std::vector<Late> late_;
   fleet::Ms now_ = 0;
   int drivers_ = 0;

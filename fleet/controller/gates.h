@@ -1,0 +1,64 @@
+// Asks the gates of rollouts: Prometheus servers and programs of this machine, as the controller's
+// own options name them. Decides nothing: see fleet/model/gate_answer.h.
+#pragma once
+
+#include <uv.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fleet/agent/hook_run.h"
+#include "fleet/http/outside.h"
+#include "fleet/model/driver_events.h"
+#include "fleet/model/gate_answer.h"
+#include "fleet/store/timers.h"
+
+namespace fleet {
+
+class Gates {
+ public:
+  struct Settings {
+    std::string controller = {};  // its name, for people
+    std::vector<PrometheusGate> prometheus = {};
+    std::string programs = {};  // the directory of programs; empty if there are none
+  };
+  using Then = std::function<void(const GatesAnswered&)>;
+
+  Gates(uv_loop_t& loop, Timers& timers, Settings settings)
+      : loop_(loop), timers_(timers), settings_(std::move(settings)), outside_(loop) {}
+  Gates(const Gates&) = delete;
+  Gates& operator=(const Gates&) = delete;
+  // Breaks off all questions, and kills the programs; their `then` is not called.
+  ~Gates() = default;
+
+  // Asks all of these gates at once. `then` is called once, later, when each has answered or its
+  // time is over.
+  void ask(const AskGates& asked, Then then);
+
+ private:
+  struct Round {
+    GatesAnswered answers = {};
+    std::size_t missing = 0;
+    Then then = {};
+  };
+
+  void ask(const std::string& gate, const AskGates& asked, const std::shared_ptr<Round>& round);
+  void run(const std::string& gate, const AskGates& asked, const std::shared_ptr<Round>& round);
+  // Takes the answer, from the loop.
+  void answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round);
+  static void answer(const GateStand& stand, Round& round);
+
+  uv_loop_t& loop_;
+  Timers& timers_;
+  Settings settings_;
+  Outside outside_;
+  std::uint64_t number_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<HookRun>> runs_;
+  std::map<std::uint64_t, std::unique_ptr<Timer>> soon_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,65 @@
+// The meaning of a gate's answer. A gate is asked before a batch is confirmed, and says whether the
+// new version does well by a measure that the fleet itself does not have. Pure: the controller asks
+// (fleet/controller/gates.h), and rollout_gates.h says when.
+//
+//     well       the measure was on the good side of its limit for as long as the entry says, or
+//                the program ended with status 0
+//     worse      it was on the bad side for that long, or the program ended with status 1
+//     not known  everything else: no data, gaps, a value that changes sides, a time-out, a wrong
+//                answer, a controller without that entry. It never counts as well.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "fleet/model/rollout_records.h"
+
+namespace fleet {
+
+// An entry of --gate-prometheus.
+struct PrometheusGate {
+  std::string name = {};
+  std::string url = {};    // of the server, without a path of its interface
+  std::string query = {};  // in PromQL; its answer is an instant vector
+  bool is_below = true;    // the good side is below the limit
+  double limit = 0;
+  std::string limit_text = {};  // the limit as the person wrote it
+  std::int64_t for_s = 0;
+
+  bool operator==(const PrometheusGate&) const = default;
+};
+
+// The longest time that an entry may look back.
+inline constexpr std::int64_t gate_for_s_max = 86'400;
+inline constexpr std::size_t gate_query_bytes_max = 4'096;
+
+// Parses NAME=URL,QUERY,below=N,for=D or NAME=URL,QUERY,above=N,for=D. A query may have commas and
+// equals signs, a URL has no comma.
+[[nodiscard]] agent_protocol::Result<PrometheusGate> parse_prometheus_gate(std::string_view text);
+
+// Returns the query for the server: the values of the entry's own query over the time that the
+// entry looks back, some ten of them, by the clock of the server.
+[[nodiscard]] std::string query_of(const PrometheusGate& gate);
+
+// The answer of an HTTP server.
+struct GateReply {
+  long status = 0;  // 0 if there was no answer
+  std::string body = {};
+  std::string error = {};  // why there was none, in words
+};
+
+[[nodiscard]] GateStand prometheus_says(const PrometheusGate& gate, const GateReply& reply);
+
+// Returns the answer of a gate's program from its exit status and the last line of its output.
+[[nodiscard]] GateStand program_says(const std::string& name, int status,
+                                     const std::string& output);
+
+// Returns `worse: 0.3, not below 0.01 for 300 s`.
+[[nodiscard]] std::string words_of(const GateStand& stand);
+
+[[nodiscard]] GateStand gate_not_known(const std::string& name, const std::string& why);
+
+}  // namespace fleet
