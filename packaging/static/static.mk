@@ -124,8 +124,8 @@ $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) \
 	  $(static)/linked/upgrader.ltrans0.ltrans.o
 	packaging/static/without_sections $@
 
-$(sort $(static_objects) $(static_watchdog_objects) $(static_hello_objects)): $(static)/objects/%.o: %.cc \
-    $(static)/musl.specs $(static)/include
+$(sort $(static_objects) $(static_watchdog_objects) $(static_hello_objects)): \
+    $(static)/objects/%.o: %.cc $(static)/musl.specs $(static)/include
 	@mkdir -p $(@D)
 	$(static_triplet)-g++ $(static_flags) $(static_cxx_flags) \
 	  $(if $(filter $(static_with_types),$<),,-fno-rtti) -MMD -MP -c -o $@ $<
@@ -210,7 +210,8 @@ $(static)/tests/maps: tests/delivery/static/maps.c $(static_libc)
 	$(static_compile_c) $(static_link_flags) -o $@ $<
 
 # usage: $(play_static_hello) UPGRADER HELLO-AGENT
-play_static_hello = play() { tests/together/languages/play_counter.py "$$1" hello-agent "$$2"; }; play
+play_static_hello = \
+  play() { tests/together/languages/play_counter.py "$$1" hello-agent "$$2"; }; play
 
 check-static:
 	@tests/need-packages $(static_packages) python3 \
@@ -230,8 +231,8 @@ else
 # the shell's place.
 # Each program that the play of hello-agent starts is a script, too, which starts the emulator.
 in_emulator = { echo '\#!/bin/sh'; \
-  echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; } >$(2) && \
-  chmod +x $(2)
+  echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; \
+  } >$(2) && chmod +x $(2)
 check-static-here: $(upgrader_static) $(hello_static)
 	@mkdir -p $(static)/emulated/bin
 	@ln -sf $(abspath $(upgrader_static)) $(static)/emulated/bin/sh
