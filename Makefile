@@ -372,7 +372,8 @@ check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
 delivery_tests = $(addprefix tests/delivery/,install/run.sh install/procd.sh completion/run \
   completion/companions abi/run.sh packages/archive.sh packages/recipes places/run.sh)
 every_test = $(slow_tests) $(addprefix tests/judging/tidy/,run.sh canaries) \
-  tests/together/languages/run $(delivery_tests) $(floating_point) tests/judging/rows/run $(filter-out $(slow_tests), \
+  tests/together/languages/run $(delivery_tests) $(floating_point) tests/judging/rows/run \
+  $(filter-out $(slow_tests), \
   $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
 # With PROCESSOR_TIMES=FILE, writes how many seconds of processor time each test has taken.
 check-here: check-built

@@ -39,7 +39,7 @@ void add_node(std::vector<Written>& all, const std::string& id) {
         Desired{"2.0.0", "digest", "why", false, false, false, false, "t"});
     add(all, at + "command/" + component,
         Command{"evil.prepare.1", CommandAction::prepare, "2.0.0", "digest", "", 60'000, 1'000,
-                300'000, 1, 0, "reason", false, "evil"});
+                300'000, 1, 0, "reason", false, false, "evil"});
     add(all, at + "answer/" + component, Answer{"evil.prepare.1", "done", "i-1"});
     add(all, at + "claim/" + component, Claim{"rollout/evil"});
   }
