@@ -279,7 +279,7 @@ TEST_CASE("an older record has one size, the order of names, no spread and its o
   CHECK(spread_ms(read, 1'000) == 0);
   CHECK(failures_allowed(read, 1'000) == 1);
   RolloutTerms settled = read;
-  settle(settled, 1'000, "x");
+  settle(settled, 100, "x");  // with more nodes, time for the judge is added
   CHECK(settled == read);
 }
 
