@@ -40,8 +40,8 @@ ERRORS = {
 }
 
 
-# A write of one to an eventfd says EAGAIN only if the eventfd already wakes its reader, which a fault
-# that is injected cannot do: libuv counts on that.
+# A write of one to an eventfd says EAGAIN only if the eventfd already wakes its reader. libuv
+# counts on that, and a fault that is injected does not wake the reader.
 FULL_EVENT = re.compile(r'write\(\d+, "\\1(\\0){7}", 8\) += -1 EAGAIN .*\(INJECTED\)')
 
 # libuv writes one byte into a pipe to unlock its list of signals. The pipe always has room, and
