@@ -103,27 +103,27 @@ class World:
                                     self.settings(root, "etcd"), self.path(name + ".log")))
         return self.running[-1]
 
-    def start_controller(self, name):
-        root = self.unpack(name)
-        options = self.settings(root, "fleet-controller")["FLEET_CONTROLLER_OPTIONS"].strip('"')
-        own = root + "/etc/fleet/"
+    def start_program(self, program, machine, log, options):
+        """Starts a program of the cell with the settings of the machine's archive. `options` is
+        given the directory of the machine's files."""
+        root = self.unpack(machine)
+        own = self.settings(root, program)[program.upper().replace("-", "_") + "_OPTIONS"]
         self.running.append(Process(
-            [os.path.join(BUILD, "fleet-controller"), "--ca=" + own + "ca.pem",
-             "--cert=" + own + "controller.pem", "--key=" + own + "controller.key",
-             *options.split()], {}, self.path(name + "-controller.log")))
-
+            [os.path.join(BUILD, program), *options(root + "/etc/fleet/"),
+             *own.strip('"').split()], {}, self.path(log)))
         return self.running[-1]
+
+    def start_controller(self, name):
+        return self.start_program(
+            "fleet-controller", name, name + "-controller.log", lambda own:
+            ["--ca=" + own + "ca.pem", "--cert=" + own + "controller.pem",
+             "--key=" + own + "controller.key"])
 
     def start_signer(self, name="s1"):
-        root = self.unpack(name)
-        options = self.settings(root, "fleet-signer")["FLEET_SIGNER_OPTIONS"].strip('"')
-        own = root + "/etc/fleet/"
-        self.running.append(Process(
-            [os.path.join(BUILD, "fleet-signer"), "--ca=" + own + "ca.pem",
-             "--cert=" + own + "root.pem", "--key=" + own + "root.key",
-             "--signer=" + own + "ca.pem", "--signer-key=" + own + "ca.key", *options.split()],
-            {}, self.path("signer.log")))
-        return self.running[-1]
+        return self.start_program(
+            "fleet-signer", name, "signer.log", lambda own:
+            ["--ca=" + own + "ca.pem", "--cert=" + own + "root.pem", "--key=" + own + "root.key",
+             "--signer=" + own + "ca.pem", "--signer-key=" + own + "ca.key"])
 
     def endpoints(self):
         return ["--endpoint=https://%s:2379" % address for address in self.addresses.values()]
