@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
 
 namespace fleet {
 namespace {
@@ -25,14 +26,11 @@ constexpr long status_unknown = 401;
 constexpr long status_refused_first = 400;
 constexpr long status_trouble_first = 500;
 
-// Returns the reason in a controller's refusal.
+// Returns the reason in a controller's refusal, or the status of a refusal without one.
 std::string reason_in(const JoinReply& reply) {
-  constexpr std::string_view member = "\"reason\":\"";
-  const std::size_t at = reply.body.find(member);
-  const std::string status = "status " + std::to_string(reply.status);
-  if (at == std::string::npos) return status;
-  const std::size_t begin = at + member.size();
-  return reply.body.substr(begin, reply.body.rfind('"') - begin);
+  const auto tree = parse_foreign_tree(reply.body);
+  const std::string reason = tree ? tree.value().text_of("reason") : "";
+  return reason.empty() ? "status " + std::to_string(reply.status) : reason;
 }
 
 }  // namespace

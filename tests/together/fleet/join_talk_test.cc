@@ -64,6 +64,15 @@ TEST_CASE("a refusal ends the talk with its reason, and a busy controller does n
   CHECK(end.words == "refused: the token");
 }
 
+TEST_CASE("the reason of a refusal is read as JSON, and a body that is no JSON is not shown") {
+  JoinTalk talk(1, Time{500}, Time{0});
+  const auto words = [&talk](const std::string& body) {
+    return end_of(talk.take({.status = 403, .body = body}, Time{1})).words;
+  };
+  CHECK(words(R"({"status":403,"reason":"for \"n*\"","more":"x"})") == R"(refused: for "n*")");
+  CHECK(words("<html>\"reason\":\"none\"") == "refused: status 403");
+}
+
 TEST_CASE("a token that is not known yet is shown four times before it counts as refused") {
   JoinTalk talk(1, Time{9'000}, Time{0});
   const JoinReply unknown{.status = 401, .body = R"({"status":401,"reason":"not known"})"};
