@@ -9,15 +9,6 @@
 namespace fleet {
 namespace {
 
-template <class Record>
-std::optional<Record> record_there(const JoinMoment& moment, const std::string& key) {
-  const KeyValue* found = record_at(moment.records, key);
-  const auto read =
-      found == nullptr ? Result<Record>(Refusal{"absent"}) : read_record<Record>(found->value);
-  if (!read) return std::nullopt;
-  return read.value();
-}
-
 Response join_refused(std::string_view why) {
   return problem(403, why);
 }
@@ -25,10 +16,10 @@ Response join_refused(std::string_view why) {
 // Returns the certificate of a machine that is in the cell already, if the store has it.
 std::optional<std::string> certificate_there(const JoinAsked& asked, const JoinMoment& moment) {
   const auto identity =
-      record_there<Identity>(moment, key_of(KeyKind::identity, {node_kind, asked.node}));
+      record_there<Identity>(moment.records, key_of(KeyKind::identity, {node_kind, asked.node}));
   if (!identity || !has_key(*identity, asked.fingerprint, moment.now)) return std::nullopt;
-  const auto there =
-      record_there<NodeCertificate>(moment, key_of(KeyKind::node_certificate, {asked.node}));
+  const auto there = record_there<NodeCertificate>(moment.records,
+                                                   key_of(KeyKind::node_certificate, {asked.node}));
   if (!there || there->pem.empty()) return std::nullopt;
   const auto issued = moment.read_certificate(there->pem);
   if (!issued || issued->key != asked.fingerprint || issued->expires <= moment.now)
@@ -53,7 +44,8 @@ std::optional<Response> join_done(const JoinAsked& asked, const JoinMoment& mome
 
 // Returns the request of this machine that stands in the store, if it asks the same.
 std::optional<JoinRequest> same_request(const JoinAsked& asked, const JoinMoment& moment) {
-  auto there = record_there<JoinRequest>(moment, key_of(KeyKind::join, {asked.fingerprint}));
+  auto there =
+      record_there<JoinRequest>(moment.records, key_of(KeyKind::join, {asked.fingerprint}));
   if (!there || there->node != asked.node || there->token != asked.hash) return std::nullopt;
   return there;
 }
@@ -91,7 +83,7 @@ JoinStep begin_join(const JoinAsked& asked, const JoinMoment& moment) {
     return JoinHold{};
   }
   const auto identity =
-      record_there<Identity>(moment, key_of(KeyKind::identity, {node_kind, asked.node}));
+      record_there<Identity>(moment.records, key_of(KeyKind::identity, {node_kind, asked.node}));
   const bool is_in = identity && has_key(*identity, asked.fingerprint, moment.now);
   const Token token = read_record<Token>(found->value).value();
   const std::string why = is_in ? "" : why_token_unfit(token, asked.node, moment.now);

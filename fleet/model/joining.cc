@@ -12,16 +12,10 @@
 namespace fleet {
 namespace {
 
-// A record as it was read, and its revision; no value if it is absent or damaged.
-template <class Record>
-std::optional<Record> record_of(const RecordsByKey& records, const std::string& key,
-                                Revision& revision) {
+// Returns the revision of the record at the key, or 0 if it is absent.
+Revision revision_of(const RecordsByKey& records, const std::string& key) {
   const KeyValue* found = record_at(records, key);
-  if (found == nullptr) return std::nullopt;
-  revision = found->modified;
-  const auto read = read_record<Record>(found->value);
-  if (!read) return std::nullopt;
-  return read.value();
+  return found == nullptr ? 0 : found->modified;
 }
 
 // Calls `look` with each key of the kind, until it returns true.
@@ -139,17 +133,19 @@ bool has_key(const Identity& identity, std::string_view fingerprint, UnixSeconds
 
 std::optional<JoinCase> join_case(const RecordsByKey& records, const std::string& fingerprint) {
   JoinCase one{.fingerprint = fingerprint};
-  auto request =
-      record_of<JoinRequest>(records, key_of(KeyKind::join, {fingerprint}), one.request_revision);
+  auto request = record_there<JoinRequest>(records, request_key(one));
   if (!request || !is_id(request->node)) return std::nullopt;
   one.request = *std::move(request);
-  if (const KeyValue* token = token_with(records, one.request.token); token != nullptr)
-    one.token = record_of<Token>(records, token->key, one.token_revision);
-  one.identity = record_of<Identity>(records, owner_key(one), one.identity_revision);
+  one.request_revision = revision_of(records, request_key(one));
+  if (const KeyValue* token = token_with(records, one.request.token); token != nullptr) {
+    one.token = record_there<Token>(records, token->key);
+    one.token_revision = token->modified;
+  }
+  one.identity = record_there<Identity>(records, owner_key(one));
+  one.identity_revision = revision_of(records, owner_key(one));
   one.is_identity_damaged = one.identity_revision != 0 && !one.identity;
-  Revision ignored = 0;
-  one.approval = record_of<Approval>(records, key_of(KeyKind::approval, {fingerprint}), ignored);
-  const auto settings = record_of<Settings>(records, key_of(KeyKind::settings), ignored);
+  one.approval = record_there<Approval>(records, key_of(KeyKind::approval, {fingerprint}));
+  const auto settings = record_there<Settings>(records, key_of(KeyKind::settings));
   one.all_wait = settings && cell_settings(*settings).joins_wait;
   return one;
 }
@@ -162,7 +158,9 @@ JoinDecision decide_join(const JoinCase& one, UnixSeconds now) {
     return JoinRefused{std::move(why)};
   if (one.is_identity_damaged) return JoinWaits{};
   if (one.approval && one.approval->node == one.request.node) return JoinSigned{.costs_use = true};
-  if (one.identity || one.all_wait) return JoinWaits{};
+  if (one.identity || one.all_wait) {
+    return JoinWaits{.shuts_out = one.identity && !one.identity->revoked.empty()};
+  }
   return JoinSigned{.costs_use = true};
 }
 

@@ -85,7 +85,10 @@ struct JoinCase {
 [[nodiscard]] std::optional<JoinCase> join_case(
     const std::map<std::string, KeyValue, std::less<>>& records, const std::string& fingerprint);
 
-struct JoinWaits {};
+struct JoinWaits {
+  // The name was revoked, perhaps just after its user was made in the store: the user is removed.
+  bool shuts_out = false;
+};
 struct JoinRefused {
   std::string why = {};
 };

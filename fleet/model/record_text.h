@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "fleet/model/node_records.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/rollout_records.h"
+#include "fleet/model/transaction.h"
 
 namespace fleet {
 
@@ -33,6 +35,16 @@ inline constexpr std::size_t record_nesting_max = 16;
 // Reads a record of any kind in this directory.
 template <class Record>
 [[nodiscard]] Result<Record> read_record(std::string_view text);
+
+// Returns the record at the key among all records, or no value if it is absent or damaged.
+template <class Record>
+[[nodiscard]] std::optional<Record> record_there(
+    const std::map<std::string, KeyValue, std::less<>>& records, std::string_view key) {
+  const KeyValue* found = record_at(records, key);
+  if (found == nullptr) return std::nullopt;
+  const auto read = read_record<Record>(found->value);
+  return read ? std::optional<Record>(read.value()) : std::nullopt;
+}
 
 // Returns one line without a newline. Texts and lists are cut as a reader would cut them
 // (record_brief.h). The line may still be too long for the store: see why_not_taken().

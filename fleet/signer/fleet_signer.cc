@@ -85,8 +85,8 @@ void FleetSigner::join(const JoinCase& one) {
   const UnixSeconds now = std::time(nullptr);
   const std::string who = one.request.node + " (" + one.fingerprint + ")";
   const JoinDecision decision = decide_join(one, now);
-  if (std::holds_alternative<JoinWaits>(decision)) {
-    if (one.identity && !one.identity->revoked.empty()) shut_out(one);
+  if (const auto* waits = std::get_if<JoinWaits>(&decision)) {
+    if (waits->shuts_out) shut_out(one);
     return write(answer_join(one, decision), who + ": waits for approval");
   }
   if (const auto* refused = std::get_if<JoinRefused>(&decision))
@@ -124,7 +124,7 @@ void FleetSigner::publish(const JoinCase& one, const std::string& pem, Revision 
         one.request.node + " (" + one.fingerprint + "): has joined");
 }
 
-// Removes the user of a name that was revoked: it may have been revoked just before admit().
+// Removes the store's user of the name that is asked for.
 void FleetSigner::shut_out(const JoinCase& one) {
   admin_.revoke(certificate_name(node_kind, one.request.node),
                 [](const std::optional<Trouble>& trouble) {

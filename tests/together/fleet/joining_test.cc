@@ -117,12 +117,14 @@ TEST_CASE("a certificate that has ended or was revoked does not let its key in a
   SECTION("its owner revoked") {
     cell.identity = revoked(*cell.identity, "today");
     CHECK(cell.words() == "waits");
+    CHECK(std::get<JoinWaits>(cell.decide()).shuts_out);
   }
 }
 
 TEST_CASE("a name that exists with another key waits, and an approval of this key lets it in") {
   Cell cell{.identity = identity_with(key_b)};
   CHECK(cell.words() == "waits");
+  CHECK_FALSE(std::get<JoinWaits>(cell.decide()).shuts_out);
   cell.approval = Approval{.node = "n2"};
   CHECK(cell.words() == "waits");
   cell.approval = Approval{.node = "n1"};
