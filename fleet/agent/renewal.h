@@ -16,7 +16,7 @@ class Renewal {
  public:
   Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock);
 
-  // Looks for work in the mirror, which has changed. Called only while the node is active.
+  // Looks whether a change of the mirror brings work. Called only while the node is active.
   void look();
 
  private:

@@ -1,5 +1,6 @@
-// Digests of public keys, and random secrets: the names by which machines that join a cell know its
-// authority, and by which people know such a machine. Texts are in PEM; see certificate.h.
+// Digests of public keys, and random secrets. A machine that joins a cell knows the cell's authority
+// by the digest of its public key, and people know the machine by the fingerprint of its own key.
+// Certificates and keys are texts in PEM; see certificate.h.
 #pragma once
 
 #include <cstddef>

@@ -32,9 +32,9 @@ bool is_ours(const FleetEvent& event) {
 }
 
 // Returns whether two events of one subject tell the same. A wish that is written anew has another
-// trace, so it is news. For an upgrade the trace does not matter, since the command that confirms
-// it may have another one than the command that began it. If an upgrade begins anew, there is
-// another event in between.
+// trace, so it is news. The traces of an upgrade's events are not compared: one command begins the
+// upgrade and another may confirm it, and each has a trace of its own. If the upgrade begins anew,
+// there is another event in between.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   const bool same_trace = one.trace == other.trace || one.kind.starts_with("upgrade-");
   return one.kind == other.kind && one.text == other.text && same_trace;

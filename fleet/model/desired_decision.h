@@ -62,7 +62,7 @@ struct DesiredMarks {
 };
 
 struct DesiredDecision {
-  // The next transaction; no value if nothing is to be done now.
+  // The transaction to make now, or no value if nothing is to be done now.
   std::optional<Transaction> transaction = {};
   std::optional<Ms> until = {};  // the time at which the decision changes by itself
   std::string news = {};         // a line for people

@@ -35,10 +35,11 @@ inline constexpr std::size_t hash_digits = 64;
 // The limit for the text of a token or of a machine's question, which a few addresses and one
 // request fit into.
 inline constexpr std::size_t join_bytes_max = 8'192;
-// The most requests that may stand in the store: more are not written.
+// The most requests that may stand in the store. No more are written.
 inline constexpr std::size_t join_requests_max = 1'000;
-// The time that a request waits for a person, and that an answer or a token that is over is kept.
+// The time that a request waits for a person, and that a token is kept after it has expired.
 inline constexpr UnixSeconds join_kept_s = 7 * 86'400;
+// The time that a refused request is kept, so that the machine can read the reason.
 inline constexpr UnixSeconds refusal_kept_s = 3'600;
 
 // Returns whether the text has exactly so many hexadecimal digits, in small letters.
@@ -57,12 +58,13 @@ inline constexpr UnixSeconds refusal_kept_s = 3'600;
 // Returns the ID of the token whose secret has this hash.
 [[nodiscard]] std::string token_id(std::string_view hash);
 // Returns the record of the token whose secret has this hash, or null if there is none. Takes as
-// long wherever two hashes differ.
+// long for every hash that is not the token's, so that nobody can guess a hash by measuring times.
 [[nodiscard]] const KeyValue* token_with(
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view hash);
 
-// Returns why the token does not let this name in, or an empty text if it does. The time counts at
-// which the machine has asked first.
+// Returns why the token does not let this name in, or an empty text if it does. `asked` is the time
+// of the machine's first question, so that a token that expires while the machine waits is still
+// good for it.
 [[nodiscard]] std::string why_token_unfit(const Token& token, std::string_view node,
                                           UnixSeconds asked);
 
