@@ -1,6 +1,6 @@
-// Digests of public keys, and random secrets. A machine that joins a cell knows the cell's authority
-// by the digest of its public key, and people know the machine by the fingerprint of its own key.
-// Certificates and keys are texts in PEM; see certificate.h.
+// Digests of public keys, and random secrets. A machine that joins a cell knows the authority of
+// the cell by the digest of its public key, and people know the machine by the fingerprint of its
+// own key. Certificates and keys are texts in PEM; see certificate.h.
 #pragma once
 
 #include <cstddef>

@@ -57,8 +57,8 @@ inline constexpr UnixSeconds refusal_kept_s = 3'600;
 
 // Returns the ID of the token whose secret has this hash.
 [[nodiscard]] std::string token_id(std::string_view hash);
-// Returns the record of the token whose secret has this hash, or null if there is none. Takes as
-// long for every hash that is not the token's, so that nobody can guess a hash by measuring times.
+// Returns the record of the token whose secret has this hash, or null if there is none. The token
+// is found by its ID, and the comparison of the hashes takes as long wherever they differ.
 [[nodiscard]] const KeyValue* token_with(
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view hash);
 
