@@ -1,5 +1,5 @@
-// Decides which rollouts, plans and desired versions a controller tries to drive: all that have no
-// driver. Pure.
+// Decides which rollouts, plans and desired versions a controller tries to drive: all those that
+// have no driver. Pure.
 #pragma once
 
 #include <map>
@@ -13,31 +13,32 @@
 
 namespace fleet {
 
-// A rollout, a plan, or the cell's desired versions, which a driver can drive.
+// One piece of work for a driver: a rollout, a plan, or all desired versions of the cell together.
 struct Drivable {
   enum class Kind { rollout, plan, desired };
 
   Kind kind = Kind::rollout;
-  std::string id = {};                       // its name in its driver's key
-  std::vector<std::string> components = {};  // for `desired`, the components
+  std::string id = {};                       // the last part of the key of its driver: `driver/ID`
+  std::vector<std::string> components = {};  // only if `kind` is `desired`: the components
 
   bool operator==(const Drivable&) const = default;
 };
 
-// All rollouts, plans and desired versions that need a driver, kept up to date record by record.
-// Rollouts and plans that have ended stay in the store, and must not be read again at each change
-// of another one.
+// The list of all rollouts, plans and desired versions that need a driver. Each change of a record
+// updates the list, so that rollouts and plans that have ended, which stay in the store, are not
+// read again and again.
 class Drivables {
  public:
-  // Takes in a record below `rollout/`, `plan/` or `desired/`. Ignores all others, and a rollout or
-  // a plan that cannot be read.
+  // Updates the list with one record. Ignores records that are not below `rollout/`, `plan/` or
+  // `desired/`, and drops a rollout or plan that cannot be read.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
   [[nodiscard]] std::vector<Drivable> list() const;
 
  private:
-  // The names of the rollouts and plans that need a driver, and of the wished components.
+  // The names of the rollouts and plans that need a driver, and of the components with a desired
+  // version.
   std::set<std::string> rollouts_;
   std::set<std::string> plans_;
   std::set<std::string> components_;
@@ -47,22 +48,22 @@ class Campaign {
  public:
   using Records = std::map<std::string, KeyValue, std::less<>>;
 
-  // The time between the end of a driver and the next try to drive the same run: the first one and
-  // the longest. A driver that ends soon after it began will most likely do so again.
+  // The shortest and the longest pause between the end of a driver and the next try to drive the
+  // same rollout or plan. A driver that ended soon after it began will most likely end soon again.
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
 
-  // Returns those of `drivable` that do not rest and that no driver has, as the records below
-  // `driver/` say.
+  // Returns those of `drivable` that have no driver, according to the records below `driver/`, and
+  // that are not in a pause after their last driver.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns when the first of these `drivable` that rest may be driven again, or no value if none
-  // of them rests.
+  // Returns the time at which the first pause of one of these `drivable` ends, or no value if none
+  // is in a pause.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 
-  // Notes that a driver of this controller has ended. `drove` says that it had the key, and was not
-  // only one of several controllers that wanted it.
+  // Notes that this controller's driver of `id` has ended. `drove` is true if the driver had the
+  // driver's key, and false if another controller had the key.
   void ended(const std::string& id, bool drove, Ms began, Ms now);
 
  private:

@@ -19,7 +19,7 @@
 namespace fleet {
 namespace {
 
-// The time that the store has to take back the keys of a controller that ends.
+// How long a controller that ends waits for the store to remove its drivers' keys.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 }  // namespace
@@ -77,8 +77,7 @@ void Controller::take_changes(const Changes& changes) {
   look_soon();
 }
 
-// Calls look() from the loop and not at once: the caller may be a Driving object, which look() may
-// destroy.
+// Calls look() later, from the loop: the caller may be a Driving object, which look() may destroy.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -111,8 +110,8 @@ void Controller::forget_ended() {
   });
 }
 
-// Ends the driver of the desired versions if the components have changed: it gets them only at its
-// beginning.
+// Ends the driver of the desired versions if the list of components has changed. The next driver
+// begins with the new list.
 void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   for (const Drivable& one : drivable) {
     const auto at = driven_.find(one.id);
@@ -166,8 +165,8 @@ void Controller::leave_all() {
   look_soon();
 }
 
-// Returns whether the store has taken back the keys of all drivers of this controller. The key of
-// the one that writes the history is left to Front (front.h), which gives it back.
+// Returns whether the store has removed the keys of all drivers of this controller. The key for
+// writing the history does not count: Front (front.h) gives that key back by itself.
 bool Controller::has_left() const {
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),
                       [this](const auto& one) {

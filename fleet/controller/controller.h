@@ -1,5 +1,5 @@
-// fleet-controller at work: follows the rollouts, plans and desired versions and their drivers, and
-// begins a driver for each that has none. If several controllers want to drive the same one, the
+// The main work of fleet-controller: follows the rollouts, plans and desired versions, and begins a
+// driver for each that has none. If several controllers want to drive the same rollout or plan, the
 // store decides which of them does.
 #pragma once
 
@@ -29,8 +29,8 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Runs until it has been told to stop and has left its rollouts and plans to other controllers.
-  // Returns the exit status.
+  // Runs until a signal ends this controller and other controllers can take over its rollouts and
+  // plans. Returns the exit status.
   int run();
 
  private:

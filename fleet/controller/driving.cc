@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-// Returns the longest common beginning of these keys. With it, one reading is at one revision, and
-// one watch tells all changes in their order.
+// Returns the longest common beginning of these keys. All keys with this beginning can be read at
+// one revision, and one watch reports their changes in the right order.
 std::string common_beginning(const std::vector<std::string>& keys) {
   std::string common = keys.front();
   for (const std::string& key : keys) {
@@ -117,7 +117,7 @@ void Driving::take_changes(const Changes& changes) {
     return tell(ReadingEnded{std::move(reading)});
   }
   for (std::size_t i = 0; i < changes.changes.size(); ++i) {
-    if (over_ || reading_) return;  // the reading has these already
+    if (over_ || reading_) return;  // these changes are in the reading already
     const Change& change = changes.changes[i];
     const bool more = i + 1 < changes.changes.size();
     if (change.erased) {
@@ -128,8 +128,9 @@ void Driving::take_changes(const Changes& changes) {
   }
 }
 
-// Handles a trouble of the mirror. During the first reading, the trouble fails the reading. Later
-// the mirror reads everything again by itself, and reports the changes that it missed.
+// Handles a failure of the mirror. If the first reading is not complete, the driver gets
+// ReadingFailed. Later the mirror reads everything again by itself, and reports the changes that it
+// missed.
 void Driving::take_trouble() {
   if (!std::exchange(reading_, false)) return;
   mirror_ = nullptr;

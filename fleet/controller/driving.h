@@ -1,5 +1,5 @@
-// Runs one driver on the store: takes a lease for its key, carries out its actions, and tells it
-// the outcomes. Decides nothing.
+// Connects one driver with the store: takes a lease for the driver's key, carries out the driver's
+// actions, and gives their outcomes to the driver. Decides nothing.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 
 namespace fleet {
 
-// A driver of any kind: of a rollout, a plan, desired versions or a duty.
+// A driver of a rollout, a plan, desired versions, or a duty of the cell such as the history.
 class AnyDriver {
  public:
   AnyDriver() = default;
@@ -57,10 +57,10 @@ class Driving {
     std::function<void(bool loud, const std::string& text)> log;
     // Returns the time of the wall clock, or no value if the driver does not need it.
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
-    // Asks the gates of a rollout, and calls the function with their answers, later.
+    // Asks the gates of a rollout. Calls the function later, with the gates' answers.
     std::function<void(const AskGates&, std::function<void(const GatesAnswered&)>)> ask_gates = {};
-    // Called when the driving ends, from one of its own functions, so the callee must not destroy
-    // it.
+    // Called when the driving ends. The caller is a function of this object, so `ended` must not
+    // destroy the object.
     std::function<void()> ended;
   };
 
@@ -69,11 +69,11 @@ class Driving {
   Driving& operator=(const Driving&) = delete;
   ~Driving() = default;
 
-  // Gives the key back, so that another controller takes it at once.
+  // Gives the driver's key back, so that another controller can take the key at once.
   void leave();
 
   [[nodiscard]] bool is_over() const { return over_; }
-  // Returns whether the driver has had its key.
+  // Returns whether the driver has held its key at any time.
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] Ms began() const { return began_; }
 
@@ -95,13 +95,13 @@ class Driving {
   Ms began_;
   bool over_ = false;
   bool drove_ = false;
-  bool reading_ = false;  // the mirror's first changes are the reading that was asked for
+  bool reading_ = false;  // true until the mirror has read all records once
   std::vector<std::string> wanted_;
-  std::unique_ptr<AnyDriver> driver_;  // null as long as there is no lease
+  std::unique_ptr<AnyDriver> driver_;  // null until the store has granted the lease
   std::unique_ptr<Mirror> mirror_;
   std::unique_ptr<Timer> alarm_;
-  // Callbacks hold a weak pointer to `alive_`, since answers of the store may come after this
-  // object has ended.
+  // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
+  // store may answer later.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   LeaseKeeper keeper_;
 };

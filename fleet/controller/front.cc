@@ -13,11 +13,11 @@
 namespace fleet {
 namespace {
 
-// The time between two looks at the store's members and at this process; metrics are scraped about
-// as often.
+// The time between two questions to the store's members and to this process about their state.
+// Prometheus reads the metrics about as often.
 constexpr std::chrono::milliseconds look_time{10'000};
-// The time limit for a question to each member of the store about itself. It is short, since no
-// other member can answer in its place.
+// The time limit for a question to one member of the store about its own state. It is short, since
+// no other member can answer in its place, and so a repetition is useless.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {
@@ -94,7 +94,8 @@ std::uint16_t Front::port() const {
   return website_ == nullptr ? std::uint16_t{0} : website_->port();
 }
 
-// Blocks all signals in the threads that start here: the driving thread handles them.
+// Starts the thread of the front. Blocks all signals in it, so that only the main thread, which
+// runs the drivers, gets them.
 void Front::start() {
   sigset_t all;
   sigset_t before;

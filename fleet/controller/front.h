@@ -30,8 +30,8 @@ struct FrontSettings {
   std::vector<std::string> endpoints = {};
   Certificates certificates = {};  // for the connection to the store
   std::chrono::seconds lease{15};
-  Signer signer = {};  // the files of the authority
-  int days = 0;        // how long the certificates that it signs are valid
+  Signer signer = {};  // the authority's files, for renewals
+  int days = 0;        // for how many days a renewed certificate is valid
   Snapshots::Settings snapshots = {};
   std::optional<WebsiteSettings> website = {};
 };
@@ -43,7 +43,7 @@ class Front {
   Front& operator=(const Front&) = delete;
   ~Front();
 
-  // Returns why the front cannot begin, or an empty text if it can begin by start().
+  // Returns why start() must not be called, or an empty text if it can be called.
   [[nodiscard]] std::string error() const;
   [[nodiscard]] std::uint16_t port() const;
   void start();
@@ -69,7 +69,7 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // Returns the fence with which this controller writes the history, or 0 if it does not write it.
+  // Returns the fence of the driver that writes the history, or 0 if another controller writes it.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();
@@ -93,7 +93,7 @@ class Front {
   std::unique_ptr<Timer> renewed_;
   std::unique_ptr<Timer> left_;
   Campaign campaign_;
-  // the duties that this controller drives
+  // The duties that this controller drives, by their names.
   std::map<std::string, std::unique_ptr<Driving>> duties_;
   Notices notices_;
   RenewalRequests renewals_;
@@ -103,8 +103,8 @@ class Front {
   std::unique_ptr<Snapshots> snapshots_;
   bool renewing_ = false;
   bool leaving_ = false;
-  // Callbacks hold a weak pointer to `alive_`, since answers of the store may come after this
-  // object has ended.
+  // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
+  // store may answer later.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;

@@ -1,5 +1,5 @@
-// The duties that one controller of the cell has for all: it writes the history, sends notices
-// about it to people, and follows sources of releases.
+// The duties that one controller does for the whole cell: it writes the history, sends notices
+// about events to people, renews certificates, and follows sources of releases.
 #include <algorithm>
 #include <ctime>
 
@@ -14,16 +14,15 @@
 namespace fleet {
 namespace {
 
-// The time until the copy of the records holds a write that was just made.
+// The time after a write until the mirror, the copy of the store's records, has it most likely.
 constexpr std::chrono::milliseconds settle_time{200};
-// The time that this controller waits at its end for the store to take its leases back. If the
-// store does not answer by then, the next controller has to wait until the lease has run out.
+// The time that an ending controller waits for the store to remove its keys. If the store does not
+// answer by then, the next controller has to wait until the lease has run out.
 constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
-// Calls look() from the loop and not at once: the caller may be a Driving object, which look() may
-// destroy.
+// Calls look() later, from the loop: the caller may be a Driving object, which look() may destroy.
 void Front::look_soon() {
   soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -70,7 +69,7 @@ void Front::begin(const std::string& id) {
                         .ended = [this] { look_soon(); }});
 }
 
-// Gives back this controller's keys, so that another controller can take the duties over at once.
+// Gives this controller's keys back, so that another controller can take over the duties at once.
 void Front::leave() {
   leaving_ = true;
   for (const auto& [id, duty] : duties_) {
@@ -112,7 +111,7 @@ void Front::tell_people() {
     store_->commit(*transaction, [this, alive](const Outcome&) {
       if (alive.expired()) return;
       notices_.written();
-      // The outcome is read from the copy of the records, which may be a moment behind.
+      // The mirror shows whether the write succeeded, but it may be a moment behind.
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
@@ -126,8 +125,8 @@ void Front::posted(const std::string& error) {
 
 // ---- certificates
 
-// Signs one renewal at a time, so that the loop is never held up for long. A node asks when a third
-// of its certificate's life is left, which is far longer than this queue lasts.
+// Signs one renewal at a time, so that the loop is never held up for long. A queue of requests does
+// no harm, since each node asks when a third of its certificate's life is still left.
 void Front::renew_certificates() {
   if (renewing_ || settings_.signer.key.empty() || fence() == 0) return;
   const auto pending = renewals_.first(mirror_->records());
@@ -148,7 +147,7 @@ void Front::renew_certificates() {
   store_->commit(transaction, [this, alive, news = one.node + words](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log(news);
-    // The outcome is read from the copy of the records, which may be a moment behind.
+    // The mirror shows whether the write succeeded, but it may be a moment behind.
     renewed_ = timers_->after(settle_time, [this] {
       renewing_ = false;
       look_soon();
@@ -200,7 +199,7 @@ void Front::perform(const ReleaseWatcher::Order& step) {
   store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log(news);
-    // The outcome is read from the copy of the records, which may be a moment behind.
+    // The mirror shows whether the write succeeded, but it may be a moment behind.
     settled_ = timers_->after(settle_time, [this] {
       watcher_.written();
       look_soon();

@@ -1,5 +1,5 @@
-// Asks the gates of rollouts: Prometheus servers and programs of this machine, as the controller's
-// own options name them. Decides nothing: see fleet/model/gate_answer.h.
+// Asks the gates of rollouts. A gate is a query to a Prometheus server or a program on this
+// machine; the controller's own options name both. Decides nothing: see fleet/model/gate_answer.h.
 #pragma once
 
 #include <uv.h>
@@ -22,9 +22,9 @@ namespace fleet {
 class Gates {
  public:
   struct Settings {
-    std::string controller = {};  // its name, for people
+    std::string controller = {};  // the controller's name, for messages to people
     std::vector<PrometheusGate> prometheus = {};
-    std::string programs = {};  // the directory of programs; empty if there are none
+    std::string programs = {};  // a directory of programs, each of them a gate; may be empty
   };
   using Then = std::function<void(const GatesAnswered&)>;
 
@@ -32,10 +32,10 @@ class Gates {
       : loop_(loop), timers_(timers), settings_(std::move(settings)), outside_(loop) {}
   Gates(const Gates&) = delete;
   Gates& operator=(const Gates&) = delete;
-  // Breaks off all questions, and kills the programs; their `then` is not called.
+  // Breaks off all questions and kills the programs. Does not call their `then`.
   ~Gates() = default;
 
-  // Asks all of these gates at once. `then` is called once, later, when each has answered or its
+  // Asks all of these gates at once. Calls `then` once, later, when each gate has answered or its
   // time is over.
   void ask(const AskGates& asked, Then then);
 
@@ -48,7 +48,7 @@ class Gates {
 
   void ask(const std::string& gate, const AskGates& asked, const std::shared_ptr<Round>& round);
   void run(const std::string& gate, const AskGates& asked, const std::shared_ptr<Round>& round);
-  // Takes the answer, from the loop.
+  // Calls answer() later, from the loop.
   void answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round);
   static void answer(const GateStand& stand, Round& round);
 

@@ -1,4 +1,4 @@
-// Writes a line of the controller to its log.
+// Writes a line to the log of fleet-controller.
 #pragma once
 
 #include <string>

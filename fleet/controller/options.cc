@@ -58,8 +58,8 @@ void add_gates(CLI::App& app, ControllerOptions& options) {
       ->type_name("DIR");
 }
 
-// Refuses wrong options for HTTP. Everybody who can reach the port may look, so without
-// certificates only programs on this machine may reach it.
+// Refuses wrong options for HTTP. Everybody who can reach the port can read the cell's state, so
+// without certificates the address must be one that only programs on this machine reach.
 void judge_http(const ControllerOptions& options) {
   const bool has_all = !options.http_certificate.empty() && !options.http_key.empty() &&
                        !options.http_authority.empty();

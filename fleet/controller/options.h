@@ -11,18 +11,18 @@
 namespace fleet {
 
 struct ControllerOptions {
-  std::string name;  // the controller's name in its drivers' records
+  std::string name;  // the controller's name in the records of its drivers
   StoreOptions store;
   int lease_s = 15;
   int observe_s = 30;
-  std::string signer;  // for renewed certificates; if empty, this controller signs none
+  std::string signer;  // the authority's certificate, to renew others; empty: renews none
   std::string signer_key;
   int days = 90;
-  std::string snapshots;  // a directory; if empty, this controller takes none
+  std::string snapshots;  // a directory for snapshots; empty: takes none
   int snapshots_kept = 48;
   std::vector<PrometheusGate> prometheus_gates;
-  std::string gates;  // the directory of programs; if empty, this controller has none
-  std::string http;   // an address; if empty, this controller serves nothing
+  std::string gates;  // a directory of programs, each of them a gate; empty: has none
+  std::string http;   // HOST:PORT of the web server; empty: runs none
   std::string http_certificate;
   std::string http_key;
   std::string http_authority;

@@ -26,7 +26,7 @@ class ReleaseSource {
  private:
   struct Fetch {
     std::string component;
-    std::vector<std::string> urls;  // the URLs that have still to be asked
+    std::vector<std::string> urls;  // the URLs of manifests that have still to be fetched
     std::string version;
     ReleaseDraft draft;
     Then then;

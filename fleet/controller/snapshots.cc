@@ -56,8 +56,8 @@ void Snapshots::begin() {
                  .ended = [this](const std::optional<Trouble>& trouble) { end(trouble); }});
 }
 
-// Writes a part of the snapshot. A full disk is noticed here, and reported when the snapshot has
-// ended.
+// Writes a part of the snapshot to the file. If the disk is full, notes the error, which end()
+// reports.
 void Snapshots::take(const std::string& bytes) {
   if (!error_.empty()) return;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -76,7 +76,7 @@ void Snapshots::take(const std::string& bytes) {
 }
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
-  const auto ended = std::move(under_way_);  // the caller still uses it
+  const auto ended = std::move(under_way_);  // its caller uses the object until this returns
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();
   file_ = upgrader::OwnedFd();
@@ -89,14 +89,14 @@ void Snapshots::end(const std::optional<Trouble>& trouble) {
   try_later(why);
 }
 
-// Tries again later, when the snapshot has failed and nothing is asked of the store.
+// Logs why there is no snapshot, and tries again later.
 void Snapshots::try_later(const std::string& why) {
   log("no snapshot is taken: " + why);
   later_ = timers_.after(std::chrono::seconds(snapshot_retry_s), [this] { begin(); });
 }
 
-// Puts the complete file into its place, where it survives a loss of power. Returns why it is not
-// there, or an empty text if it is.
+// Renames the complete file, so that it has its final name even after a loss of power. Returns why
+// that failed, or an empty text.
 std::string Snapshots::put_in_place() {
   unsigned char sum[crypto_hash_sha256_BYTES];
   crypto_hash_sha256_final(&sum_, sum);
@@ -108,7 +108,7 @@ std::string Snapshots::put_in_place() {
   const bool is_there =
       ::fsync(file_.get()) == 0 && std::rename(path(fresh_name).c_str(), place.c_str()) == 0;
   if (!is_there) return place + ": " + std::strerror(errno);
-  // Without this fsync, the file may lose its new name at a loss of power.
+  // Without this fsync, a loss of power may undo the renaming.
   const upgrader::OwnedFd directory(
       ::open(settings_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory || ::fsync(directory.get()) != 0) return place + ": " + std::strerror(errno);

@@ -1,6 +1,6 @@
-// Takes a snapshot of the store every hour, and keeps the last `kept`: files in one directory, each
-// complete, which `etcdctl snapshot restore` accepts. fleet/model/snapshot_files.h decides when to
-// take one and which to keep.
+// Takes a snapshot of the store every hour, and keeps the last `kept` of them. Each is one complete
+// file, which `etcdctl snapshot restore` accepts. fleet/model/snapshot_files.h decides when to take
+// a snapshot and which to keep.
 #pragma once
 
 #include <sodium.h>
@@ -46,8 +46,8 @@ class Snapshots {
   Settings settings_;
   UnixSeconds taken_ = 0;
   upgrader::OwnedFd file_;
-  std::string last_;   // the last bytes, which are not yet in the sum; at the end, the sum itself
-  std::string error_;  // why the file is useless
+  std::string last_;   // the last bytes, which `sum_` leaves out: a checksum at the end
+  std::string error_;  // why this snapshot cannot be used
   crypto_hash_sha256_state sum_{};
   std::unique_ptr<EtcdSnapshot> under_way_;
   std::unique_ptr<Timer> later_;

@@ -56,9 +56,9 @@ class Creation {
   [[nodiscard]] virtual agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const = 0;
 
-  // Returns the part of `wanted` that is in the store already, which is recognised by its trace, or
-  // std::nullopt if there is none. Returns a Refusal with the words of `if_others` if the record is
-  // somebody else's.
+  // Finds out whether an earlier transaction has written `wanted`: the record `found` has the same
+  // trace then. Returns that record, or std::nullopt if nothing is written. If `found` belongs to
+  // another order, returns a Refusal with the text `if_others`.
   template <class Record>
   [[nodiscard]] static agent_protocol::Result<std::optional<Written<Record>>> written_of(
       const Record& wanted, const KeyValue* found, const std::string& if_others) {
