@@ -65,9 +65,9 @@ State usual(State state) {
   return state;
 }
 
-// Returns a watcher's account with 1 in the place of the number of each id: behind "u", where a
-// number is spelled in capital letters, and behind "sigusr2-". The last digit behind "sigusr2-" is
-// not part of the id: the account prints another number there.
+// Returns a watcher's account as text, with 1 in the place of the number in each upgrade's id. An
+// id begins with "u", and capital letters spell its number, or it begins with "sigusr2-". The last
+// digit behind "sigusr2-" is not part of the id: the account prints another number there.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -210,13 +210,14 @@ State normalised(State state) {
   }
   state.upgrade_signals = 0;
   state.control_reloads = 0;
-  state.put_off.clear();  // these only matter when the upgrader is frozen once more
+  state.put_off.clear();  // deadlines put off before: they matter only in another freeze
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Which pipe a held agent has closed makes a difference only to the log, and for an active
-    // agent it makes none. If an `activate` waits for an agent, the agent's input is still open.
+    // It matters only to the log which pipe a held agent has closed, and it does not matter at all
+    // whether an active agent has closed one. If an `activate` waits for an agent, the agent's
+    // input is still open.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;
@@ -224,7 +225,7 @@ State normalised(State state) {
   }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
-  state.last_failure.reset();  // words about the previous upgrade, for people only
+  state.last_failure.reset();  // text about the previous upgrade, for people only
   state.lasted = false;        // whether an agent has lasted, for people only
   return state;
 }
@@ -241,15 +242,15 @@ std::map<Generation, Generation> ranks_of(const State& state) {
 }
 
 State renumbered(State state, const std::map<Generation, Generation>& ranks) {
-  if (state.last_generation == 0) return state;  // no other state is like the one before the start
+  if (state.last_generation == 0) return state;  // before the start there is nothing to renumber
   if (state.incumbent) state.incumbent->generation = ranks.at(state.incumbent->generation);
   if (state.candidate) state.candidate->generation = ranks.at(state.candidate->generation);
   if (state.upgrade && state.upgrade->generation) {
     state.upgrade->generation = ranks.at(*state.upgrade->generation);
   }
   state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
-  // Program 1, "old", belongs to the active agent before an upgrade, and to a fallback. Program 2,
-  // "new", is the candidate's.
+  // Program 1, "old", is that of the agent before an upgrade, and of a fallback. Program 2, "new",
+  // is the candidate's.
   const bool on_trial =
       state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
   if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;

@@ -40,13 +40,13 @@ struct NamedDeadline {
 [[nodiscard]] std::map<Generation, Generation> ranks_of(const State& state);
 [[nodiscard]] State renumbered(State state, const std::map<Generation, Generation>& ranks);
 
-// ---- for programs that do not use the exploration's own words and times
+// ---- for programs that use other texts and times than the exploration
 
-// The policies that are explored: with and without --relink, each with and without limits, and one
-// with the options --mode=sequential and --on-unclean-stop=continue, which apply to requests that
-// do not set these themselves.
+// The policies that are explored: with and without --relink, each with and without time limits, and
+// one with the options --mode=sequential and --on-unclean-stop=continue, which apply to requests
+// that do not set these themselves.
 inline constexpr int policies = 5;
-inline constexpr int plain_policy = 1;  // with limits, and nothing else
+inline constexpr int plain_policy = 1;  // with time limits, and no option
 inline constexpr int relink_policy = 3;
 inline constexpr int sequential_policy = policies - 1;
 // More policies, which not every program explores: with a watchdog; with --gate=confirm and
@@ -64,11 +64,11 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Three kinds of events that multiply the work of a walk, and whether the walk under one policy has
-// them. They have the same effect under every policy, so most runs have each kind under one or two
-// policies. With WHOLE=1 in the environment, which `make explore` sets, every policy has the last
-// two kinds, and the plain policy and those with --previous, whose fallback may be on trial, have
-// the first.
+// Three kinds of events that multiply the states of a walk, and whether the walk under one policy
+// has them. Since they have the same effect under every policy, most runs have each kind under one
+// or two policies only. With WHOLE=1 in the environment, which `make explore` sets, every policy
+// has `control` and `of_one_gone`. Only the plain policy and those with --previous, where a
+// fallback may be on trial, have `readiness` then.
 struct Breadth {
   bool readiness = false;    // agents with the feature `readiness`
   bool control = false;      // an operator's requests
@@ -77,13 +77,14 @@ struct Breadth {
 [[nodiscard]] Breadth breadth_of(const Policy& policy);
 [[nodiscard]] bool wants_the_whole();
 
-// Returns which of the explored policies this is, whatever its times are, or nullopt.
+// Returns which of the explored policies this is, or nullopt if it is none. Its times do not
+// matter.
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 
 // Returns a hash of a state and its watchers' accounts. States that are the same to the exploration
 // have the same hash; others have, almost certainly, different ones.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
-// Returns the hash of any state, whatever words and times it uses.
+// Returns the hash of any state, whatever texts and times it contains.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
 
 // Returns whether this is the id of an upgrade that SIGUSR2 has requested.
@@ -91,8 +92,8 @@ struct Breadth {
   return id.rfind("sigusr2-", 0) == 0;
 }
 
-// A class of events that the exploration does not tell apart: by the agent and the kind of event.
-// Events that the exploration never makes are `other_event`.
+// A class of events that the exploration treats alike: the same kind of event, about the same
+// agent. Events that the exploration never makes have the class `other_event`.
 using EventClass = std::uint16_t;
 inline constexpr EventClass other_event = 65'535;
 [[nodiscard]] EventClass class_of(const State& before, const Event& event, Time now);
@@ -197,7 +198,7 @@ static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
 struct Move {
   std::uint32_t from = 0;
   std::uint32_t to = 0;  // set only if the move is whole
-  bool whole = false;    // no further outcome is due after this move
+  bool whole = false;    // the outcomes of all its orders are in `steps`
   std::uint8_t length = 0;
   EventClass steps[6] = {};
 };

@@ -19,9 +19,9 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a cancel. If its id is the upgrade's, or one that the agent knows, the class
-// follows from the kind of id. Of other ids, only those that the exploration uses have a class of
-// their own.
+// Returns the class of a cancel. If its id is that of the upgrade, or one that the agent has been
+// told, the class is `cancel_signal` or `cancel`, by the kind of id. Any other id has the class
+// `cancel_other`, unless it is one that the exploration uses and no known id is of its kind.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {
@@ -36,7 +36,8 @@ EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) 
   return is_signal_id(cancel.id) ? EventKind::cancel_signal : EventKind::cancel;
 }
 
-// Returns which of the exploration's requests this is, whatever its times are, or nullopt.
+// Returns which of the exploration's requests this is, or nullopt if it is none. Its times do not
+// matter.
 std::optional<EventKind> kind_is(const Upgrade& request) {
   const bool sequential = request.mode == Mode::sequential;
   const bool confirm = request.gate == Gate::confirm;
@@ -103,8 +104,8 @@ bool is_judged_late(State state, Time by, Time now) {
   });
 }
 
-// Returns the class of the first deadline that is due, in the order in which the supervisor judges
-// them.
+// Returns the class of the first deadline that is due, in the order in which the supervisor checks
+// deadlines.
 EventClass class_of_deadline(const State& state, Time by, Time now) {
   if (is_judged_late(state, by, now)) return other_event;
   const auto is_due = [now](const std::optional<Time>& deadline) {

@@ -30,7 +30,7 @@ void tell_canary(const char* what, bool caught) {
   CHECK(caught);
 }
 
-// Explores a supervisor whose steps are `faulty`, and returns the first violation.
+// Explores a supervisor whose steps `faulty` takes, and returns the first violation.
 std::string first_violation(const StepFunction& faulty, int policy = 1) {
   const Exploration walk = explore(explored_policy(policy), faulty, 1);
   return walk.violations.empty() ? "" : walk.violations.front();
@@ -38,8 +38,8 @@ std::string first_violation(const StepFunction& faulty, int policy = 1) {
 
 }  // namespace
 
-// Not run by `make check`, whose only walk is that of second_table_test.cc, beside the second
-// table.
+// Not run by `make check`, which walks only once: in second_table_test.cc, which compares every
+// step with the second table, too.
 TEST_CASE("no order of events breaks an invariant, and every event is met in every phase",
           "[.walk]") {
   check_walks(walk_all(), "V1");
@@ -183,7 +183,7 @@ TEST_CASE("canary: a state that is lost with an activate is found") {
 TEST_CASE("canary: a deadline that is judged too early after a freeze, or never, is found") {
   struct Fault {
     const char* what;
-    bool (*fault)(State&);  // returns false if the step is to stay right
+    bool (*fault)(State&);  // changes the state; returns false if the step needs no fault
   };
   const Fault faults[]{
       {"a deadline that is judged however late it comes",
@@ -279,7 +279,8 @@ TEST_CASE("canary: an agent that is silent on trial and is let be is found") {
 }
 
 TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
-  // A late candidate is not killed, so the supervisor waits for it for ever.
+  // The fault: when a deadline passes, another agent is killed in the place of the late one, so the
+  // supervisor waits for the late one for ever.
   const StepFunction faulty = [](Supervisor& supervisor, const Event& event, Time now) {
     Actions actions = supervisor.step(event, now);
     for (Action& action : actions) {
@@ -299,8 +300,8 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // play() asks the real supervisor, not the faulty one: its actions are the same up to the wrong
-  // `kill`, and differ there.
+  // play() runs the real supervisor, not the faulty one. Its actions are the same up to the wrong
+  // `kill`, and differ from it on.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

@@ -32,7 +32,7 @@ struct Node {
   State state;
   Watcher watcher;
   std::shared_ptr<const Companion> companion;  // or null
-  std::string accounts;                        // theirs, as text
+  std::string accounts;                        // the accounts of watcher and companion, as text
   Move how;                                    // the move that led here from the parent
 };
 
@@ -73,7 +73,7 @@ Duration limit_of(const Policy& policy, const State& state) {
     case Phase::shutting_down:
       return of_stop(policy.defaults.stop_timeout);
     case Phase::abandoning:
-      return killed_log_interval;  // it has been killed, which is logged until it ends
+      return killed_log_interval;  // how often the log says that a killed agent has not ended yet
     case Phase::running:
     case Phase::ended:
       break;
@@ -97,8 +97,8 @@ class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
       : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
-    // A map is followed in places without a control directory, so a walk that draws a map leaves
-    // out the operator's requests.
+    // Programs that follow a map have no control directory, so a walk that draws a map leaves out
+    // the operator's requests.
     const Breadth breadth = breadth_of(policy);
     readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
     control_ = breadth.control && map == nullptr;
@@ -135,8 +135,8 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  // Takes the step in which the deadline passes, and the step in which its owner acts just before
-  // it.
+  // Takes the steps that are possible at this deadline: it passes, noticed or not; or the agent
+  // sends `extend` or `cancel` just before it passes.
   void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
     *named.deadline = Time(0);
     const std::string name = named.name;
@@ -157,8 +157,9 @@ class Walk {
     *named.deadline = later;
   }
 
-  // A deadline that is judged too late must be put off once, by the delay, within limits. This
-  // leads to no new state, since a state here does not hold how far off a deadline is.
+  // Checks that a deadline that is judged more than a second late is put off once, by the delay,
+  // and by at most ten seconds. No new state follows, since a state here does not hold how far off
+  // a deadline is.
   void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
     struct Judged {
       Actions actions;
@@ -210,7 +211,7 @@ class Walk {
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
-    // Most events change nothing, and the next event can then use the same copies.
+    // Most events change nothing; then the next event is tried on the same copies.
     const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
     if (!again) {
       unchanged_.emplace(Copies{at, Supervisor(policy_, state),
@@ -225,8 +226,8 @@ class Walk {
     if (changed || due.what != Due::What::nothing) unchanged_.reset();
   }
 
-  // Takes one event in the state `before`, which is the supervisor's, and then every outcome of the
-  // actions that it leads to. Returns false if neither the supervisor nor a watcher has changed;
+  // Takes one event, and then every outcome of the actions that the event leads to. `before` is the
+  // supervisor's state. Returns false if neither the supervisor nor a watcher has changed;
   // otherwise the caller must not use them again.
   bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
               const Event& event, const Due& due) {
@@ -236,7 +237,7 @@ class Walk {
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    // A step that changes nothing tells init nothing.
+    // If a step changes nothing, nothing changes for init.
     const bool same = due.what != Due::What::heartbeat && supervisor.state() == before;
     const auto vouching = same ? std::vector<std::string>()
                                : broken_vouching(policy_, before, due, event, supervisor);
@@ -266,7 +267,7 @@ class Walk {
     return true;
   }
 
-  // Makes the watchers see an instant at which no deadline has passed.
+  // Tells the watchers that no deadline has passed at this instant.
   static void make_of_an_instant(Watchers& watchers) {
     watchers.watcher.let_time_pass(0);
     if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
@@ -294,7 +295,7 @@ class Walk {
     return !violations.empty();
   }
 
-  // Returns the index of the node.
+  // Returns the index of the node of this state. Adds the node if the state is new.
   std::size_t visit(const State& raw, Watchers watchers, const Move& how) {
     const std::size_t parent = how.from;
     const std::map<Generation, Generation> ranks = ranks_of(raw);
@@ -324,8 +325,8 @@ class Walk {
     return nodes_.size() - 1;
   }
 
-  // True if an event has changed nothing. It compares the states as they are, which is quicker than
-  // to renumber and print them.
+  // Returns true if an event has changed nothing. Compares the states as they are, which is quicker
+  // than to renumber and print them.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
     const Node& before = nodes_[parent];
     return before.state == state && before.watcher == watchers.watcher &&
@@ -374,7 +375,7 @@ class Walk {
   Exploration result_;
 };
 
-// Lets every outcome that is due be a success.
+// Gives the supervisor a success as the outcome of every order that it waits for.
 void settle(Supervisor& supervisor, Time now) {
   while (supervisor.state().pending != Pending::nothing) {
     (void)supervisor.step(every_outcome(supervisor.state()).front().event, now);

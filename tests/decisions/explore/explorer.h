@@ -22,19 +22,19 @@ namespace upgrader::test {
 struct Exploration {
   std::size_t states = 0;
   std::size_t edges = 0;
-  // The phase, and the kind of event as an index into Event.
+  // Each phase with each kind of event, as an index into Event, that the walk has met in it.
   std::set<std::pair<Phase, std::size_t>> cells;
-  // The steps by every event but SIGTERM and SIGQUIT.
+  // The steps from phase to phase by every event but SIGTERM, SIGQUIT and the request `shutdown`.
   std::set<PhaseStep> phase_steps;
-  std::set<PhaseStep> signalled_steps;  // the steps by SIGTERM and SIGQUIT
+  std::set<PhaseStep> signalled_steps;  // the steps by SIGTERM, SIGQUIT and `shutdown`
   std::size_t running_states = 0;
-  // The violations that were found. Behind each stands the shortest story that leads to it, written
-  // as a scenario.
+  // The violations that were found. Behind each, the text has the shortest story that leads to it,
+  // written as a scenario.
   std::vector<std::string> violations;
-  std::vector<std::vector<Move>> ways;  // the moves of these stories
+  std::vector<std::vector<Move>> ways;  // the moves of the story of each violation
 };
 
-// A replacement of Supervisor::step. A canary's has a fault.
+// A function in the place of Supervisor::step. A canary's has a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
 

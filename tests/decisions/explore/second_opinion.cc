@@ -24,7 +24,7 @@ void leave_reasons_out(agent_protocol::UpgraderMessage& message) {
   }
 }
 
-// Returns the actions that an agent or an operator would notice, without the words for people.
+// Returns the actions that an agent or an operator would notice, without the texts for people.
 Actions bare(const Actions& actions) {
   Actions kept;
   for (const Action& action : actions) {

@@ -1,6 +1,6 @@
-// Runs the second table beside the supervisor, as a companion of the walk. Reports where they
-// differ: in the actions, the running deadlines, the phase, and whether an active agent is silent.
-// Only the words for people may differ.
+// Runs the second table beside the supervisor, as a companion of the walk. Reports differences in
+// the actions, the running deadlines, the phase, and whether an active agent is silent. Texts for
+// people are not compared.
 #pragma once
 
 #include <memory>

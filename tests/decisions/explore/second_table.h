@@ -15,7 +15,7 @@
 
 namespace upgrader::test {
 
-// A line of the table, as text. Canaries change some lines.
+// A row of the table, as text. Canaries change some rows.
 struct Row {
   int line = 0;
   std::string situation;
@@ -27,16 +27,16 @@ struct Row {
 
 struct Rows {
   std::vector<Row> rows;
-  // The phase of each course: "hand", "switching".
+  // The table's names for where an upgrade stands, each with its phase: "hand", "switching".
   std::vector<std::pair<std::string, std::string>> phases;
-  // The members of each group: "%works", "works,works!".
+  // The name of each group, with its members: "%works", "works,works!".
   std::vector<std::pair<std::string, std::string>> groups;
 };
 
 // Reads second.table, which lies beside this file.
 [[nodiscard]] Rows read_second_table();
 
-// A situation: the words for the course, for A and for B, as numbers.
+// A situation: where the upgrade stands, and the states of A and B, each as the number of its name.
 using Situation = std::array<std::uint8_t, 3>;
 
 class SecondTable {
@@ -46,11 +46,11 @@ class SecondTable {
 
   struct CompiledRow {
     int line = 0;
-    std::vector<std::pair<Guard, bool>> guards;  // and the answer that each must give
+    std::vector<std::pair<Guard, bool>> guards;  // each with the answer that it must give
     std::vector<Effect> effects;
     std::optional<What> then;
-    std::array<std::optional<std::uint8_t>, 3> next;  // nullopt: the word stays
-    std::array<std::vector<std::uint8_t>, 3> words;   // empty: any word
+    std::array<std::optional<std::uint8_t>, 3> next;  // nullopt: this part of the situation stays
+    std::array<std::vector<std::uint8_t>, 3> words;   // empty: any state of this part fits
     std::vector<bool> whats;
     mutable std::size_t uses = 0;
   };
@@ -62,7 +62,7 @@ class SecondTable {
                                                                 What what) const;
   [[nodiscard]] Situation next_of(const CompiledRow& row, Situation situation) const;
   [[nodiscard]] std::string text_of(const Situation& situation) const;
-  // Returns the phase of the situation's course.
+  // Returns the phase to which this situation belongs.
   [[nodiscard]] const std::string& phase_of(const Situation& situation) const;
   // Returns the line numbers of rows that no step has used.
   [[nodiscard]] std::vector<int> unused() const;
@@ -72,7 +72,7 @@ class SecondTable {
   CompiledRow compiled(const Row& row, const Rows& table);
 
   std::vector<std::string> words_;
-  std::vector<std::string> phases_;  // the phase of each word
+  std::vector<std::string> phases_;  // the phase of each of words_ that has one
   std::vector<CompiledRow> rows_;
   Situation start_{};
   mutable std::unordered_map<std::uint32_t, std::vector<const CompiledRow*>> found_;

@@ -242,8 +242,8 @@ TEST_CASE("the supervisor does what the second table says, at every step") {
                           walked.unused_rows.end(), std::back_inserter(still));
     unused = std::move(still);
   }
-  // Some rows are about agents with the feature `readiness` beside a candidate, which only the
-  // whole exploration has.
+  // Only the whole exploration (WHOLE=1) has agents with the feature `readiness` beside a
+  // candidate, so only that can use every row.
   for (const int line : wants_the_whole() ? unused : std::vector<int>{})
     FAIL_CHECK("second.table:" << line << ": nothing uses this row");
   std::cout << "result: V2 | make explore | " << with_commas(edges) << " edges of "

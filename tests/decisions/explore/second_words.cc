@@ -24,7 +24,7 @@ Request request_of(const Notes& notes, const Upgrade& asked) {
   return request;
 }
 
-// Begins the upgrade that the notes have now.
+// Begins the upgrade that the notes' request describes.
 void begin(Notes& notes, Actions& actions) {
   Request& request = notes.request;
   request.previous = notes.a.program;
@@ -43,7 +43,7 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// Puts the link back if the failed upgrade was to the executable that AGENT names.
+// With --relink: puts AGENT's link back if the failed upgrade was to the executable that it names.
 void put_link_back(const Notes& notes, Actions& actions) {
   if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
 }
@@ -56,8 +56,7 @@ void answer(const ControlRequest& request, bool ok, Actions& actions) {
   actions.push_back(Answer{request.name, request.deed, ok ? "" : "refused"});
 }
 
-// Answers an operator's request for an upgrade, which is due when the upgrade has been accepted or
-// cannot be.
+// Answers an operator's request for an upgrade, once the upgrade has been accepted or refused.
 void answer_what_is_owed(Notes& notes, bool ok, Actions& actions) {
   const std::string name = std::exchange(notes.request.owed, {});
   if (!name.empty()) actions.push_back(Answer{name, Deed::upgrade, ok ? "" : "refused"});
@@ -95,7 +94,7 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
   Activate message{notes.left, notes.clean, std::nullopt};
-  // A standby is sent the failure now, unless its `welcome` already had it.
+  // The `activate` of a standby says why the upgrade failed, unless its `welcome` already did.
   if (party.stood_by && !party.told_why) {
     message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
   }
@@ -124,7 +123,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   party.limit = now + Duration(10'000);
   party.grace.reset();
   party.hello.reset();
-  party.beat.reset();  // if it is silent, it stays silent
+  party.beat.reset();  // a killed agent owes no `heartbeat`; a silent one stays silent
 }
 
 void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {
@@ -141,7 +140,7 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   message.generation = party.generation;
   message.role = party.role;
   party.promises_word = !hello.features.empty();
-  message.features = hello.features;  // the exploration knows no other feature
+  message.features = hello.features;  // the exploration uses only one feature
   if (notes.policy.watchdog != Duration::zero()) {
     message.watchdog_ms = notes.policy.watchdog.count();
   }
@@ -155,7 +154,8 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   send(actions, party, message);
 }
 
-// Forgets the last agent's state when another agent has been sent all of its `activate`.
+// Forgets the state that the last active agent left. Called when the whole `activate` of the next
+// agent has been written.
 void forget_what_was_left(Notes& notes) {
   notes.clean = false;
   notes.left.reset();
@@ -208,8 +208,9 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
   actions.push_back(ending);
 }
 
-// Notes that the first agent has failed, or that its executable has been started too often. The
-// program that is started instead is on trial, by the options.
+// Notes why the program from before must be started: the first agent has failed, or its executable
+// has been started too often. The program that is started instead is on trial, with the terms that
+// the options set.
 template <Stage stage, Detail detail = Detail::none>
 void fails(Notes& notes, const Happening& happening, Actions&) {
   notes.request = Request{.id = "boot", .terms = terms_of(notes.policy, {}, true)};
@@ -346,7 +347,7 @@ const Named<Effect> effects[] = {
      }},
     {"candidate_ready",
      [](N& n, const H&, A& a) {
-       if (n.request.by_control) return;  // the operator is asked at the gate, not the agent
+       if (n.request.by_control) return;  // at the gate, an operator confirms, not the agent
        n.request.told = true;
        send(a, n.a, CandidateReady{n.request.id, n.request.generation, n.b.version});
      }},
@@ -376,7 +377,7 @@ const Named<Effect> effects[] = {
     {"put link back", [](N& n, const H&, A& a) { put_link_back(n, a); }},
     {"forget request", [](N& n, const H&, A&) { n.request = Request{}; }},
 
-    // The way back at boot.
+    // The start of the program from before, because the first agent failed.
     {"fails boot", fails<Stage::boot>},
     {"fails spawn errno", fails<Stage::spawn, Detail::trouble>},
     {"fails start", fails<Stage::start>},

@@ -1,6 +1,6 @@
-// The words of the second table: the events that its rows answer, the notes that it keeps beside
-// the situation, and the guards and effects that its rows name. Written from the protocol page,
-// without a look at the supervisor.
+// The vocabulary of the second table: the events that its rows answer, the notes that it keeps
+// beside the situation, and the guards and effects that its rows name. Written from the protocol
+// page, without a look at the supervisor.
 #pragma once
 
 #include <optional>
@@ -25,16 +25,16 @@ struct Party {
   std::optional<Time> grace = {};  // the deadline to exit after a pipe was closed
   std::optional<Time> beat = {};   // the deadline of the next `heartbeat`
   std::optional<Time> hello = {};  // when the log reports that `hello` is missing
-  std::optional<Time> lasts = {};  // the time from which on its start does not count as a failure
-  // The heartbeat's deadline has passed, and no `heartbeat` has come since.
+  std::optional<Time> lasts = {};  // from then on, its start does not count as a failure
+  // The deadline of a `heartbeat` has passed, and none has come since.
   bool silent = false;
   bool offered = false;  // its `activate` is being written, or waits to be written
   // The agent has the feature `readiness`: it says `healthy` when it works.
   bool promises_word = false;
   bool works = false;       // it has said `healthy`, or need not
   bool left_unfit = false;  // its exit was seen before its `unfit` was read
-  bool stood_by = false;    // it was started beside the agent on trial
-  bool told_why = false;    // its `welcome` contained the failure
+  bool stood_by = false;    // it was started as a standby, beside the agent on trial
+  bool told_why = false;    // its `welcome` contained the reason of the failure
 
   bool operator==(const Party&) const = default;
 };
@@ -59,7 +59,7 @@ struct Request {
   std::optional<std::string> failed_version = {};
   std::optional<Time> limit = {};  // the deadline of the gate or the trial
   std::optional<agent_protocol::Failure> cause = {};
-  // Set on the way back at boot: the first agent's failure.
+  // The failure of the first agent, if this upgrade is the start of the program from before.
   std::optional<agent_protocol::PastFailure> boot = {};
 
   bool operator==(const Request&) const = default;
@@ -70,8 +70,8 @@ struct Notes {
   Party a, b;
   Generation last = 0;
   Request request;  // has an id if an upgrade is under way
-  // The last active agent: whether it confirmed its stop, the state that it left, and the status
-  // with which the upgrader would exit.
+  // Facts about the agent that was active last: whether it confirmed its stop, the state that it
+  // left, and the status with which the upgrader would exit.
   bool clean = false;
   std::optional<std::string> left;
   int end = 0;
@@ -79,14 +79,14 @@ struct Notes {
   int signals = 0;              // the number of SIGUSR2 so far
   bool attempts_over = false;   // the starts of AGENT's executable are no longer counted
   bool put_off = false;         // the deadline that is due has been put off before
-  std::optional<Action> asked;  // the order whose outcome comes next
+  std::optional<Action> asked;  // the order whose outcome must come next
 
   bool operator==(const Notes&) const = default;
 };
 
 // A kind of event that rows name, as an index into the list of names.
 using What = std::size_t;
-[[nodiscard]] What what_named(std::string_view name);  // npos if there is none
+[[nodiscard]] What what_named(std::string_view name);  // npos for an unknown name
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
@@ -98,8 +98,7 @@ struct Happening {
   Time now{};
 };
 
-// Returns the action of these whose outcome the supervisor waits for next, or nothing if it waits
-// for none.
+// Returns the last of these actions if the supervisor waits for its outcome, otherwise nothing.
 [[nodiscard]] std::optional<Action> asked_by(const Actions& actions);
 
 // Returns the first deadline that has passed, or null.

@@ -76,8 +76,8 @@ class Teller {
   }
 
  private:
-  // Returns whether the event belongs to the wanted class. In a story, an event at a deadline comes
-  // just before the deadline.
+  // Returns whether the event belongs to the wanted class. For the class of an `extend` or `cancel`
+  // at a deadline, any such message does: the story brings it just before the deadline.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -97,7 +97,7 @@ class Teller {
     return outcome;
   }
 
-  // Adds lines such as "next check fails EIO", in the order of the outcomes: two starts may fail.
+  // Adds a line such as "next check fails EIO" for each outcome of the move, in their order.
   void say_outcomes(const Move& move) {
     for (std::size_t at = 1; at < move.length; ++at)
       say_outcome(move.steps[at]);

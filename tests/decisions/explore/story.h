@@ -15,8 +15,9 @@ struct Story {
 };
 
 // Returns the story of `moves`, from the start on, under one of the explored policies. The story
-// ends early, and says so, at a deadline that lies behind another one, which cannot pass first in a
-// real run, and at an agent that does not read, for which scenarios have no word.
+// ends early, and says so, at a move that it cannot show: a deadline that lies behind another one,
+// and so cannot pass first in a real run; or an agent that does not read, which no line of a
+// scenario can express.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

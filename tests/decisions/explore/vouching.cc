@@ -35,8 +35,8 @@ bool has_passed_unheard(const State& before, const Due& due, const Event& event)
 
 }  // namespace
 
-// Judges when init is sent READY=1, which waits for an agent's `healthy` if the agent has promised
-// that.
+// Judges when init is sent READY=1. If the agent has promised a `healthy`, READY=1 must wait for
+// it.
 void judge_readiness(const State& before, bool was_ready, const Event& event, const State& after,
                      bool ready, std::vector<std::string>& broken) {
   if (!ready) {

@@ -1,5 +1,5 @@
-// Rules for heartbeats, and for what init is told because of them, from one event to the next.
-// Written from the pages alone; only looks at the supervisor's facts.
+// Checks the rules for heartbeats, and for the messages to init that depend on them, at each step.
+// Written from the pages alone; looks only at the supervisor's facts.
 #pragma once
 
 #include <string>

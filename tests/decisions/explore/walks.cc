@@ -57,7 +57,7 @@ std::vector<Walked> walk_all(const Rows* rows) {
   // only.
   std::vector<std::shared_ptr<const SecondTable>> tables;
   for (int which = 0; which < explored_policies; ++which) {
-    // Limits do not change the additions of --relink, so one of its two policies is left out.
+    // With --relink, time limits make no difference, so one of the two policies is left out.
     if (!wants_the_whole() && which == relink_policy - 1) continue;
     walks.push_back({which, {}});
     tables.push_back(rows != nullptr ? std::make_shared<const SecondTable>(*rows) : nullptr);

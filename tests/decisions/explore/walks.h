@@ -9,8 +9,8 @@
 
 namespace upgrader::test {
 
-// One walk. If the second table went along, `unused_rows` has the lines of the table's rows that no
-// step of this walk used.
+// One walk. If the second table was compared with it, `unused_rows` has the lines of the table's
+// rows that no step of this walk used.
 struct Walked {
   int policy = 0;
   Exploration seen;

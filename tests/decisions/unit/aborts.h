@@ -1,4 +1,4 @@
-// Tests whether an act ends the process by abort(), as a broken rule of our own does. The act runs
+// Tests whether a function ends the process by abort(), as a failed check() does. The function runs
 // in a child process.
 #pragma once
 

@@ -49,7 +49,7 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  std::vector<int> turns_before;  // outlives the agent, whose end is an event, too
+  std::vector<int> turns_before;  // outlives the agent, whose end adds to it, too
   Bench bench;
   const Puppet agent(bench, 1);
   agent.say(lines(lines_a_turn + 1));

@@ -1,5 +1,5 @@
 // Tests how the upgrader sets up the descriptors and signals that it has inherited from init. Each
-// case runs in a child process, so that those of the test stay as they are.
+// case runs in a child process, so that the test's own descriptors stay as they are.
 #include "base/descriptors.h"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ bool closes_on_exec(int fd) {
   return ::fcntl(fd, F_GETFD) == FD_CLOEXEC;
 }
 
-// Opens the descriptors 50, 51 and 70 as inheritable ones, and closes 60.
+// Makes the descriptors 50, 51 and 70 open and inheritable, and 60 closed.
 bool prepare() {
   return ::dup2(0, 50) == 50 && ::dup2(0, 51) == 51 && ::dup2(0, 70) == 70 &&
          (::close(60) == 0 || errno == EBADF);

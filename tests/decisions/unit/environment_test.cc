@@ -98,7 +98,7 @@ TEST_CASE("sockets are passed only by variables that are meant for us and well f
 }
 
 TEST_CASE("sockets that are not open are none") {
-  // Descriptor 3 is open now, if it was not before.
+  // If descriptor 3 was closed before, this opens it.
   const int three = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
   REQUIRE(three >= 3);
 

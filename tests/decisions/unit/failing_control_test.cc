@@ -48,7 +48,7 @@ AttemptsFile attempts_beside(const TemporaryDirectory& directory) {
   return file;
 }
 
-// Sets the size beyond which no file can grow, as long as it lives.
+// Limits the size of the files that this process writes, as long as the object exists.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -350,8 +350,8 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
-    // A new status waits for a tenth of a second. Until then no attempt to open the FIFO is due,
-    // but one is made.
+    // A new status is written after a tenth of a second. The FIFO need not be opened before that,
+    // but here one attempt is made at once.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});

@@ -128,7 +128,7 @@ TEST_CASE("unread bytes are kept up to their limit, and then the input is closed
   while (channel->send(line))
     ++taken;
 
-  CHECK(taken == 3);  // the first line is in the pipe, or almost
+  CHECK(taken == 3);  // the pipe has taken the first line, or nearly all of it
   CHECK(channel->unsent() == 0);
 }
 
@@ -310,7 +310,7 @@ TEST_CASE("a link that is gone when it is opened ends the upgrader") {
   options.agent = "agent";
   options.relink = true;
 
-  // The first two looks are at the link and at the loader.
+  // The first two calls of stat() are for the link and for the loader.
   const RunOutcome outcome = outcome_of_running(options, Call::stat, ENOENT, 2);
 
   CHECK(outcome.status == exit_own_failure);
@@ -397,8 +397,8 @@ TEST_CASE("a first agent that the kernel refuses is not executable, unless somet
   Options options;
   options.agent = directory.write("agent", "#!/bin/true\n");
   const int error = GENERATE(ENOENT, EMFILE);
-  // The third look at a path happens in the child, before it executes the script. The first two
-  // were at the interpreter and its loader.
+  // The third stat() of a path happens in the child, before it executes the script. The first two
+  // were for the interpreter and for its loader.
   const Failing failing(Call::stat, error, 2);
 
   CHECK(outcome_of_running(options).status ==
@@ -456,7 +456,7 @@ TEST_CASE("the rest of a line is written before the next line, which is lost if 
   const int smallest = 1;
   REQUIRE(::setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof smallest) == 0);
   Logbook logbook(LogLevel::info, nullptr, writer.get());
-  // Searches a line that is written in part, behind a short line.
+  // Looks for the length of a line that the socket takes only in part, behind a short line.
   std::string line;
   std::string taken = "\n";
   for (std::size_t bytes = 400; taken.ends_with('\n') && bytes < 4'000; bytes += 100) {

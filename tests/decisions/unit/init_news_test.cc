@@ -18,7 +18,7 @@ struct Told {
   bool active;
   bool stopping;
   const char* status;
-  std::optional<Duration> left;  // the time until the deadline that the status speaks of
+  std::optional<Duration> left;  // the time until the deadline that the status names
 };
 
 const Told all_told[]{

@@ -59,7 +59,7 @@ inline const Stop stop_upgrade = stop_for_upgrade("u1");
 inline const Stop stop_rollback = stop_for(StopReason::rollback);
 inline const Stop stop_shutdown = stop_for(StopReason::shutdown);
 
-// Leads a session to the state that a test wants. Fails the test if a step is refused.
+// Brings a session into the state that a test wants. Fails the test if a step is refused.
 class Road {
  public:
   explicit Road(Session::Company company = Session::Company::upgrader) : session_(company) {}

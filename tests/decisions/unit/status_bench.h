@@ -21,7 +21,7 @@ class StatusBench {
     });
   }
 
-  // Lets time pass, in which no deadline is due.
+  // Lets time pass in which no deadline comes.
   void pass(upgrader::Duration time) { bench_.wait(time); }
 
   [[nodiscard]] std::string news() {
