@@ -10,7 +10,7 @@
 namespace fleet {
 namespace {
 
-// The time before the ledger is written again, after the disk was full or absent.
+// If the ledger cannot be written, for example on a full disk, the time until the next try.
 constexpr std::chrono::milliseconds save_again{1'000};
 
 }  // namespace
@@ -52,8 +52,8 @@ void Component::runs(const std::string& version) {
   if (std::exchange(running_, version) != version) take(RunsNow{version});
 }
 
-// Passes an event to the NodeCommander, and performs its actions. If the event ends an upgrade,
-// adds whether the new version has asked for a reboot.
+// Passes an event to the NodeCommander, and performs its actions. For an event that ends an
+// upgrade, finds out whether the new version has asked for a reboot.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
@@ -80,8 +80,8 @@ void Component::look() {
   look_at_command();
 }
 
-// Looks for a command. A command to stop the old version waits until the new version is at the
-// gate.
+// Looks for a new command in the mirror. If the command is to stop the old version, it waits until
+// the new version is at the gate.
 
 void Component::look_at_command() {
   const std::string place = key(KeyKind::node_command);
@@ -109,7 +109,7 @@ void Component::perform(const Save& save) {
     desired_ = progress.attempt;
     fetcher_.desire(progress.to);
   } else if (progress.phase != UpgradePhase::done && !is_under_way(progress.phase) && was_desired) {
-    desired_.clear();  // the version was to be committed, and went back
+    desired_.clear();  // the new version was desired for its commit, and went back
     if (!before_.empty()) fetcher_.desire(before_);
   }
 }
@@ -117,7 +117,8 @@ void Component::perform(const Save& save) {
 void Component::save_until_done(const NodeLedger& ledger) {
   const std::string why = file_.write(ledger);
   desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
-  // This runs later, since perform() is called from within a step.
+  // The timer is needed since perform() is called within a step, which must end before the next
+  // step begins.
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
                                if (is_saved) return take(Saved{});
@@ -130,13 +131,13 @@ void Component::perform(const Ask& ask) {
     if (!std::holds_alternative<Committed>(outcome))
       desk_.log(settings_.name + ": the command is not obeyed now: " + words(outcome));
     take(AskEnded{outcome});
-    // If the store refused the question, the command is looked at again at the next change.
+    // If the store refused the transaction, looks at the command again at the next change.
     if (std::holds_alternative<Refused>(outcome)) seen_ = {};
   });
 }
 
-// Writes a report. If the upgrade was begun for a wish, the WishMachine reports its progress, so
-// that is left out here.
+// Writes a report of NodeCommander. If the last upgrade was for a wish, the WishMachine writes the
+// record of its progress, so that record is left out here.
 void Component::perform(const Report& report) {
   Transaction transaction = report.transaction;
   if (wish_reports_) {
@@ -159,7 +160,8 @@ void Component::perform(const DoPrepare& order) {
   command.undo ? prepare_on_disk(wanted) : prepare(wanted);
 }
 
-// Begins an upgrade. An earlier process may have prepared the release, so it is looked for on disk.
+// Begins an upgrade. The release may have been prepared by an earlier process, so the executable is
+// looked up on disk.
 void Component::perform(const BeginUpgrade& begin) {
   wish_reports_ = false;
   before_ = running_;
@@ -179,9 +181,9 @@ void Component::perform(const BeginUpgrade& begin) {
   });
 }
 
-// Commits an upgrade. First the directory of releases is told to desire the new version: a program
-// that follows the directory starts at the commit, and would go back to the version before if that
-// was still desired.
+// Commits an upgrade. First makes the directory of releases desire the new version: a program that
+// follows the directory starts working at the commit. If the directory still desired the old
+// version, that program would go back to it.
 void Component::perform(const SendCommit& commit) {
   desired_ = commit.upgrade;
   fetcher_.desire(commander_->ledger().upgrade.version,
@@ -189,7 +191,7 @@ void Component::perform(const SendCommit& commit) {
 }
 
 void Component::commit_now(const std::string& upgrade) {
-  if (!commander_->commits(upgrade)) return;  // the upgrade has ended, or is to go back
+  if (!commander_->commits(upgrade)) return;  // the upgrade has ended, or must go back
   const std::string why = hands_.commit(upgrade);
   if (why.empty()) return;
   desk_.log(settings_.name + ": cannot commit: " + why);

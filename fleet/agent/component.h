@@ -1,6 +1,6 @@
-// One component of a node: it connects the store with the program that upgrades the component.
-// NodeCommander decides about commands, and this class carries them out: disk, store, releases. The
-// owner supplies the functions that call the upgrader.
+// One component of a node: it connects the store with the upgrader of the component. NodeCommander
+// decides what a command means, and this class carries that out: it writes the ledger and records,
+// and fetches releases. The owner supplies the functions that send requests to the upgrader.
 #pragma once
 
 #include <uv.h>
@@ -25,7 +25,7 @@
 
 namespace fleet {
 
-// The objects and facts that all components of a node share.
+// The objects and values that all components of a node share.
 struct NodeDesk {
   std::string node;
   std::string instance;  // the id of this process
@@ -33,20 +33,20 @@ struct NodeDesk {
   Store& store;
   Timers& timers;
   Mirror& mirror;                     // of all records below the node's key
-  KeptRecords& records;               // written as long as the record `active` is ours
-  Revision active = 0;                // the revision of our record `active`; 0 if we are idle
+  KeptRecords& records;               // written while this instance is the active one
+  Revision active = 0;                // revision of our record `active`; 0: not active
   std::function<void()> reboot = {};  // reboots the machine
-  std::string reboot_asked = {};      // a file, which exists when a program has asked for a reboot
-  bool is_doubtful = false;           // while true, nothing new is begun
-  // This machine's trouble with each component that has one.
+  std::string reboot_asked = {};      // exists if a program has asked for a reboot
+  bool is_doubtful = false;           // if true, no upgrade is begun
+  // For each component, the trouble that it has on this machine, such as a full disk.
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // Sets the trouble with a component; an empty `why` ends it.
+  // Sets the trouble of a component. An empty `why` means that the trouble is over.
   void set_trouble(const std::string& component, const std::string& why);
 
   void log(const std::string& text) const;
-  // Returns the record, or no value if it is absent or damaged; a damaged record is logged.
+  // Returns the record, or no value if it is absent or damaged. Logs a damaged record.
   template <class Record>
   [[nodiscard]] std::optional<Record> find(const std::string& key) const {
     const KeyValue* record = mirror.find(key);
@@ -63,8 +63,8 @@ class Component {
   struct Request {
     std::string id = {};
     std::string executable = {};
-    bool gate = false;  // true: the new version waits at the gate for `confirm`
-    Ms trial_ms = 0;    // if not 0, only SendCommit commits the upgrade, within this time
+    bool gate = false;  // true: the new version, when ready, waits for `confirm`
+    Ms trial_ms = 0;    // if not 0, the trial: only SendCommit, within this time, ends it well
   };
   // The functions that send requests to this component's upgrader. Each returns why the request
   // could not be sent, or an empty text if it was sent.
@@ -78,33 +78,37 @@ class Component {
     std::string name = {};
     Fetcher::Settings releases = {};
     std::string ledger = {};  // the path of the ledger's file
-    // If this has no value, releases are not tested: a release is judged by its own start.
+    // The arguments for a release's self-test. If there is no value, releases have no self-test.
     std::optional<std::vector<std::string>> test_arguments = {};
   };
 
   Component(uv_loop_t& loop, NodeDesk& desk, Settings settings, Hands hands);
 
-  // Reads from disk the work that an earlier process began; that process must have ended.
+  // Reads the ledger that an earlier process has left on disk. That process must have ended.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
-  // Makes this instance act from now on. `running` is the version that runs.
+  // From now on, this instance obeys commands and wishes. `running` is the version that runs.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
-  // Returns the last command of the earlier process until begin() has been called.
+  // Returns the id of the command that was begun last, by this process or an earlier one. It is
+  // empty before begin().
   [[nodiscard]] const std::string& last_command() const { return last_command_; }
 
-  // Looks for work in the mirror, which has changed. Called only while the node is active.
+  // Looks in the mirror for a new wish and a new command. Called after each change of the mirror,
+  // and only while the node is active.
   void look();
   void take(NodeEvent event);
 
-  // Ends the trial of this instance: it stays active. `committed` names the upgrade that led to it,
-  // and `failure` says why the last upgrade failed.
+  // Called once it is certain that the running version stays: from now on wishes are followed.
+  // `committed` is the id of the upgrade that led to this version, or empty. `failure` says why the
+  // last upgrade failed, or is empty.
   void settle(const std::string& committed, const std::string& failure);
   [[nodiscard]] bool is_settled() const { return settled_; }
-  // Takes the upgrader's report about an upgrade, which anybody may have begun.
+  // Handles the upgrader's message about an upgrade, which a wish, a command or somebody else may
+  // have begun.
   void gate_reached(const std::string& id);
   void upgrade_ended(const UpgradeEnded& ended);
 
-  // Lets the next process finish the downloads, since this process ends.
+  // Called when this process ends. Breaks off downloads, which the next process continues.
   void leave() { fetcher_.leave(); }
 
   void runs(const std::string& version);
@@ -113,12 +117,12 @@ class Component {
   [[nodiscard]] const NodeLedger* ledger() const {
     return commander_ ? &commander_->ledger() : nullptr;
   }
-  // Returns the id of the upgrade that was requested last.
+  // Returns the id of the upgrade that the upgrader was asked for last.
   [[nodiscard]] const std::string& asked() const {
     return wish_reports_ ? machine_.upgrade().attempt : commander_->ledger().upgrade.id;
   }
-  // Returns the id of a wish's upgrade that the earlier process began, as the store has it, or an
-  // empty text.
+  // Returns the id of the upgrade in the store's record of this component, if the upgrade is for a
+  // wish; otherwise an empty text. An earlier process may have begun it.
   [[nodiscard]] std::string attempt_recorded() const;
 
  private:
@@ -142,8 +146,8 @@ class Component {
   void perform(const Reboot& reboot);
   void commit_now(const std::string& upgrade);
   void save_until_done(const NodeLedger& ledger);
-  // A release that is to be fetched and tested. `then` is called with an empty text when the
-  // release is here and tested, or with the reason why it is not.
+  // A release that has to be fetched and tested. `then` gets an empty text when the release is on
+  // disk and has passed its test, or else the reason for the failure.
   struct Wanted {
     std::string version = {};
     std::string digest = {};
@@ -164,14 +168,15 @@ class Component {
   std::optional<NodeCommander> commander_;
   WishMachine machine_;
   bool settled_ = false;
-  // True if the last upgrade is for a wish: then the WishMachine reports its progress.
+  // True if the last upgrade is for a wish, not for a command: then the WishMachine writes the
+  // record of its progress.
   bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;
-  std::string asked_;    // the upgrade for a wish that the upgrader was asked for last
-  std::string before_;   // the version that ran before a command's upgrade
-  std::string desired_;  // the upgrade whose version is `desired` in the releases' directory
-  std::pair<std::string, Revision> seen_;  // the command that was seen last, and its revision
+  std::string asked_;    // the attempt for which the upgrader was asked last
+  std::string before_;   // the version that ran before the last command's upgrade
+  std::string desired_;  // the upgrade to the version that the directory now desires
+  std::pair<std::string, Revision> seen_;  // id and revision of the last command seen
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;
 };

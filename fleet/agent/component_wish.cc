@@ -1,4 +1,5 @@
-// The part of Component for the wished version, and the functions that wishes and commands share.
+// The part of Component that brings it to its wish, and the functions that wishes and commands
+// share.
 #include <utility>
 
 #include "fleet/agent/component.h"
@@ -27,7 +28,7 @@ void Component::settle(const std::string& committed, const std::string& failure)
   Upgrade before = machine_.upgrade();
   if (before.attempt.empty())
     before = desk_.find<Upgrade>(key(KeyKind::node_upgrade)).value_or(Upgrade());
-  // An upgrade that a command has begun belongs to NodeCommander, which hears of its end.
+  // If a command has begun the upgrade, NodeCommander handles its end, not the WishMachine.
   const bool is_ours = is_attempt(before.attempt);
   feed(Settled{.version = running_,
                .recorded = is_ours ? before : Upgrade(),
@@ -87,7 +88,7 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 void Component::perform(const CancelUpgrade& cancel) {
   const std::string attempt = machine_.upgrade().attempt;
   if (asked_ != attempt)
-    return feed(AttemptEnded{cancel.reason});  // the upgrader does not know the upgrade
+    return feed(AttemptEnded{cancel.reason});  // the upgrader was not asked for this upgrade yet
   const std::string why = hands_.go_back(attempt, cancel.reason);
   if (!why.empty()) feed(AttemptEnded{cancel.reason});
 }
@@ -100,8 +101,8 @@ void Component::perform(const ReportUpgrade& report) {
 
 // ---- functions for wishes and commands
 
-// Prepares a release. A store that does not answer may answer later: the caller is told so, and may
-// try again.
+// Fetches and tests a release. If the store does not answer, asks again; only if the store denies
+// the reading, `then` gets the reason.
 void Component::prepare(const Wanted& wanted) {
   const auto release = key_if(KeyKind::release, {settings_.name, wanted.version});
   if (!release) return wanted.then("\"" + wanted.version + "\" is no version");
@@ -112,7 +113,7 @@ void Component::prepare(const Wanted& wanted) {
 void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) {
   if (const auto* trouble = std::get_if<Trouble>(&reply)) {
     if (trouble->kind == Trouble::Kind::denied) return wanted.then(trouble->reason);
-    return prepare(wanted);  // asks again at once: the question has waited long enough already
+    return prepare(wanted);  // asks again without a pause: the failed read has taken its time
   }
   const Reading& reading = std::get<Reading>(reply);
   if (reading.found.empty()) return wanted.then("release " + wanted.version + " is not published");
@@ -130,8 +131,8 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
                  });
 }
 
-// The release of an undo is on disk already, since it ran here before. So neither the store nor a
-// server is asked for it.
+// Finds and tests the release of an undo. It ran here before, so it is on disk already, and neither
+// the store nor a server is needed.
 void Component::prepare_on_disk(const Wanted& wanted) {
   fetcher_.locate({.version = wanted.version, .older_is_wanted = true, .running = running_},
                   [this, wanted](const Fetcher::Result& result) {

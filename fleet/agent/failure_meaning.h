@@ -1,5 +1,5 @@
-// Tells what a failure that the upgrader has reported to an agent means for the command that began
-// the upgrade. Pure.
+// Explains a failed upgrade to fleet-agent: whether the new version was bad, or a command or a
+// missing confirmation made it go back. Pure.
 #pragma once
 
 #include <agent-protocol/agent.h>
@@ -15,14 +15,14 @@ namespace fleet {
   return failure.stage + ": " + failure.reason;
 }
 
-// Returns whether the trial ended because the version did not say `healthy`, which is not the
-// version's own failure.
+// Returns whether the trial ended because `healthy` did not come in time: nobody confirmed the new
+// version, or it could not reach the store. The version is not to blame then.
 [[nodiscard]] inline bool is_expired(const agent_protocol::Agent::Failure& failure) {
   return failure.stage == "trial" && failure.reason.starts_with("did not say healthy");
 }
 
-// Returns how the upgrade ended: it went back because of an order or a missing confirmation, or it
-// failed.
+// Returns how the upgrade ended: `rolled_back` if a command or a missing confirmation made it go
+// back, `failed` if the version was bad.
 [[nodiscard]] inline UpgradeEnding ending_of(const agent_protocol::Agent::Failure& failure,
                                              const NodeLedger& ledger) {
   const bool was_ordered =
@@ -33,7 +33,7 @@ namespace fleet {
                                                                     : UpgradeEnding::failed;
 }
 
-// Returns whether the last upgrade has not ended, according to the ledger.
+// Returns whether, according to the ledger, the last upgrade that a command began goes on.
 [[nodiscard]] inline bool is_under_way(const NodeLedger& ledger) {
   const UpgradePhase phase = ledger.progress.phase;
   const bool has_ended = ledger.progress.attempt == ledger.upgrade.id &&

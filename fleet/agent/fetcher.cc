@@ -25,8 +25,8 @@ const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   return nullptr;
 }
 
-// Returns why the fetched release is not the published one: the URL may serve something else by
-// now.
+// Returns an error if the fetched manifest differs from the published one, or an empty text. They
+// differ if the URL serves something else now.
 std::string why_not_published(const agent_releases::Release& added,
                               const ReleaseManifest& published) {
   std::ifstream file(added.path + std::string(agent_releases::manifest_ending));
@@ -42,8 +42,9 @@ Fetcher::Result refused(const std::string& why) {
   return {.error = why};
 }
 
-// Returns why the order is refused because of the version that runs, or an empty text. A version
-// that is not a release's cannot be compared.
+// Returns an error if the ordered version is older than the one that runs, and no older version is
+// wanted; or an empty text. If the running version is not a release, the versions cannot be
+// compared, and any version is good.
 std::string why_too_old(const Fetcher::Order& order, const agent_releases::Version& version) {
   const auto running = agent_releases::Version::parse(order.running);
   if (!running || order.older_is_wanted || !(version < *running)) return "";
@@ -55,8 +56,8 @@ bool is_from_a_server(const std::string& url) {
   return url.starts_with("https://") || url.starts_with("http://");
 }
 
-// Returns why the URL is refused, or an empty text. URLs come from the store, which is not trusted
-// with the files of this machine.
+// Returns why the URL is refused, or an empty text. URLs come from the store, and whoever can write
+// to the store must not read this machine's files by a `file:` URL.
 std::string why_not_allowed(const Fetcher::Settings& settings, const std::string& url) {
   if (is_from_a_server(url)) return "";
   const std::string scheme = "file://";
@@ -70,8 +71,8 @@ std::string why_not_allowed(const Fetcher::Settings& settings, const std::string
   return "neither http nor https, nor a file below what --allow-file names: " + url;
 }
 
-// Makes the directory desire the version that runs, if the directory has that version. A program
-// that follows the directory then does not run ahead.
+// Makes the directory desire this version, if it has it. A program that follows the directory then
+// does not go to another version by itself.
 void desire_now(const Place& place, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);
   auto releases = agent_releases::Releases::open(place);
@@ -92,9 +93,8 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Place& place,
   if (auto why = why_not_allowed(settings, manifest->url); !why.empty()) return refused(why);
   auto releases = agent_releases::Releases::open(place);
   if (!releases) return refused(releases.reason());
-  // Before a new release is added, the directory is told to desire the version that runs, if it
-  // desires none. Otherwise a program that follows the directory would take the new release at
-  // once.
+  // If the directory desires no version yet, makes it desire the running one before the new release
+  // is added. Otherwise a program that follows the directory would go to the new release at once.
   if (const auto running = agent_releases::Version::parse(order.running)) {
     if (const auto held = releases.value().hold(*running); !held) return refused(held.reason());
   }

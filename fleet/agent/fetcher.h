@@ -1,5 +1,6 @@
-// Brings a release into this machine's directory of releases, with its manifest as it was published
-// and its bytes as the manifest says, and runs its self-test. Works in a thread of libuv's pool.
+// Brings a release into this machine's directory of releases: fetches it, compares its manifest
+// with the published one and its content with the manifest, and runs its self-test. Works in a
+// thread of libuv's pool.
 #pragma once
 
 #include <uv.h>
@@ -19,21 +20,21 @@ namespace fleet {
 class Fetcher {
  public:
   struct Settings {
-    std::string directory = {};  // the directory of releases
+    std::string directory = {};  // the directory to bring releases into
     std::string name = {};       // the program's name in manifests
-    std::string keys = {};       // a directory with public keys
+    std::string keys = {};       // a directory with the public keys of trusted publishers
     // The directories from which `file:` URLs may be fetched.
     std::vector<std::string> allowed_files = {};
-    // The time to wait for another process that writes to the directory. An operator's command may
-    // hold it for minutes, while this machine's other components wait for the same few threads.
+    // How long to wait while another process writes to the directory. An operator's command may
+    // take minutes, and while one thread of libuv's pool waits, the other components have one less.
     std::chrono::milliseconds patience{10'000};
   };
   struct Order {
     std::string version = {};
     Release release = {};  // the release to fetch
     bool older_is_wanted = false;
-    // The version that runs. An older release is refused unless `older_is_wanted`. A directory that
-    // desires no version is made to desire this one before a release is added to it.
+    // The version that runs. An older release than this is refused unless `older_is_wanted`. If the
+    // directory desires no version, it is made to desire this one before the release is added.
     std::string running = {};
   };
   struct Result {
@@ -44,25 +45,26 @@ class Fetcher {
 
   Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
 
-  // Drops all later answers. A download that is under way ends within seconds, and the
-  // next process goes on with it. The destructor does the same.
+  // Called when this process ends: no `then` is called any more. A download that is under way ends
+  // within seconds, and the next process continues it. The destructor does the same.
   void leave() { alive_.reset(); }
 
-  // Fetches a release. `then` is called when this order has ended; orders may end in another order
-  // than they were given.
+  // Fetches a release. `then` is called when this order has ended. Of several orders, a later one
+  // may end first.
   void fetch(Order order, Then then);
   // Finds a release that was fetched before, and checks that it is complete.
   void locate(Order order, Then then);
-  // Notes in the directory the version that should run. A failure changes nothing here.
+  // Makes the directory desire this version. Goes on without a word if that fails.
   void desire(
       const std::string& version, Then then = [](const Result&) {});
-  // Runs the fetched program with these arguments and `--self-test`.
+  // Runs the self-test of the fetched program: its executable with these arguments and
+  // `--self-test`.
   void test(const std::string& version, const std::string& executable,
             std::vector<std::string> arguments, Then then);
 
  private:
   struct Work;
-  // Returns the settings of the directory for work in another thread, which must not use this
+  // Returns the settings of the directory, copied for a worker thread, which must not use this
   // object.
   [[nodiscard]] agent_releases::Releases::Settings place(bool make = false) const;
   void run(std::function<Result()> deed, Then then);

@@ -16,17 +16,16 @@
 namespace fleet {
 namespace {
 
-// The number of bytes that are kept from the end of a hook's output: the record shows only the last
-// line of it.
+// How many bytes of the end of a hook's output are kept. The record shows only the last line.
 constexpr std::size_t kept_bytes = 4'096;
 constexpr int status_not_run = 126;
 
-// The limit for reads in one turn of the loop: a hook that writes without end must not keep the
-// loop from its timers and its lease.
+// The limit for reads in one turn of the loop. Without it, a hook that writes without end would
+// keep this process from its timers and its lease.
 constexpr int reads_a_turn_max = 16;
 
-// Returns why the hook is refused, or an empty text. Hooks run with all rights of fleet-agent, so
-// only trusted users may be able to write them.
+// Returns why the program is refused, or an empty text. Hooks run with all rights of fleet-agent,
+// so the file and its directory must belong to a trusted user, and nobody else may write to them.
 std::string why_not_trusted(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path + ": " + std::strerror(errno);
@@ -56,7 +55,7 @@ HookRun::~HookRun() {
   if (pid_ > 0) kill_all();
 }
 
-// Kills the hook and the processes that it has started: it leads a session of its own.
+// Kills the hook and all processes that it has started. They have a session of their own.
 void HookRun::kill_all() const {
   ::kill(-pid_, SIGKILL);
 }
@@ -83,7 +82,7 @@ std::string HookRun::start() {
   }
   auto& started = std::get<upgrader::Started>(began);
   pid_ = started.pid;
-  output_ = std::move(started.output);  // its standard input is closed: it gets no input
+  output_ = std::move(started.output);  // the hook's standard input is closed
   return "";
 }
 
@@ -101,7 +100,8 @@ void HookRun::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_signal_start(child_.get(), reaped, SIGCHLD) == 0);
   UPGRADER_CHECK(uv_poll_start(readable_.get(), UV_READABLE, heard) == 0);
-  // The hook may have ended before this process listened for the signal.
+  // If the hook ended before the signal handler was installed, SIGCHLD was missed, so look once
+  // now.
   look();
 }
 
@@ -127,7 +127,7 @@ void HookRun::look() {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";
   }
-  // This runs from the loop, since look() may be called from within the constructor.
+  // The end is reported later, from the loop: the constructor may be the caller of look().
   later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
 }
 

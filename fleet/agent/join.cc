@@ -38,7 +38,7 @@ upgrader::Time monotonic() {
       std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// Reads one byte more than a token may have, so that a longer text is seen to be too long.
+// Reads at most one byte more than a token may have, so that too long a text is noticed.
 std::string read_token(const std::string& file) {
   std::string text(join_bytes_max + 1, '\0');
   std::ifstream opened;
@@ -64,10 +64,10 @@ struct Joining {
   TokenText token = {};
   std::string node = {};
   std::string key = {};
-  std::string authority = {};  // the certificate; empty until a controller has shown it
+  std::string authority = {};  // the authority's certificate; empty until a controller has sent it
 };
 
-// Returns why the certificate in the answer is not ours, or an empty text.
+// Returns why the certificate in the answer cannot be used by this machine, or an empty text.
 std::string why_not_ours(const Joining& one, const JoinAnswer& answer) {
   const std::string why =
       why_unfit(answer.certificate, one.key,
@@ -76,7 +76,7 @@ std::string why_not_ours(const Joining& one, const JoinAnswer& answer) {
   return why.empty() ? "" : "the certificate from the controller " + why;
 }
 
-// Asks until there is an answer, or the patience is over.
+// Asks the controllers until one has answered or `patience` is over.
 std::variant<JoinAnswer, JoinEnd> ask(Joining& one, upgrader::Duration patience) {
   const std::string question = write_record(
       JoinQuestion{.node = one.node,

@@ -5,8 +5,9 @@
 
 namespace fleet {
 
-// Reads the token, asks the controllers that it names, and writes what they answer. Returns the
-// exit status: see join_talk.h. After a failure the same call goes on where it was.
+// Reads the token, asks the controllers that the token names, and writes the certificate and
+// settings that they send. Returns the exit status: see join_talk.h. After a failure, the same call
+// continues where it stopped.
 [[nodiscard]] int join_cell(const JoinOptions& options);
 
 }  // namespace fleet

@@ -12,7 +12,7 @@ namespace fleet {
 namespace {
 
 constexpr long connect_ms = 3'000;
-constexpr long answer_ms = 10'000;  // a controller holds a request for two seconds
+constexpr long answer_ms = 10'000;  // a controller may hold the request for two seconds
 
 struct EndEasy {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
@@ -39,7 +39,8 @@ Easy easy_for(const std::string& url) {
   return easy;
 }
 
-// Returns the certificate among those of the server whose key has the digest, or an empty text.
+// Returns the authority's certificate: the one among the server's certificates whose key has this
+// digest. Returns an empty text if there is none.
 std::string certificate_with(CURL* easy, const std::string& digest) {
   curl_certinfo* found = nullptr;
   if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found) != CURLE_OK || found == nullptr) return "";
@@ -55,7 +56,8 @@ std::string certificate_with(CURL* easy, const std::string& digest) {
   return "";
 }
 
-// Connects without trust, sends nothing, and looks at the server's certificates.
+// Connects without checking the server's certificate and sends no request: only to read the
+// server's certificates, among which that of the authority must be.
 std::string authority_of(const std::string& controller, const std::string& digest,
                          JoinReply& reply) {
   const Easy easy = easy_for(controller);

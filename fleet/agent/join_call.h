@@ -1,5 +1,6 @@
-// One request of a machine that joins to one controller, by HTTPS. The machine knows the authority
-// by the digest of its public key alone, and learns its certificate from the controller.
+// Sends one request of a machine that wants to join a cell to one controller, by HTTPS. At first
+// the machine has only the digest of the authority's public key, from the token. It gets the
+// authority's certificate from the controller, and compares it with the digest.
 #pragma once
 
 #include <string>
@@ -8,8 +9,9 @@
 
 namespace fleet {
 
-// Sends the question. Nothing of it is sent to a server that the authority has not signed. On
-// success, `authority` is the authority's certificate. Blocks for some seconds at most.
+// Sends the question to the controller, but only if the authority has signed the server's
+// certificate. On success, `authority` is the authority's certificate. Blocks for some seconds at
+// most.
 [[nodiscard]] JoinReply ask_to_join(const std::string& controller,
                                     const std::string& authority_digest,
                                     const std::string& question, std::string& authority);

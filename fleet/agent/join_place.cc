@@ -26,7 +26,7 @@ constexpr auto public_directory = files::perms::owner_all | files::perms::group_
                                   files::perms::group_exec | files::perms::others_read |
                                   files::perms::others_exec;
 
-// Makes the directory and those above it, readable for all whatever the umask is.
+// Makes the directory and its parents. Everybody may read them, whatever the umask is.
 std::string make_directory(const std::string& path) {
   std::error_code error;
   if (files::create_directories(path, error)) files::permissions(path, public_directory, error);

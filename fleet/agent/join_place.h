@@ -1,6 +1,6 @@
-// The files of a machine that joins a cell: its key, its certificate, the authority, the public
-// keys of releases, and the settings of its service. Each is written whole and durably; the
-// certificate is the last, so a machine that has it has everything.
+// The files of a machine that joins a cell: its key, its certificate, the authority's certificate,
+// the public keys of releases, and the settings of its service. Each is written whole and durably.
+// The certificate is written last, so a machine that has a certificate has all the files.
 #pragma once
 
 #include <map>
@@ -15,22 +15,23 @@ namespace fleet {
 
 class JoinPlace {
  public:
-  // `root` stands in the place of `/`; empty for this machine itself.
+  // `root` is a directory to use instead of `/`; empty for this machine itself.
   explicit JoinPlace(std::string root, std::string node);
 
-  // Makes the directories, and refuses a second process at work here. Returns why it cannot go on,
-  // or an empty text.
+  // Makes the directories, and takes a lock, so that only one process joins at a time. Returns why
+  // that failed, or an empty text.
   [[nodiscard]] std::string open();
-  // Returns why this machine cannot join with this token under this name: it has joined another
-  // cell or has another name, or its settings are for something else.
+  // Returns why this machine cannot join with this token under this name, or an empty text. A
+  // reason is that the machine has joined another cell, has another name, or has settings for
+  // another one.
   [[nodiscard]] std::string why_taken(const TokenText& token) const;
-  // Reads the machine's key, or makes one. Returns an empty text, and why in `trouble`, if it
-  // cannot.
+  // Reads the machine's key, or makes one if there is none. If that fails, returns an empty text,
+  // and sets `trouble` to the reason.
   [[nodiscard]] std::string key(std::string& trouble) const;
-  // Returns whether the certificate that is there can be used now.
+  // Returns whether the machine has a certificate that is valid now.
   [[nodiscard]] bool has_joined(UnixSeconds now) const;
 
-  // Writes all files. Returns why it failed, or an empty text if all is durable.
+  // Writes all files durably. Returns why that failed, or an empty text.
   [[nodiscard]] std::string settle(const TokenText& token, const std::string& authority,
                                    const JoinAnswer& answer) const;
 

@@ -11,12 +11,13 @@ namespace {
 using upgrader::Duration;
 using upgrader::Time;
 
-// The pauses between two rounds: short at first, since most answers come at once.
+// The shortest and the longest pause between two rounds, each of which asks every controller once.
+// The first pauses are short, since most answers come at once.
 constexpr Duration shortest_pause{200};
 constexpr Duration longest_pause{5'000};
 constexpr int doublings_max = 5;
-// A token that was made a moment ago may not be known to a controller yet, so a machine shows it
-// this many times.
+// How often the machine asks, if the controller does not know the token. A controller may not have
+// read yet a token that was made a moment ago.
 constexpr int unknown_max = 4;
 
 constexpr long status_joined = 200;
@@ -26,7 +27,7 @@ constexpr long status_unknown = 401;
 constexpr long status_refused_first = 400;
 constexpr long status_trouble_first = 500;
 
-// Returns the reason in a controller's refusal, or the status of a refusal without one.
+// Returns the reason in a controller's refusal, or its HTTP status if it has no reason.
 std::string reason_in(const JoinReply& reply) {
   const auto tree = parse_foreign_tree(reply.body);
   const std::string reason = tree ? tree.value().text_of("reason") : "";
@@ -56,7 +57,7 @@ JoinNext JoinTalk::take(const JoinReply& reply, Time now) {
   controller_ = (controller_ + 1) % controllers_;
   const bool is_round_over = controller_ == 0;
   if (!is_round_over) return next(now);
-  // an exchanged authority does not become the right one by waiting
+  // If a controller belongs to another authority, waiting does not help.
   if (other_authority_ && waits_.empty()) return JoinEnd{join_failed, trouble_};
   return pause(now);
 }

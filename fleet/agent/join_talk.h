@@ -1,5 +1,5 @@
-// Decides how a machine asks the controllers of a cell to let it in: which controller next, when,
-// and what an answer means. Never acts: see join.cc.
+// Decides how a machine that wants to join asks the controllers of a cell: which controller next,
+// when, and what an answer means. Only decides: join.cc sends the requests.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +13,27 @@ namespace fleet {
 
 // The exit statuses of `fleet-agent join`.
 inline constexpr int join_done = 0;
-inline constexpr int join_failed = 1;  // refused, or this machine cannot do it
+inline constexpr int join_failed = 1;  // refused, or a failure on this machine
 inline constexpr int join_usage = 2;
 inline constexpr int join_unreachable = 3;  // no controller has answered
-inline constexpr int join_waiting = 4;      // nobody has approved it yet
+inline constexpr int join_waiting = 4;      // no person has approved the machine yet
 
 // The answer of one controller, or the reason why there is none.
 struct JoinReply {
-  long status = 0;  // of HTTP; 0 if there is no answer
+  long status = 0;  // HTTP status; 0 if there is no answer
   std::string body = {};
   std::string error = {};        // why there is no answer
-  bool other_authority = false;  // the controller does not belong to the authority of the token
+  bool other_authority = false;  // the controller belongs to another authority than the token
 };
 
-// Ask the controller with this number.
+// The next step: to ask the controller with this number.
 struct JoinAsk {
   std::size_t controller = 0;
 };
 struct JoinPause {
   upgrader::Duration time{0};
 };
-// The certificate has come.
+// The certificate has come: it is in `answer`.
 struct JoinHave {
   JoinAnswer answer = {};
 };
@@ -45,16 +45,17 @@ using JoinNext = std::variant<JoinAsk, JoinPause, JoinHave, JoinEnd>;
 
 class JoinTalk {
  public:
-  // `patience` is how long the machine asks, from `now` on.
+  // From `now` on, the machine asks for at most `patience`.
   JoinTalk(std::size_t controllers, upgrader::Duration patience, upgrader::Time now)
       : controllers_(controllers), until_(now + patience) {}
 
-  // Returns the first step, and the step after a pause.
+  // Returns the next step. Called at the beginning and after each pause.
   [[nodiscard]] JoinNext next(upgrader::Time now) const;
-  // Takes the answer to JoinAsk.
+  // Handles the controller's answer to JoinAsk, and returns the next step.
   [[nodiscard]] JoinNext take(const JoinReply& reply, upgrader::Time now);
 
-  // Returns what a person should read meanwhile, once for each text, or an empty text.
+  // Returns a message for people who watch the machine wait, or an empty text. Each message is
+  // returned once.
   [[nodiscard]] std::string news();
 
  private:
@@ -65,8 +66,8 @@ class JoinTalk {
   upgrader::Time until_;
   std::size_t controller_ = 0;
   int tries_ = 0;
-  int unknown_ = 0;         // how often a controller did not know the token
-  std::string waits_ = {};  // the controller's words, if the last answer was that it waits
+  int unknown_ = 0;         // how often a controller has answered that it does not know the token
+  std::string waits_ = {};  // if not empty: a controller's message that the machine must wait
   std::string trouble_ = {};
   bool other_authority_ = false;
   std::string told_ = {};

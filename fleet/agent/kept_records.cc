@@ -36,9 +36,9 @@ bool KeptRecords::stand() const {
   return !writing_ && mirror_.revision() >= written_ && missing().puts.empty();
 }
 
-// Writes those records that the store has not, or not as this node wants them. If the revision of
-// the store's copy (the mirror) has become smaller, the store was restored, and `written_`, the
-// revision of our last write, no longer applies.
+// Writes those wanted records that are absent in the store or differ. If the mirror's revision has
+// become smaller, the store was restored, and `written_`, the revision of our last write, means
+// nothing any more.
 void KeptRecords::look() {
   if (mirror_.revision() < std::exchange(seen_, mirror_.revision())) written_ = 0;
   if (writing_ || retry_ != nullptr) return;
@@ -53,8 +53,8 @@ void KeptRecords::look() {
   });
 }
 
-// Takes the outcome of a write. If the records were not written, or if that is not known, they are
-// looked at again a little later, when the mirror has read what the store has by then.
+// Handles the outcome of a write. If the write failed or its outcome is unknown, compares the
+// records again a little later, when the mirror has most likely caught up with the store.
 void KeptRecords::take(const Outcome& outcome) {
   writing_ = false;
   if (const auto* done = std::get_if<Committed>(&outcome)) {

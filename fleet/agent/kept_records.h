@@ -1,7 +1,6 @@
-// Keeps records in the store at the values that are wanted: writes them, reads them back by a
-// mirror, and writes them again until the values agree, even if answers are lost. All records that
-// differ are written in one transaction, and only as long as the records that it compares are
-// unchanged.
+// Keeps records in the store at wanted values: writes them, reads them back by a mirror, and writes
+// them again until the values agree, even if answers are lost. One transaction writes all records
+// that differ, and only if the records that are compared with it have not changed.
 #pragma once
 
 #include <functional>
@@ -26,26 +25,27 @@ class KeptRecords {
   };
 
   struct Observer {
-    // Called when all records have the wanted values.
+    // Called when the store has the wanted values of all records.
     std::function<void()> stand = [] {};
-    // Called if a record cannot be written at all.
+    // Called if the store denies a write for lack of rights.
     std::function<void(const std::string& reason)> denied;
   };
 
-  // `mirror` must follow all of the keys.
+  // `mirror` must include all keys that want() gets.
   KeptRecords(Store& store, Timers& timers, const Mirror& mirror, std::uint64_t seed,
               Observer observer);
   KeptRecords(const KeptRecords&) = delete;
   KeptRecords& operator=(const KeptRecords&) = delete;
 
-  // Adds these compares to all later writes.
+  // Adds these compares to all later writes, in place of those of an earlier call.
   void compare(std::vector<Compare> compares) { compares_ = std::move(compares); }
   void want(const std::string& key, const std::string& value, LeaseId lease = 0);
   void forget(const std::string& key) { wanted_.erase(key); }
 
-  // Writes the records that differ. Called when the mirror has changed.
+  // Writes the records that differ from their wanted values. Called after each change of the
+  // mirror.
   void look();
-  // Returns whether all records have the wanted values.
+  // Returns whether the store has the wanted values of all records.
   [[nodiscard]] bool stand() const;
 
  private:
@@ -61,8 +61,8 @@ class KeptRecords {
   std::vector<Compare> compares_;
   std::map<std::string, Wanted> wanted_;
   bool writing_ = false;
-  Revision written_ = 0;  // the revision that the mirror has to reach after our last write
-  Revision seen_ = 0;     // the mirror's revision at the last look
+  Revision written_ = 0;  // the revision of our last write
+  Revision seen_ = 0;     // the mirror's revision at the last look()
   std::unique_ptr<Timer> retry_;
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };

@@ -6,7 +6,7 @@
 
 namespace fleet {
 
-// The limit for the line, since the record holds other members, too.
+// The limit for the line. It is small since the record holds other members, too.
 inline constexpr std::size_t last_line_bytes_max = 512;
 
 // Returns the last line as printable ASCII: all other bytes become `?`.

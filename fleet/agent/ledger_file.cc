@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// The last line of the file: without it, the rest may have been cut off.
+// The last line of the file. If it is missing, the file is incomplete.
 constexpr const char* end_mark = "end";
 
 template <class Record>
@@ -23,8 +23,8 @@ std::optional<std::string> take_record(const std::string& text, Record& record) 
   return std::nullopt;
 }
 
-// Puts the line's text into the member of the ledger that `name` stands for. Returns what is wrong
-// with the text, if anything is.
+// Reads one line of the ledger: sets the member called `name` from `text`. Returns why the text
+// cannot be read, or no value.
 std::optional<std::string> take_line(const std::string& name, const std::string& text,
                                      NodeLedger& ledger) {
   if (name == "begun") return take_record(text, ledger.begun);
@@ -39,7 +39,7 @@ std::optional<std::string> take_line(const std::string& name, const std::string&
   if (name == "leaves") ledger.leaves = text;
   if (name == "came-from") ledger.came_from = text;
   if (name == "came-to") ledger.came_to = text;
-  return std::nullopt;  // a newer fleet-agent has written this line, which is ignored
+  return std::nullopt;  // an unknown name is a newer fleet-agent's, and is ignored
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The file of a component's ledger on disk: it is written completely and synced, or not at all.
+// The file of a component's ledger on disk. A write replaces the whole file and syncs it, so a
+// crash leaves the old file or the new one.
 #pragma once
 
 #include <string>
@@ -9,21 +10,21 @@
 
 namespace fleet {
 
-// Returns the ledger as text. Each part is one line: its name, a blank, and its text or its record
-// in JSON.
+// Returns the ledger as text. Each member is one line: its name, a blank, and its value as text or
+// as a record in JSON.
 [[nodiscard]] std::string ledger_text(const NodeLedger& ledger);
-// Returns a Refusal if the text is damaged: then nobody knows which command was begun, and no other
-// may begin.
+// Reads a ledger from its text. Returns a Refusal if the text is damaged: then it is unknown which
+// command was begun, and no other may begin.
 [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_from(const std::string& text);
 
 class LedgerFile {
  public:
-  // The directory of the file must exist.
+  // `path` is the file, whose directory must exist.
   explicit LedgerFile(std::string path) : path_(std::move(path)) {}
 
-  // Returns an empty ledger if there is no file yet.
+  // Reads the file. Returns an empty ledger if there is none yet.
   [[nodiscard]] agent_protocol::Result<NodeLedger> read() const;
-  // Returns why the ledger is not on disk, or an empty text if it is.
+  // Writes the file durably. Returns why that failed, or an empty text.
   [[nodiscard]] std::string write(const NodeLedger& ledger) const;
 
  private:

@@ -9,12 +9,12 @@
 namespace fleet {
 namespace {
 
-// The time between two looks at the control directory, for a system that does not report changes,
-// and for a directory that does not exist yet.
+// The time between two looks at the control directory. It matters if the system does not report
+// changes of the directory, or if the directory does not exist yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
-// Returns the end of an upgrade. If it went back by a request, or because nobody confirmed it in
-// time, the version has not failed.
+// Returns how an upgrade ended: if a request or a missing confirmation made it go back, the version
+// has not failed.
 UpgradeEnded ended(const upgraderctl::Ending& ending) {
   const bool is_expired =
       ending.stage == "trial" && ending.reason.starts_with("did not say healthy");
@@ -97,7 +97,8 @@ void Neighbour::watch(uv_loop_t& loop) {
   static_cast<void>(uv_fs_event_start(event_.get(), changed, control_.path().c_str(), 0));
 }
 
-// Returns a new name for a request. It differs from the names of all earlier processes, too.
+// Returns a new name for a request to the upgrader. No other process of fleet-agent makes the same
+// name.
 std::string Neighbour::next_name() {
   return desk_.instance.substr(0, 36) + "." + std::to_string(++requests_);
 }
@@ -124,8 +125,8 @@ void Neighbour::look_at_status() {
   take_status(*file.status);
 }
 
-// Called when an upgrader process has gone: ends the upgrade that it had under way. Before it went,
-// that process may have written how the upgrade ended.
+// Called when the upgrader process has ended: the upgrade under way has ended with it. If the
+// upgrader wrote before its end how the upgrade ended, that is the outcome.
 void Neighbour::end_with_life() {
   request_.clear();
   told_.clear();
@@ -147,7 +148,8 @@ void Neighbour::take_status(const upgraderctl::Status& status) {
   look_at_refusal(status);
 }
 
-// Takes up an upgrade that an earlier process of fleet-agent has begun, from its upgrader's status.
+// Begins to obey commands. If an earlier process of fleet-agent has begun an upgrade, the status of
+// the upgrader shows whether it goes on or how it has ended.
 void Neighbour::begin(const upgraderctl::Status& status) {
   auto ledger = component_.ledger_on_disk();
   if (!ledger) {
@@ -160,8 +162,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     restarted.under_way = id;
     asked_ = id;
     was_activated_ = status.upgrade->activated.has_value();
-    // Only the wall clock, which may be wrong, could tell how long ago the version was activated.
-    // So the trial counts from now, and ends late rather than early.
+    // Only the wall clock, which may be wrong, could show how long ago the version was activated.
+    // So the trial counts from now, and may end too late but never too early.
     if (was_activated_) restarted.activated_ago = 0;
   } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
     const UpgradeEnded told = ended(*ending);
@@ -175,9 +177,9 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// Called once after the start. An earlier process of fleet-agent may have begun an upgrade for a
-// wish: tells the component how that has ended. If it has not ended, the component requests it
-// again under the same name, by which the upgrader recognises it.
+// Called once after the start. If an earlier process of fleet-agent began an upgrade for a wish and
+// it has ended, tells the component how. If it goes on, the component requests it again under the
+// same id, which the upgrader recognises.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
   if (ending == nullptr) return component_.settle("", "");
@@ -186,7 +188,8 @@ void Neighbour::settle(const upgraderctl::Status& status) {
   component_.settle(is_good ? told.command : "", is_good ? "" : told.why);
 }
 
-// Looks for the answer to the request to upgrade. A refusal ends the upgrade.
+// Looks in the upgrader's status for the answer to the request to upgrade. If the upgrader has
+// refused the request, that ends the upgrade.
 void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   if (request_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, request_);
@@ -197,8 +200,8 @@ void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   component_.upgrade_ended({.command = id, .why = "request: " + answer->reason});
 }
 
-// Tells the component if the upgrader has refused a request to commit or to cancel. The upgrader
-// refuses to cancel while the old version stops.
+// Tells the component if the upgrader has refused a request to commit or to go back. For example,
+// the upgrader refuses to cancel an upgrade while the old version stops.
 void Neighbour::look_at_refusal(const upgraderctl::Status& status) {
   if (told_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, told_);

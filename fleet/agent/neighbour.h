@@ -1,5 +1,6 @@
-// Another component of this machine. Its upgrader is reached only by its control directory, which
-// may appear, disappear, and belong to a new upgrader process at any time.
+// A component of this machine with an upgrader of its own, beside fleet-agent's. fleet-agent
+// reaches that upgrader only by its control directory, which may appear, disappear, or get a new
+// upgrader process at any time.
 #pragma once
 
 #include <uv.h>
@@ -22,10 +23,11 @@ class Neighbour {
     std::string control = {};  // the path of its control directory
   };
 
-  // `changed` is called when the version of the component that runs has changed.
+  // `changed` is called when another version of the component runs.
   Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings, std::function<void()> changed);
 
-  // Looks for work in the mirror, which has changed. Called only while the node is active.
+  // Looks in the mirror for a new wish and a new command. Called after each change of the mirror,
+  // and only while the node is active.
   void look() { component_.look(); }
   void take(const NodeEvent& event) { component_.take(event); }
   void leave() { component_.leave(); }
@@ -33,7 +35,7 @@ class Neighbour {
   void look_at_status();
 
   [[nodiscard]] const std::string& name() const { return component_.name(); }
-  // Returns the version that runs, or an empty text if none runs or it is not known.
+  // Returns the version that runs, or an empty text if none runs or the version is unknown.
   [[nodiscard]] const std::string& version() const { return version_; }
 
  private:
@@ -58,10 +60,10 @@ class Neighbour {
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::string version_;
-  std::string life_;     // of the upgrader process that was seen last
-  std::string request_;  // the name of the request to upgrade, under which its answer comes
-  std::string told_;     // the same for the request to commit or to go back
-  std::string asked_;    // the upgrade that was requested and has not ended
+  std::string life_;     // start time of the upgrader process seen last
+  std::string request_;  // the request to upgrade that has no answer yet
+  std::string told_;     // the request to commit or to go back without an answer
+  std::string asked_;    // the upgrade that was requested and goes on
   bool unreadable_ = false;
   bool was_ready_ = false;
   bool was_activated_ = false;

@@ -17,11 +17,11 @@
 namespace fleet {
 namespace {
 
-// The version of the commands that fleet-agent understands. --min-protocol demands at least a
-// certain one.
+// The version of the commands that this fleet-agent understands. A rollout with --min-protocol
+// leaves out nodes whose version is lower.
 constexpr std::int64_t protocol = 1;
 
-// A command to reboot that has not ended after this time is killed.
+// The time limit for the command that reboots the machine: after it, the command is killed.
 constexpr std::chrono::minutes reboot_time{5};
 
 std::uint64_t seed_of(const std::string& instance) {
@@ -121,7 +121,8 @@ void NodeAgent::make_neighbours() {
   }
 }
 
-// Reboots the machine. The command is answered after the boot.
+// Runs the command that reboots the machine. The next process of fleet-agent writes the answer,
+// after the boot.
 void NodeAgent::reboot() {
   reboot_ = std::make_unique<HookRun>(
       loop_, timers_, HookRun::Settings{.path = options_.reboot_command, .longest = reboot_time},
@@ -141,7 +142,7 @@ void NodeAgent::look() {
   presence_.look();
   become_ready();
   if (!activated_ || desk_.is_doubtful) return;
-  if (mirror_.revision() < desk_.active) return;  // the mirror has not yet seen our own write
+  if (mirror_.revision() < desk_.active) return;  // The mirror has not yet read our own write.
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
   if (!is_ours) return take_active();
@@ -175,7 +176,7 @@ void NodeAgent::take_active() {
   const KeyValue* there = mirror_.find(place);
   const auto before = desk_.find<Active>(place);
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
-  // The record is ours already: it was written, and only the answer was lost.
+  // An earlier write succeeded, and only its answer was lost: the record names this instance.
   if (before && before->instance == instance_) return begin_to_act(there->modified);
   const Active mine{
       .instance = instance_, .boot_id = boot_, .generation = before ? before->generation + 1 : 1};
@@ -199,12 +200,12 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // If a rollout has begun the upgrade to this version, it says `healthy` only later, when the
-  // rollout confirms it.
+  // If a rollout began the upgrade to this version, `healthy` is sent only later, when the rollout
+  // confirms it.
   const bool is_of_rollout = is_on_trial() && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();
   for (const auto& neighbour : neighbours_) {
-    neighbour->look_at_status();  // so that the first record of versions has their versions, too
+    neighbour->look_at_status();  // the first record of versions includes this one then
   }
   keep_facts();
   begin_own();
@@ -236,9 +237,9 @@ void NodeAgent::tell_all(const NodeEvent& event) {
   }
 }
 
-// Begins to upgrade fleet-agent itself, which is a component like any other. If an earlier instance
-// began such an upgrade, the upgrader has told this one whether it is on trial now or how it has
-// ended.
+// Begins to obey commands for fleet-agent itself, which is a component like any other. If an
+// earlier instance began an upgrade of fleet-agent, the upgrader has sent this one whether the
+// upgrade is on trial or how it has ended.
 void NodeAgent::begin_own() {
   if (!unreadable_.empty()) return;
   if (own_.has_begun()) return own_.take(ActiveIs{desk_.active});

@@ -1,9 +1,10 @@
-// fleet-agent at work: connects the upgrader, the store and the directory of its releases, and
-// brings each of the machine's components to its wished version.
+// The main class of fleet-agent: connects the upgrader, the store and the directory of its
+// releases, and brings each of the machine's components to its wish.
 //
-// While it is held, it writes its own leased record `instance/UUID` and nothing else. When it is
-// activated, it writes the record `active`, and compares the revision that it has read. Only then
-// does it say `healthy` and act: a version that cannot reach the store does not stay.
+// While fleet-agent is held, it writes one leased record, `instance/UUID`, and nothing else. When
+// it is activated, it writes the record `active`, and only if nobody has changed that record since
+// it was read. Only when that has succeeded does it say `healthy` and act: so a version that cannot
+// reach the store is not committed.
 #pragma once
 
 #include <uv.h>
@@ -39,7 +40,7 @@ class NodeAgent {
   NodeAgent(const NodeAgent&) = delete;
   NodeAgent& operator=(const NodeAgent&) = delete;
 
-  // Runs until it has been told to stop and has stopped. Returns the exit status.
+  // Runs until the upgrader has sent `stop` and everything has stopped. Returns the exit status.
   int run();
 
  private:
@@ -103,40 +104,40 @@ class NodeAgent {
   EtcdStore store_;
   Mirror mirror_;
   LeaseKeeper lease_;
-  KeptRecords presence_;  // keeps our own leased record
-  KeptRecords records_;   // keeps facts and versions, while `active` is ours
-  Mirror halt_;           // of the record `stop`
+  KeptRecords presence_;  // the leased record of this instance
+  KeptRecords records_;   // facts and versions; written while active
+  Mirror halt_;           // of the record `stop`: nothing begins while it exists
   Mirror epoch_;
-  KnownStore known_;  // the facts as they are on disk, or newer ones
-  KnownStore kept_;   // the facts as they are on disk
+  KnownStore known_;  // epoch and revision of the store, as last seen
+  KnownStore kept_;   // epoch and revision of the store, as on disk
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
   PlanDesk plans_;
   Renewal renewal_;
-  std::unique_ptr<HookRun> reboot_;  // the command to reboot that runs
+  std::unique_ptr<HookRun> reboot_;  // the running command to reboot
 
   Agent::Role role_ = Agent::Role::first;
   std::optional<Agent::Failure> failure_;  // of the upgrade that led to this instance
-  NodeLedger ledger_;                      // as an earlier process left it
-  std::string unreadable_;                 // why the ledger cannot be read; then nothing is begun
+  NodeLedger ledger_;                      // as an earlier process has left it
+  std::string unreadable_;                 // the ledger's error; if not empty, nothing is begun
   Timers::Milliseconds activated_at_{0};
   bool welcomed_ = false;
   bool said_ready_ = false;
   bool activated_ = false;
   bool asking_for_active_ = false;
   std::int64_t generation_ = 0;
-  std::string committed_;  // the upgrade to this version that was committed
-  std::string degraded_;   // the doubt that this node shows to everybody
-  std::string doubt_;      // why this node does nothing
-  // Runs until the lease of an instance from before this boot has certainly ended.
+  std::string committed_;  // the id of the upgrade to this version, once committed
+  std::string degraded_;   // the doubt that the node's record shows
+  std::string doubt_;      // why this node begins nothing; empty if it may
+  // Set while an instance from before this boot may still have its lease.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
-  Revision seen_revision_ = 0;  // the revision of the mirror
+  Revision seen_revision_ = 0;  // the mirror's revision at the last look()
   std::int64_t seen_epoch_ = known_.epoch;
   bool stopping_ = false;
   std::unique_ptr<Timer> retry_;
-  std::unique_ptr<Timer> keep_;  // writes later what is known of the store
+  std::unique_ptr<Timer> keep_;  // writes `known_` to disk later
   std::unique_ptr<Timer> end_;
 };
 

@@ -1,5 +1,5 @@
-// The reasons for which NodeAgent does nothing for now, such as another machine with its name or a
-// store that was restored; and the doubts that it shows.
+// The reasons for which NodeAgent begins nothing for now, such as another machine with its name or
+// a restored store. The node's record shows these reasons.
 #include <utility>
 
 #include "fleet/agent/node_agent.h"
@@ -9,11 +9,13 @@
 namespace fleet {
 namespace {
 
-// The time between two writes of the facts by which the store is recognised.
+// The time between two writes of the store's epoch and revision to disk, by which a restored store
+// is recognised.
 constexpr std::chrono::seconds keep_interval{10};
 
 // Returns the record of the epoch, whose number changes when the store is restored from a snapshot.
-// If the record cannot be read, returns an epoch that nobody has accepted, so that the node halts.
+// If the record cannot be read, returns a number that no node accepts, so that the node begins
+// nothing.
 Epoch read_epoch(const KeyValue* record) {
   if (record == nullptr) return {};
   const auto read = read_record<Epoch>(record->value);
@@ -22,10 +24,9 @@ Epoch read_epoch(const KeyValue* record) {
 
 }  // namespace
 
-// Looks for another machine with this node's name. An instance with another boot id belongs to
-// another machine, or to this machine before it was reset; in the latter case the lease of that
-// instance ends by itself. A copied machine has the same machine id, and its instance does not go
-// away.
+// Looks for another machine with this node's name: an instance in the store with another boot id.
+// If that instance has this machine's id, it may be from before the last boot, and its lease will
+// run out. If it stays longer than that, it belongs to a copy of this machine.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;
@@ -51,8 +52,8 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// Notes what is doubtful. `degraded` is what everybody is told of it; as long as `why` is not
-// empty, this node does nothing.
+// Notes a doubt. `degraded` is the text that the node's record shows. As long as `why` is not
+// empty, this node begins nothing.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
   if (std::exchange(doubt_, why) == why) return;
@@ -61,8 +62,8 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
   tell_all(EpochDiffers{desk_.is_doubtful});
 }
 
-// Returns why the store is doubtful, or an empty text. The revisions seen are written to disk only
-// now and then, so the file may be behind, but is never ahead.
+// Returns why this may be another or a restored store, or an empty text. The epoch and revision are
+// written to disk only now and then, so the file may be behind, but never ahead.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
@@ -83,8 +84,8 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// Forgets everything that was written to the store before it was restored: the restored store
-// counts on from an older revision, so earlier revisions say nothing about it.
+// If the store was restored, forgets what this process has written before: the restored store
+// counts on from an older revision, so earlier revisions mean nothing in it.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);
@@ -92,8 +93,8 @@ void NodeAgent::look_for_restored_store() {
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
 }
 
-// Returns the doubt or trouble that everybody is told. A trouble of this machine, such as a full
-// disk, stops nothing, since its cause is tried again.
+// Returns the doubt or trouble that the node's record shows, or an empty text. A trouble of one
+// component, such as a full disk, does not stop the node, since the write is tried again.
 std::string NodeAgent::degraded() const {
   if (!degraded_.empty()) return degraded_;
   for (const auto& [component, why] : desk_.troubles) {

@@ -1,4 +1,4 @@
-// NodeAgent's conversation with the upgrader.
+// The part of NodeAgent that exchanges messages with the upgrader of fleet-agent.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// The longest time for giving the lease back at the end, so that nobody has to wait until it runs
-// out.
+// The longest time that this process waits at its end for the store to take back its lease. If that
+// succeeds, the next instance need not wait until the lease runs out.
 constexpr std::chrono::milliseconds farewell_max{500};
 
 }  // namespace
@@ -22,7 +22,8 @@ void NodeAgent::hear_upgrader() {
   }
 }
 
-// The first agent and a fallback have to run even if the store cannot be reached.
+// Begins as the upgrader's `welcome` says. The first agent and a fallback say `ready` at once,
+// since they must run even if the store cannot be reached.
 void NodeAgent::take(const Agent::Welcome& welcome) {
   welcomed_ = true;
   role_ = welcome.role;
@@ -31,8 +32,8 @@ void NodeAgent::take(const Agent::Welcome& welcome) {
   become_ready();
 }
 
-// Says `ready` when it is time. A candidate is ready when its own record is in the store, so that
-// everybody who sees the record knows that it has come so far.
+// Says `ready` if this is the time. A candidate is ready only when its own record is in the store,
+// so that it is known to reach the store.
 void NodeAgent::become_ready() {
   if (!welcomed_ || said_ready_) return;
   const bool is_seen = lease_.lease() != 0 && presence_.stand();
@@ -42,8 +43,8 @@ void NodeAgent::become_ready() {
   keep_instance();
 }
 
-// Begins to act. The earlier instance has written down the commands that it had begun before it
-// ended.
+// Begins to act. The earlier instance has written the commands that it had begun into the ledger
+// before it ended.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   const auto ledger = own_.ledger_on_disk();
@@ -59,7 +60,7 @@ void NodeAgent::take(const Agent::Activate& /*activate*/) {
 
 void NodeAgent::take(const Agent::Stop& /*stop*/) {
   if (std::exchange(stopping_, true)) return;
-  desk_.active = 0;  // nothing begins from now on
+  desk_.active = 0;  // from now on, nothing is begun
   own_.leave();
   for (const auto& neighbour : neighbours_)
     neighbour->leave();
@@ -68,8 +69,8 @@ void NodeAgent::take(const Agent::Stop& /*stop*/) {
   end_ = timers_.after(farewell_max, [this] { stop_now(); });
 }
 
-// Stops at once. A download that is under way is dropped: its release is there completely or not at
-// all.
+// Ends the process at once. A download that is under way breaks off; a release is on disk either
+// completely or not at all.
 void NodeAgent::stop_now() {
   const bool said = agent_.stopped();
   ::_exit(said ? 0 : 1);
@@ -106,7 +107,7 @@ void NodeAgent::take(const Agent::Committed& committed) {
 void NodeAgent::take(const Agent::Error& error) {
   desk_.log("the upgrader: " + error.reason);
   if (!own_.has_begun()) return;
-  // While the old version stops, the upgrader refuses to cancel.
+  // The upgrader refuses to cancel while the old version stops.
   if (error.about == "cancel") own_.take(NotTold{own_.ledger()->upgrade.id});
   if (error.about != "upgrade") return;
   own_.upgrade_ended({.command = own_.asked(), .why = "the upgrader: " + error.reason});
@@ -140,8 +141,8 @@ std::string NodeAgent::ask(const Component::Request& request) {
   return agent_.request_upgrade(upgrade) ? "" : "cannot ask: " + agent_.error();
 }
 
-// Makes the upgrade go back. On trial, this version is the new one and gives up; before, the
-// upgrader stops starting the version beside it.
+// Makes the upgrade go back. During the trial, this process is the new version, and says `unfit`.
+// Before, this process is the old version, and cancels the upgrade.
 std::string NodeAgent::go_back(const std::string& id, const std::string& reason) {
   const bool told = is_on_trial() ? agent_.unfit(reason) : agent_.cancel(id, reason);
   return told ? "" : agent_.error();

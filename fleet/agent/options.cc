@@ -53,7 +53,7 @@ CLI::Validator component_form() {
   return {judge, "", "component"};
 }
 
-// Adds the options that tell how this machine reboots and how it differs from others.
+// Adds the options about this machine: how it reboots, its ids and its labels.
 void add_machine_options(CLI::App& app, AgentOptions& options) {
   app.add_option("--reboot-command", options.reboot_command,
                  "reboots the machine; without it no reboot is ordered")

@@ -14,7 +14,7 @@ namespace fleet {
 struct JoinOptions {
   std::string token = "-";  // a file; `-` for standard input
   std::string node;         // empty: the machine's host name
-  std::string root;         // a directory in the place of `/`; empty for this machine itself
+  std::string root;         // a directory to use instead of `/`; empty: this machine itself
   int wait_s = 60;
 };
 
@@ -28,23 +28,23 @@ struct AgentOptions {
 
   std::string node;  // the node's name
   StoreOptions store;
-  std::string releases;                    // the directory of this program's releases
-  std::string keys;                        // a directory with public keys
-  std::vector<std::string> allowed_files;  // directories whose files may be releases, too
-  std::string state;  // a directory of fleet-agent's own that outlives each process
+  std::string releases;                    // the directory of fleet-agent's releases
+  std::string keys;                        // a directory with the public keys of publishers
+  std::vector<std::string> allowed_files;  // `file:` URLs may name files below these
+  std::string state;  // a directory for files of fleet-agent
   std::string hooks = "/etc/upgrader/hooks.d";
-  std::string reboot_command;  // empty if commands cannot reboot this machine
-  // The path of a file that exists if an upgrade has asked for a reboot.
+  std::string reboot_command;  // if empty, commands cannot reboot this machine
+  // The path of a file. If an upgrade needs a reboot, it makes this file.
   std::string reboot_asked = "/run/reboot-required";
-  // The path of a file that holds an id, which changes at each boot.
+  // The path of a file with an id that changes at each boot.
   std::string boot_id = "/proc/sys/kernel/random/boot_id";
-  std::string machine_id = "/etc/machine-id";  // a file with an id that differs between machines
+  std::string machine_id = "/etc/machine-id";  // a file with an id of this machine
   std::vector<std::string> labels;             // NAME=VALUE
   std::vector<Component> components;
   int lease_s = 30;
   int trial_s = 60;
   bool self_test = false;
-  std::optional<JoinOptions> join;  // the program is to join a cell, and not to be an agent
+  std::optional<JoinOptions> join;  // if set, joins a cell and exits
 };
 
 struct AgentText {  // the text to show before the program exits

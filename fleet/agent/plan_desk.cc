@@ -5,7 +5,7 @@
 namespace fleet {
 namespace {
 
-// The time after which a transaction whose answer was lost is decided anew.
+// If the answer to a transaction was lost, the time until the PlanPart decides again what to write.
 constexpr std::chrono::milliseconds write_again{1'000};
 
 }  // namespace
@@ -19,9 +19,9 @@ PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings)
               .keeps = [this](const std::string& key) { return is_wanted(key); }},
              settings_.seed) {}
 
-// Returns whether this node needs the record of this key: it needs each plan's own record, and this
-// node's records as a member of plans. The records of other members are dropped as they come, so
-// that a change costs the same however many members a plan has.
+// Returns whether this node needs the record of this key: the record of a plan, or of this node as
+// a member of a plan. Records of other members are dropped, so that a change costs the same however
+// many members a plan has.
 bool PlanDesk::is_wanted(const std::string& text) const {
   const auto key = parse_key(text);
   if (!key) return false;
@@ -35,7 +35,8 @@ void PlanDesk::look() {
     const auto key = parse_key(text);
     if (key && key->kind == KeyKind::plan) look_at(key->names.front(), record);
   }
-  // A plan that was erased while one of its hooks runs is forgotten when the hook has ended.
+  // If a plan was erased while one of its hooks runs, the plan is forgotten when the hook has
+  // ended.
   std::erase_if(running_, [this](const auto& one) {
     return !one.second.part.is_busy() && plans_.find(key_of(KeyKind::plan, {one.first})) == nullptr;
   });

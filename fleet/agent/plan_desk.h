@@ -1,5 +1,5 @@
-// This node's part in all plans: shows each PlanPart the records in the store, runs the hooks that
-// the PlanPart asks for, and writes its records. Decides nothing.
+// This node's part in all plans: gives each PlanPart the records from the store, runs the hooks
+// that it orders, and writes its records. Decides nothing.
 #pragma once
 
 #include <uv.h>
@@ -19,18 +19,18 @@ class PlanDesk {
  public:
   struct Settings {
     std::string hooks = {};           // the directory of the node's hooks
-    std::string reboot_command = {};  // a program; empty if there is none
+    std::string reboot_command = {};  // the program that reboots the machine; may be empty
     std::string version = {};         // the version of this fleet-agent
     std::uint64_t seed = 0;
   };
 
   PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings);
 
-  // Looks for work. Called when the node's records have changed, and when this instance has become,
-  // or is no longer, the one that acts for the node.
+  // Gives all PlanParts the present records. Called when the node's records have changed, and when
+  // this instance becomes active or is no longer active.
   void look();
-  // Kills all hooks, since this process ends: none may run on beside a hook of the next process. A
-  // command to reboot runs on, since it is the reason for the end.
+  // Kills all hooks, since this process ends, and a hook must not run beside one of the next
+  // process. The command to reboot is not killed, since it is the reason for the end.
   void kill_hooks();
 
  private:

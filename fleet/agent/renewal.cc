@@ -8,7 +8,7 @@
 namespace fleet {
 namespace {
 
-// The time between two looks at certificate and time, and after a request that was refused.
+// The time between two checks whether the certificate must be renewed, and after a refused request.
 constexpr std::chrono::hours look_interval{1};
 
 // The mode of the certificate's file: a certificate is not secret.
@@ -36,8 +36,8 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
-  // The clock's time is made durable only while the store answers, which shows that the clock is
-  // right.
+  // The time is written to disk only while the store answers: that shows that the machine's clock
+  // is right, or certificates would not be valid.
   if (desk_.mirror.follows()) tell(clock_.look());
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
@@ -59,8 +59,8 @@ void Renewal::ask(const std::string& key_text) {
       write_record(CertificateRequest{.pem = request, .certificate = content_of_file(files_.own)}));
 }
 
-// Takes an answer. An answer to a request of another process may be old: its certificate is used
-// only if it is valid for longer than the present one.
+// Handles the store's answer to a request. It may belong to an earlier process' request, so its
+// certificate is used only if it is valid for longer than the present one.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);
@@ -68,7 +68,7 @@ void Renewal::take(const NodeCertificate& answer) {
   if (is_ours) desk_.log("the certificate is not renewed: " + answer.error);
 }
 
-// Puts a new certificate into its file. The next connection uses it.
+// Writes a new certificate to its file. The next connection uses the new certificate.
 void Renewal::put_in_place(const std::string& pem) {
   const auto before = validity_of(content_of_file(files_.own));
   const auto fresh = validity_of(pem);

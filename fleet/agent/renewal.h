@@ -1,6 +1,6 @@
 // Keeps the machine's certificate valid: when two thirds of its life are over, writes a request for
-// the next one below the node's key, and puts the new certificate into its file. The key never
-// leaves the machine, and stays the same. Also keeps the time by which certificates are judged.
+// a new one into the store, and later the new certificate to its file. The key never leaves the
+// machine, and stays the same. Also keeps the time by which certificates are judged.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ class Renewal {
  public:
   Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock);
 
-  // Looks whether a change of the mirror brings work. Called only while the node is active.
+  // Looks in the mirror for an answer, and checks whether it is time for a request. Called only
+  // while the node is active.
   void look();
 
  private:
@@ -31,7 +32,7 @@ class Renewal {
   Certificates files_;
   CertificateClock& clock_;
   bool asked_ = false;
-  Revision answered_ = 0;  // the revision of the last answer that was looked at
+  Revision answered_ = 0;  // the revision of the last answer that was handled
   std::unique_ptr<Timer> later_;
 };
 

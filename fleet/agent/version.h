@@ -1,4 +1,4 @@
-// The version of this fleet-agent. Tests build it with other versions.
+// The version of this fleet-agent. Tests build fleet-agent with other versions.
 #pragma once
 
 namespace fleet {
