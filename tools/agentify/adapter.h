@@ -5,11 +5,12 @@
 //   stage     the state                                ends with
 //   checking  held; the check runs                     its outcome: ready, or unfit
 //   held      held; ready has been said                activate
-//   starting  active; the keeper was told to start     DaemonStarted or DaemonRefused
-//   running   the daemon runs, and is not ready yet    its readiness
+//   starting  active; the keeper was told to start     DaemonStarted or DaemonRefused, or a stop
+//   running   the daemon runs, and is not ready yet    its readiness, a stop, or its end
 //   serving   the daemon works; on trial `healthy` is  a stop, or its end
 //             said when it has lasted for some time
-//   stopping  the daemon was told to stop              the end of its main process, or none begun
+//   stopping  a stop of the daemon was requested       the end of its main process; FamilyGone or
+//                                                      DaemonRefused if it was not started
 //   sweeping  the daemon's main process has ended      FamilyGone: no process of it is left
 //   over      agentify exits
 #pragma once
@@ -27,15 +28,15 @@
 
 namespace agentify {
 
-// The event that shows that a daemon works.
+// The sign by which agentify finds out that a daemon works (--ready).
 enum class ReadyBy { start, word, time, probe };
 
-// The options that matter for decisions.
+// The options on which the decisions depend.
 struct Terms {
   bool check = false;
   ReadyBy ready_by = ReadyBy::start;
   Duration ready_time{};        // with ReadyBy::time
-  std::string ready_text = {};  // the option's value, for people
+  std::string ready_text = {};  // the value of --ready, for messages to people
   // The time that a daemon on trial must be ready and well before agentify says `healthy`.
   Duration settle{};
   bool vouch = true;
@@ -51,7 +52,7 @@ struct Terms {
 
 [[nodiscard]] Terms terms_of(const Options& options);
 
-// Time between two probes of a daemon that is not ready yet.
+// The time between two probes of a daemon that is not ready yet.
 inline constexpr Duration ready_interval{100};
 // agentify's exit status after a failure of its own.
 inline constexpr int exit_failed = 1;
@@ -73,8 +74,8 @@ class Adapter {
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
   [[nodiscard]] Stage stage() const { return stage_; }
-  // Describes the whole state, with times relative to `now`: two adapters with the same description
-  // decide alike.
+  // Describes the whole state as a text, with times relative to `now`. Two adapters with the same
+  // description make the same decisions.
   [[nodiscard]] std::string describe(Time now) const;
   bool operator==(const Adapter&) const = default;
 
@@ -144,12 +145,12 @@ class Adapter {
   bool unfit_ = false;              // `unfit` has been said
   Time activated_at_{};
   std::string not_ready_;          // the latest reason why the daemon is not ready
-  std::string not_well_;           // the last bad answer about its health
-  bool readiness_ = false;         // the upgrader waits for our `healthy` in every role
-  bool must_say_healthy_ = false;  // said as a first agent or fallback, even without vouching
+  std::string not_well_;           // the last bad answer about the daemon's health
+  bool readiness_ = false;         // the upgrader lets an agent in any role say `healthy`
+  bool must_say_healthy_ = false;  // a first agent or fallback: --vouch=no does not apply
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
-  bool daemon_beats_ = false;  // WATCHDOG=1 has come: from then on only the daemon's word counts
+  bool daemon_beats_ = false;  // the daemon has sent WATCHDOG=1: each heartbeat follows one
   bool sick_ = false;          // the daemon failed a health check: no heartbeats are sent
 
   std::optional<Time> ready_at_;
@@ -160,10 +161,10 @@ class Adapter {
   bool follows_ = false;
 
   bool stop_asked_ = false;             // by the upgrader, a signal, or the end of input
-  std::optional<Duration> stop_limit_;  // the time for a stop that came before the daemon's start
-  std::vector<StopMoment> moments_;     // signals of the stop that are still to be sent
+  std::optional<Duration> stop_limit_;  // the limit of a stop that came before the daemon's start
+  std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
   bool gives_up_ = false;               // the daemon is stopped because it is sick
-  std::optional<DaemonEnding> ending_;  // how the main process ended
+  std::optional<DaemonEnding> ending_;  // how the daemon's main process ended
   bool clean_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The actions that the adapter may order.
+// The actions that agentify's state machine (adapter.h) orders, and that its loop performs.
 #pragma once
 
 #include <sys/types.h>
@@ -50,7 +50,7 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-struct CancelStart {  // FamilyGone answers, unless the daemon has been started already
+struct CancelStart {  // answered by FamilyGone, unless the daemon has been started already
   bool operator==(const CancelStart&) const = default;
 };
 struct SignalDaemon {
@@ -63,13 +63,13 @@ struct AdoptMain {  // makes this process of the daemon its main process
 
   bool operator==(const AdoptMain&) const = default;
 };
-struct KillFamily {  // FamilyGone answers
+struct KillFamily {  // kill all processes of the daemon; answered by FamilyGone
   bool operator==(const KillFamily&) const = default;
 };
-struct KillOrphans {  // after the keeper's death, agentify does its work; FamilyGone answers
+struct KillOrphans {  // kill them in place of the keeper, which has died; answered by FamilyGone
   bool operator==(const KillOrphans&) const = default;
 };
-struct AskDaemon {  // ProbeAnswered answers
+struct AskDaemon {  // make one probe of the daemon; answered by ProbeAnswered
   Probe probe = Probe::readiness;
 
   bool operator==(const AskDaemon&) const = default;

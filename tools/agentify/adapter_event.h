@@ -1,4 +1,4 @@
-// The events that the adapter is given.
+// The events that agentify's state machine (adapter.h) gets.
 #pragma once
 
 #include <sys/types.h>
@@ -29,8 +29,8 @@ struct DaemonEnding {
 
 struct Welcomed {
   bool candidate = false;  // on trial from its activation
-  bool boot = false;       // a fallback at boot, which is on trial, too
-  bool readiness = false;  // the upgrader has the feature readiness
+  bool boot = false;       // a fallback at a boot, which is on trial, too
+  bool readiness = false;  // the upgrader has the feature `readiness`
   std::optional<Duration> watchdog = {};
 
   bool operator==(const Welcomed&) const = default;
@@ -54,15 +54,15 @@ struct Committed {
 
 struct CheckEnded {
   bool good = false;
-  std::string words;  // the fault that the check found
+  std::string words;  // the reason, if the check failed
 
   bool operator==(const CheckEnded&) const = default;
 };
 
 // ---- events of the keeper and the daemon
 
-struct DaemonWaits {        // processes of an earlier daemon are still there
-  std::string holder = {};  // the processes that hold the lock, for people
+struct DaemonWaits {        // the start waits: processes of an earlier daemon still hold the lock
+  std::string holder = {};  // the process that holds the lock, for people
 
   bool operator==(const DaemonWaits&) const = default;
 };
@@ -77,13 +77,13 @@ struct DaemonRefused {  // no process has been started
 
   bool operator==(const DaemonRefused&) const = default;
 };
-struct DaemonEnded {  // its main process has ended; the keeper waits for an order
+struct DaemonEnded {  // the daemon's main process has ended; the keeper waits for an order
   DaemonEnding ending;
-  pid_t heir = 0;  // a process that it left, which may become the main process; or 0
+  pid_t heir = 0;  // a child of the keeper, which may become the main process; or 0
 
   bool operator==(const DaemonEnded&) const = default;
 };
-struct FamilyGone {  // no process is left, and the keeper starts none any more
+struct FamilyGone {  // no process of the daemon is left, and the keeper starts none any more
   int killed = 0;    // how many processes had to be killed
 
   bool operator==(const FamilyGone&) const = default;
@@ -94,14 +94,14 @@ struct KeeperLost {
 
 // ---- events about readiness and health
 
-struct ReadySaid {  // a newline has come on the daemon's descriptor
+struct ReadySaid {  // the daemon has written a newline to its descriptor (--ready=fd:N)
   bool operator==(const ReadySaid&) const = default;
 };
 enum class Probe { readiness, health };
 struct ProbeAnswered {
   Probe probe = Probe::readiness;
   bool good = false;
-  std::string words;  // the fault that the probe found
+  std::string words;  // the reason, if the probe failed
 
   bool operator==(const ProbeAnswered&) const = default;
 };
@@ -111,7 +111,7 @@ struct NotifyReceived {
   bool operator==(const NotifyReceived&) const = default;
 };
 
-struct SignalTaken {  // a signal that is to be passed on
+struct SignalTaken {  // agentify got a signal that it passes on to the daemon
   int signal = 0;
 
   bool operator==(const SignalTaken&) const = default;

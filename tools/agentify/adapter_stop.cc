@@ -94,8 +94,7 @@ void Adapter::on(const FamilyGone& event) {
   leave_like_daemon();
 }
 
-// Handles the keeper's death: the keeper can report nothing more, and the lock that it held is
-// free.
+// Handles the keeper's death. The keeper can report nothing any more, and its lock is free.
 void Adapter::on(const KeeperLost&) {
   if (!active()) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});

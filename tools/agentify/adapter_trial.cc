@@ -10,8 +10,8 @@ namespace {
 
 constexpr int trial_margin_divisor = 10;
 
-// While a daemon settles (has to last before it is called healthy), it is checked at least so
-// often.
+// A daemon that settles (has to last before it is called healthy) gets at least this number of
+// health checks in that time.
 constexpr int answers_while_settling = 3;
 
 Duration trial_margin(Duration trial) {
@@ -45,7 +45,7 @@ void Adapter::extend_start(Duration time) {
   if (judge_at_) judge_at_ = std::max(*judge_at_, now_ + time - trial_margin(*trial_));
 }
 
-// Judges the daemon shortly before the trial ends: otherwise the upgrader would commit a daemon
+// Judges the daemon shortly before the trial ends. Otherwise the upgrader would commit a daemon
 // that does not work, or roll it back without knowing why.
 void Adapter::judge_if_due() {
   if (!judge_at_ || *judge_at_ > now_) return;
@@ -61,13 +61,14 @@ void Adapter::judge_if_due() {
   }
 }
 
-// Returns how long the daemon must last: at most half the trial, so that it has as long to become
-// ready.
+// Returns how long the daemon must last before it is called healthy: at most half the trial, so
+// that the other half is left for becoming ready.
 Duration Adapter::settle_time() const {
   return trial_ ? std::min(terms_.settle, *trial_ / 2) : terms_.settle;
 }
 
-// Begins the time that the daemon must last; with health checks it begins at the first good answer.
+// Begins the time that the daemon must last before it is called healthy. With health checks, that
+// time begins at the first good answer.
 void Adapter::settle() {
   settling_ = true;
   if (terms_.health) {
@@ -83,8 +84,8 @@ void Adapter::end_settling() {
   settled_at_.reset();
 }
 
-// Says `healthy` when the daemon has lasted for as long as it must. If a health check is under way,
-// its answer is awaited first, since it may be a bad one.
+// Says `healthy` when the daemon has lasted for long enough. If a health check is under way, waits
+// for its answer first, since that may be bad.
 void Adapter::settle_if_due() {
   if (!settled_at_ || *settled_at_ > now_ || probing_) return;
   end_settling();

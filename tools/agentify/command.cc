@@ -25,7 +25,7 @@ constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
 // Returns why a command failed: the last line that it has written. If the shell could not run the
-// command, its exit status comes before: "exit status 127: sh: 1: pg_isredy: not found".
+// command, the exit status comes first: "exit status 127: sh: 1: pg_isredy: not found".
 std::string words_of_failure(const DaemonEnding& ending, const std::string& line) {
   const bool exited = ending.how == DaemonEnding::How::exited;
   const bool not_run = exited && (ending.value == not_found || ending.value == not_executable);

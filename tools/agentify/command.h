@@ -1,6 +1,6 @@
-// A command of an option, run by /bin/sh under a keeper of its own: no process of it is left when
-// it ends, is given up, or agentify dies. It never inherits the lock, and init's sockets only if
-// its setting says so.
+// Runs the command of an option by /bin/sh, under a keeper of its own. The keeper kills all
+// processes of the command when the command ends or is given up, or when agentify dies. The command
+// never inherits the daemon's lock, and gets init's sockets only if its setting says so.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@
 
 namespace agentify {
 
-// The most bytes that are kept of the last line of a command's output. The output is read to its
-// end.
+// The most bytes that are kept of the last line of a command's output. The rest of a longer line is
+// read and dropped.
 inline constexpr std::size_t last_line_bytes_max = 1024;
 
-// Keeps the last line that is not empty of the bytes that are added.
+// Keeps the last line that is not empty of the output that is passed to add().
 class LastLine {
  public:
   void add(std::string_view bytes);
@@ -34,8 +34,8 @@ class LastLine {
 
 struct CommandOutcome {
   bool good = false;
-  std::string last_line = {};  // the last line of the output
-  std::string words = {};      // the fault: the last line, or how the command ended
+  std::string last_line = {};  // the last line of the command's output
+  std::string words = {};      // why the command failed: its last line, or how it ended
 };
 
 class Command {
@@ -63,8 +63,8 @@ class Command {
   std::optional<DaemonEnding> ending_;
 };
 
-// Runs a command and waits for its end, for at most `limit`: for facts that are needed before the
-// loop begins.
+// Runs a command and waits for its end, for at most `limit`. Used for facts that are needed before
+// the loop begins.
 [[nodiscard]] CommandOutcome run_command(const std::string& command, const Options& options,
                                          const std::vector<std::string>& environment,
                                          Duration limit);

@@ -27,7 +27,8 @@ curl_socket_t open_socket(void* /*self*/, curlsocktype /*purpose*/, curl_sockadd
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// Refuses the body, so that libcurl ends the transfer: the head has told everything.
+// Refuses the body of an answer, so that libcurl ends the transfer. The head has all that is
+// needed.
 std::size_t refuse_body(char* /*bytes*/, std::size_t /*one*/, std::size_t /*count*/,
                         void* /*self*/) {
   return 0;

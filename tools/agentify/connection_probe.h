@@ -41,13 +41,14 @@ inline constexpr std::size_t addresses_max = 16;
 
 struct ProbeOutcome {
   bool good = false;
-  std::string words = {};  // the fault, if not good
+  std::string words = {};  // the fault, if the answer was not good
 };
 
-// The most bytes of the head of an answer; a longer one is refused. The body is not kept.
+// The most bytes of the head of an HTTP answer. A longer head counts as a bad answer; the body is
+// not kept.
 inline constexpr std::size_t http_head_bytes_max = 65'536;
 
-// The certificates that are trusted. By default those of the authorities that the system trusts.
+// The certificates that a probe by https trusts. The default is the system's authorities.
 struct Trust {
   std::optional<std::string> ca_file = {};  // trust only those in this file, in PEM
   bool none_needed = false;                 // accept any certificate
@@ -57,8 +58,8 @@ class ConnectionProbe {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Returns false if there is no memory. `told` is called with every outcome that connect() or
-  // request() did not return.
+  // Returns false if there is no memory. `told` is called with each outcome that connect() and
+  // request() do not return themselves.
   [[nodiscard]] bool prepare(uv_loop_t* loop, Trust trust, Told told);
   // Connects to a port of the address, and closes the connection. Returns the outcome if it is
   // known at once; then `told` is not called.
@@ -90,7 +91,7 @@ class ConnectionProbe {
   Trust trust_;
   Told told_;
   upgrader::CurlLoop curl_;
-  List places_;  // the place that libcurl connects to, whatever the URL says
+  List places_;  // the address to which libcurl connects, whatever the URL's host is
   List headers_;
   std::unique_ptr<CURL, FreeEasy> easy_;
   bool asks_ = false;

@@ -1,5 +1,5 @@
-// A lock that makes sure that at most one daemon runs, whichever process dies when. A keeper holds
-// it from before its daemon is started until no process of the daemon is left.
+// A lock that makes sure that at most one daemon runs, whichever process dies at whatever time. A
+// keeper holds it from before its daemon is started until no process of the daemon is left.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,7 @@
-// Follows a directory of releases (--follow): requests the release that is due, and records in the
-// ledger there how it ended. libagent-releases makes the decisions and writes the files; this class
-// only passes on who asks and which release runs.
+// Follows a directory of releases (--follow): requests an upgrade to the release that is due, and
+// records in the directory's ledger how the upgrade ended. libagent-releases makes the decisions
+// and writes the files. This class tells it which release runs, and passes its requests to the
+// upgrader.
 #pragma once
 
 #include <optional>
@@ -16,15 +17,16 @@
 
 namespace agentify {
 
-// Returns which release runs: the one of `releases` that `program`, a resolved path, is or lies in;
-// otherwise the one that `version` names; otherwise nothing.
+// Returns the version that runs: that of the release in `releases` to which `program`, a resolved
+// path, belongs; otherwise the one that `version` names; otherwise nothing.
 [[nodiscard]] std::optional<agent_releases::Version> running_version(
     const std::vector<agent_releases::Release>& releases, const std::string& program,
     const std::string& version);
 
 class Following {
  public:
-  // `version` is the daemon's own, or empty. Returns a text if the directory cannot be followed.
+  // `version` is the daemon's own version, or empty. Returns the fault in words if the directory
+  // cannot be followed.
   [[nodiscard]] static std::variant<Following, std::string> open(const Options& options,
                                                                  const std::string& program,
                                                                  const std::string& version,
@@ -34,7 +36,8 @@ class Following {
   void begin() { follower_.begin(); }
   void dispatch() { follower_.dispatch(); }
 
-  // Records a failed upgrade, which the upgrader reports at once, or in the welcome of a fallback.
+  // Records a failed upgrade. The old agent is notified of the failure at once; a fallback reads it
+  // in its welcome.
   void upgrade_failed(const agent_protocol::Agent::Failure& failure);
 
  private:

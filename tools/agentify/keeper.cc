@@ -28,7 +28,7 @@ using upgrader::OwnedFd;
 // The interval at which writing to a full log is tried again.
 constexpr int log_interval_ms = 100;
 
-// The interval at which a lock that another process holds is tried again.
+// The interval at which the keeper tries to take a lock that another process holds.
 constexpr int lock_interval_ms = 5;
 
 constexpr int without_limit = -1;
@@ -63,7 +63,7 @@ class Keeper {
   OwnedFd socket_;
   OutputRelay relay_;
   OwnedFd signals_;
-  OwnedFd main_handle_;  // set if the main process is not our child
+  OwnedFd main_handle_;  // set if the main process is not the keeper's own child
   Phase phase_ = Phase::idle;
   pid_t main_ = 0;
   bool told_that_it_waits_ = false;
@@ -76,7 +76,7 @@ void Keeper::run() {
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
   signals_.reset(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (!signals_) ::_exit(1);  // without it, the end of a child would not be noticed
+  if (!signals_) ::_exit(1);  // without the descriptor, no end of a child would be noticed
   for (;;) {
     wait();
     take_orders();
@@ -88,8 +88,8 @@ void Keeper::run() {
   }
 }
 
-// Handles agentify's death. agentify was killed before it could write the file of last words, so
-// the keeper writes it.
+// Handles agentify's end. A killed agentify cannot write the file of last words, so the keeper
+// writes it.
 void Keeper::lose_agentify() {
   const bool has_daemon = phase_ == Phase::keeping || phase_ == Phase::asking;
   if (!has_daemon) leave();
@@ -161,7 +161,7 @@ void Keeper::obey(const Order& order) {
 }
 
 void Keeper::try_start() {
-  // Starts no daemon if agentify has exited meanwhile, which closes its end of the socket.
+  // If agentify has exited meanwhile, its end of the socket is closed. Then no daemon is started.
   pollfd end{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
   const int error = plan_.lock.try_take();
@@ -191,8 +191,8 @@ void Keeper::start() {
   tell({.kind = News::Kind::started, .value = main_});
 }
 
-// Makes `pid` the main process, if it descends from the keeper. A process that is not our child is
-// watched by a descriptor.
+// Makes `pid` the main process, if it descends from the keeper. A main process that is not the
+// keeper's child is watched by a pidfd.
 void Keeper::adopt(pid_t pid) {
   if (pid == main_ && phase_ == Phase::keeping) return;
   if (pid == ::getpid() || !descends_from(pid, ::getpid())) {
@@ -212,8 +212,9 @@ void Keeper::adopt(pid_t pid) {
 #endif
 }
 
-// Sends a signal to the main process. A child of ours keeps its number until we reap it, so the
-// number is safe; for any other process we use a descriptor, unless the kernel is too old for that.
+// Sends a signal to the main process. The process id of the keeper's own child is safe until the
+// keeper has reaped it. Any other process is signalled by a pidfd, if the kernel
+// has pidfds.
 void Keeper::send_to_main(int signal) {
 #ifdef SYS_pidfd_send_signal
   if (main_handle_) {
@@ -243,12 +244,12 @@ void Keeper::reap() {
   if (main_handle_ && ::poll(&handle, 1, 0) > 0) main_ended(DaemonEnding{});
 }
 
-// Reports the end of the main process. Nothing is reaped until agentify has said which process is
-// the main process now.
+// Reports the end of the main process. The keeper reaps nothing until agentify has answered which
+// process is the main process now.
 void Keeper::main_ended(const DaemonEnding& ending) {
   main_handle_.reset();
   phase_ = Phase::asking;
-  if (relay_.source() >= 0) relay_.go_on();  // pass on its last words before its end
+  if (relay_.source() >= 0) relay_.go_on();  // pass on the daemon's output before its end
   tell({.kind = News::Kind::ended,
         .value = ending.value,
         .how = static_cast<int>(ending.how),
@@ -263,8 +264,8 @@ void Keeper::sweep() {
   tell({.kind = News::Kind::family_gone, .value = sweep_.killed()});
 }
 
-// Sends news to agentify. If that fails, agentify would wait for ever, so the keeper acts as if
-// agentify had exited.
+// Sends news to agentify. If that fails, agentify would wait for ever, so the keeper then acts as
+// if agentify had exited.
 void Keeper::tell(const News& news) {
   const ssize_t sent = ::send(socket_.get(), &news, sizeof news, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != sizeof news) orphaned_ = true;
@@ -274,7 +275,7 @@ void Keeper::tell(const News& news) {
 
 void become_keeper(KeeperPlan plan, OwnedFd socket) {
   ::prctl(PR_SET_NAME, plan.name);
-  // Otherwise init would inherit the daemon's orphans.
+  // Without this, init would become the parent of the daemon's orphans.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) ::_exit(1);
   if (plan.closes_input) {
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);

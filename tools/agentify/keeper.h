@@ -1,7 +1,7 @@
-// The keeper is a process between agentify and a daemon, or a command. Processes that the daemon
-// leaves behind become the keeper's children, so that none of them is lost. When agentify dies, in
-// any way, the keeper kills all of them before it releases the daemon's lock. In all else the
-// keeper obeys orders and reports news.
+// The keeper is a process between agentify and a daemon, or between agentify and a command.
+// Processes that the daemon leaves behind become the keeper's children, so that none of them is
+// lost. When agentify dies, in any way, the keeper kills all of them before it releases the
+// daemon's lock. In all else the keeper obeys orders and reports news.
 #pragma once
 
 #include <sys/types.h>
@@ -41,12 +41,12 @@ struct KeeperPlan {
   ChildSetting child;
   bool tells_watchdog = false;  // the child gets WATCHDOG_USEC, with the value in `start`
   DaemonLock lock;
-  int output = -1;              // for standard output and error; -1 if they stay agentify's
+  int output = -1;              // the child's standard output and error; -1 leaves agentify's own
   bool closes_input = true;     // make standard input /dev/null
   const char* name = "keeper";  // shown by ps
-  // Keeps the end of the daemon's output, which is then passed on.
+  // The memory for the end of the daemon's output (--last-words); null if the output is not kept.
   LastWords* words = nullptr;
-  std::string words_file = {};  // if agentify is killed, `words` are written to this file; or ""
+  std::string words_file = {};  // the file for `words` if agentify is killed, or ""
 };
 
 // Turns a process that has just been forked, with all signals blocked, into the keeper; `socket`

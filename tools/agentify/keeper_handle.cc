@@ -14,7 +14,7 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The keepers that this process has forked and needs no more, as far as they have not been reaped.
+// The keepers that this process has dismissed and not yet reaped.
 std::vector<pid_t>& abandoned() {
   static std::vector<pid_t> pids;
   return pids;
@@ -47,9 +47,9 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   return true;
 }
 
-// Sends an order. First continues a keeper that was stopped by a signal, since it would obey
-// nothing. If an order cannot be sent, closes the connection, which ends the keeper and is seen by
-// agentify.
+// Sends an order. A keeper that was stopped by a signal obeys no order, so it is continued first.
+// If the order cannot be sent, closes the connection: that ends the keeper, and agentify notices
+// it.
 void KeeperHandle::order(Order order) const {
   if (pid_ > 0) ::kill(pid_, SIGCONT);
   const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);

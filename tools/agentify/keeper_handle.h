@@ -20,8 +20,8 @@ class KeeperHandle {
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void order(Order order) const;
-  // Returns the next news. Returns nothing if there are none now, or if the keeper has died: see
-  // over().
+  // Returns the keeper's next news. Returns nothing if none has come, or if the keeper has died:
+  // see over().
   [[nodiscard]] std::optional<News> take();
   [[nodiscard]] bool over() const { return over_; }
   // Closes the connection, so that the keeper kills all its processes and exits, and waits until it

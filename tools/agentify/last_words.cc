@@ -31,7 +31,7 @@ int write_file(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-// Makes the shared memory. New pages from the kernel are zero, and both members begin as zero.
+// Makes the shared memory. The kernel fills new pages with zeros, which is how both members begin.
 LastWords* LastWords::share() {
   void* const place =
       ::mmap(nullptr, sizeof(LastWords), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -11,8 +11,7 @@
 
 namespace agentify {
 
-// The most bytes that are kept. People read them, and a file of them may be kept in memory for
-// long.
+// The most bytes that are kept: no more than people read, since the file may be kept in memory.
 inline constexpr std::size_t last_words_bytes_max = 2'048;
 
 class LastWords {
@@ -23,8 +22,8 @@ class LastWords {
 
   // Adds bytes. Only one process may do so.
   void add(std::string_view bytes);
-  // Returns the last bytes that were added. If another process is adding some, a few of them may be
-  // older.
+  // Returns the last bytes that were added. If another process is adding bytes at this moment, a
+  // few of them may be older ones.
   [[nodiscard]] std::string text() const;
   // Returns the last line that is not empty, or "".
   [[nodiscard]] std::string last_line() const;

@@ -25,8 +25,8 @@ namespace {
 
 using Found = std::variant<std::string, NoDirectory>;
 
-// The most names that are read: a start must not take long because other users have filled a
-// directory.
+// The most names of a directory that are read, so that other users cannot delay a start by filling
+// the directory.
 constexpr int names_max = 10'000;
 
 constexpr mode_t others = S_IRWXG | S_IRWXO;

@@ -1,5 +1,6 @@
-// Finds the directory for the daemon's lock if the upgrader has no lock. Only its user can open it,
-// so that no other user can take the lock, or keep the file from being made.
+// Finds the directory for the daemon's lock if the upgrader has no lock. Only its owner can open
+// the directory, so that no other user can take the lock, or prevent the lock's file from being
+// made.
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@ struct NoDirectory {
 // in /tmp. All agents of one upgrader find the same directory.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_lock_directory();
 
-// Finds or makes the directory in `base`, in which other users may write, too. If several are ours,
-// the first by name counts, whatever other users have made there.
+// Finds or makes the directory in `base`, in which other users may write, too. If several
+// directories are ours, the first by name counts; directories of other users are ignored.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_in_shared(const std::string& base);
 
 // Returns the name of the lock's file for the daemons of one upgrader; no other running process has

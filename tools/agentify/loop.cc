@@ -91,8 +91,8 @@ std::optional<std::string> Loop::prepare_probes() {
   return std::nullopt;
 }
 
-// Opens the directory of --follow. Without an upgrader there is none, since no upgrade could be
-// requested.
+// Opens the directory of --follow. Without an upgrader no upgrade can be requested, so the option
+// has no effect.
 std::optional<std::string> Loop::prepare_following() {
   const Options& options = *prepared_.options;
   if (!options.follow || agent_.alone()) return std::nullopt;
@@ -129,7 +129,7 @@ DaemonEnding Loop::run() {
   return *leaving_;
 }
 
-// Handles one event at a time, completely. Events that its actions cause are handled after it.
+// Handles one event at a time. Events that its actions cause are queued and handled after it.
 void Loop::feed(Event event) {
   events_.push_back(std::move(event));
   if (std::exchange(feeding_, true)) return;
@@ -213,8 +213,8 @@ void Loop::look_at_keeper() {
   feed(KeeperLost{});
 }
 
-// Begins to read the daemon's messages, but only after its start has been reported: a daemon may
-// write before that, and its messages then wait in the kernel.
+// Begins to read the daemon's messages once its start has been reported. Messages that the daemon
+// has written before that wait in the kernel.
 void Loop::listen_to_daemon() {
   if (prepared_.notify.descriptor() >= 0) notify_watch_.look_for(UV_READABLE);
   if (prepared_.ready_pipe) ready_watch_.look_for(UV_READABLE);
@@ -232,8 +232,8 @@ void Loop::look_at_notify() {
   }
 }
 
-// Logs that a stranger has written to the socket: at most one line a second, with a count, since
-// any process may write there as often as it likes.
+// Logs that a process that is not of the daemon has written to the socket. Any process may write as
+// often as it likes, so at most one line a second is logged, with a count.
 void Loop::note_stranger(pid_t stranger) {
   if (stranger_logged_ && now() - *stranger_logged_ < std::chrono::seconds{1}) {
     ++strangers_;

@@ -21,10 +21,11 @@
 
 namespace agentify {
 
-// The feature in our `hello`: init then waits for our `healthy`, in every role.
+// The optional feature `readiness` of the protocol: an agent that lists it in `hello` says
+// `healthy` in every role, and init gets READY=1 only then.
 inline constexpr char readiness_feature[] = "readiness";
 
-// The parts that main() has made before the conversation begins.
+// The objects that main() makes before the conversation begins.
 struct Prepared {
   const Options* options = nullptr;
   const Surroundings* surroundings = nullptr;
@@ -97,9 +98,10 @@ class Loop {
   bool feeding_ = false;
   std::optional<DaemonEnding> leaving_;
   Duration watchdog_{};
-  // The last time that a stranger on NOTIFY_SOCKET was logged.
+  // The last time that a stranger, a process that is not of the daemon, was logged for writing to
+  // NOTIFY_SOCKET.
   std::optional<Time> stranger_logged_;
-  std::size_t strangers_ = 0;  // the number of strangers since then
+  std::size_t strangers_ = 0;  // the number of messages from strangers since then
 
   Watch agent_watch_;
   Watch keeper_watch_;
@@ -119,7 +121,7 @@ class Loop {
   Prober health_prober_;
   std::optional<Sweep> sweep_;
   std::optional<Following> following_;
-  std::optional<agent_protocol::Agent::Failure> past_failure_;  // from the welcome of a fallback
+  std::optional<agent_protocol::Agent::Failure> past_failure_;  // from a fallback's welcome
 };
 
 }  // namespace agentify

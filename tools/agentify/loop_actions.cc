@@ -12,8 +12,8 @@
 
 namespace agentify {
 
-// ---- messages to the upgrader. The library sends none that the protocol does not allow now. That
-// is no failure, since such a message is not needed, either.
+// ---- messages to the upgrader. The library does not send a message that the protocol does not
+// allow at this moment. Such a message is not needed any more, so that is not an error.
 
 void Loop::perform(const SayReady&) {
   static_cast<void>(agent_.ready());
@@ -125,8 +125,8 @@ void Loop::perform(const ReportFailure& action) {
   agent_.status(fit_for_status(text));
 }
 
-// Handles the last words of a daemon that has failed: writes them to the file, and returns the
-// reason with the last line appended.
+// Handles the last words of a daemon that has failed: writes them to the file, and returns `reason`
+// with the daemon's last line appended.
 std::string Loop::with_last_words(const std::string& reason) const {
   if (prepared_.words == nullptr) return reason;
   const std::string line = prepared_.words->last_line();
@@ -154,8 +154,7 @@ void Loop::leave(const DaemonEnding& ending) {
   uv_stop(loop_);
 }
 
-// Closes everything. The keeper must end before agentify does, and with it the daemon's lock is
-// released.
+// Closes everything. The keeper must end before agentify does; its end releases the daemon's lock.
 void Loop::close_all() {
   ready_prober_.close();
   health_prober_.close();

@@ -94,8 +94,8 @@ std::optional<std::string> prepare_readiness(const Options& options, Prepared& p
   return std::nullopt;
 }
 
-// Forks the keeper while agentify has opened nothing yet that the keeper should not have. Returns
-// the fault, or nothing.
+// Forks the keeper before agentify opens descriptors that the keeper should not have. Returns the
+// fault, or nothing.
 std::optional<std::string> prepare_keeper(const Options& options, const Surroundings& surroundings,
                                           const upgrader::Program& daemon, Prepared& prepared) {
   auto lock = find_lock(surroundings);
@@ -120,7 +120,8 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   return "cannot fork: " + in_words(upgrader::SystemError{errno});
 }
 
-// Ends as the daemon ended, so that the waiting process sees the same.
+// Ends as the daemon ended, by its exit status or its signal, so that agentify's parent sees the
+// same.
 int end_like(const DaemonEnding& ending) {
   if (ending.how == DaemonEnding::How::exited) return ending.value;
   const rlimit none{0, 0};
@@ -167,7 +168,7 @@ int run(const Options& options) {
   {
     Loop running(&loop, std::move(*agent), std::move(prepared));
     ending = running.run();
-    // Frees the closed handles. The first call may do no more than take back the uv_stop().
+    // Frees the closed handles. The first call may return at once because of the earlier uv_stop().
     while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
     }
   }
@@ -187,8 +188,8 @@ int perform(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
-  // Under an upgrader the first argument is an option or `--`, which stands before the daemon. So a
-  // daemon that is called `run` is not taken for this command.
+  // Under an upgrader the first argument is always an option or `--`, so a daemon that is called
+  // `run` cannot be taken for the command `run`.
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "run") return agentify::perform_run({argv + 2, argv + argc});
   if (command == "doctor") return agentify::perform_doctor({argv + 2, argv + argc});

@@ -28,7 +28,7 @@ inline constexpr std::size_t notify_bytes_max = 8192;
 // The longest version that a `hello` can have.
 inline constexpr std::size_t version_bytes_max = 128;
 
-// Parses a message. Unknown lines are ignored; if two lines set the same thing, the last one
+// Parses a message. Unknown lines are ignored; if two lines set the same value, the last one
 // counts.
 [[nodiscard]] NotifyMessage parse_notify_message(std::string_view text);
 

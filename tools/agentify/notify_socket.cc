@@ -4,8 +4,8 @@
 
 namespace agentify {
 
-// Takes the next message. The sender is identified before the descriptors that came with the
-// message are closed: it may wait for that, and then exit at once.
+// Takes the next message. Identifies the sender before it closes the descriptors that came with the
+// message, because a sender that waits for that close may exit right after it.
 std::optional<NotifySocket::Received> NotifySocket::take(pid_t keeper) const {
   const auto datagram = listener_.receive(notify_bytes_max);
   if (!datagram) return std::nullopt;

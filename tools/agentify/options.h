@@ -15,7 +15,7 @@ namespace agentify {
 
 enum class HealthAction { silence, exit };
 
-// The value of --ca-file with which certificates are not checked.
+// The value of --ca-file that accepts any certificate, unchecked.
 inline constexpr char any_certificate[] = "none";
 
 struct Options {

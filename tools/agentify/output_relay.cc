@@ -16,19 +16,20 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most reads in one turn: a daemon that floods its output must not keep orders from the keeper.
+// The most reads in one turn, so that a daemon that floods its output does not delay agentify's
+// orders to the keeper.
 constexpr int reads_in_relay_turn = 16;
 constexpr std::size_t relay_piece_bytes = 16'384;
-// The most bytes of one write. A pipe takes so many whole (PIPE_BUF), so no other process writes in
-// between.
+// The most bytes of one write. A pipe takes so many bytes whole (PIPE_BUF), so that no other
+// process can write in between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// The number of times that the keeper waits for the log at the end, and the time of each wait.
+// At its end the keeper waits for a full log this number of times, for this time each.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 
-// Returns the bytes that are written next: as many whole lines as one write takes, or a piece of a
-// longer line. Returns nothing while the only line has no end yet.
+// Returns the bytes to write next: as many whole lines as one write takes, or a piece of a longer
+// line. Returns nothing while the only line has no newline yet.
 std::string_view next_piece(std::string_view waiting) {
   const std::string_view piece = waiting.substr(0, relay_write_bytes);
   const std::size_t end = piece.rfind('\n');
@@ -66,8 +67,7 @@ void OutputRelay::go_on() {
 
 void OutputRelay::finish() {
   if (!source_) return;
-  // A process that does not know yet that it is killed may go on writing, so no more is read than
-  // the pipe can hold.
+  // A killed process may go on writing for a moment, so no more is read than the pipe can hold.
   for (std::size_t taken = 0; taken < waiting_bytes_max && take(); taken += relay_piece_bytes)
     pass_on();
   if (!waiting_.empty() && waiting_.back() != '\n') waiting_ += '\n';

@@ -21,8 +21,9 @@ inline constexpr std::size_t waiting_bytes_max = 262'144;
 
 class OutputRelay {
  public:
-  // Replaces descriptors 1 and 2 of this process, which its children inherit, by the pipe, and
-  // passes on to the old descriptor 2. Returns false, with errno, if nothing has changed.
+  // Makes a pipe the standard output and error of this process and of its later children; what
+  // comes out of the pipe is passed on to the old standard error. Returns false, with errno, and
+  // changes nothing, if that fails.
   [[nodiscard]] bool begin(LastWords* words);
   // These return the descriptors of the pipe and the log, which are 3 or higher; -1 before begin().
   [[nodiscard]] int source() const { return source_.get(); }
@@ -30,7 +31,8 @@ class OutputRelay {
 
   // Reads a bounded number of the daemon's bytes, and passes on as many as the log takes.
   void go_on();
-  // Returns true if bytes wait for the log. A line that has no end yet waits for its end instead.
+  // Returns true if bytes can be written to the log now. A last line without a newline waits for
+  // its newline first.
   [[nodiscard]] bool waits() const;
   // Reads all bytes in the pipe, ends the last line, and gives the log a second to take everything.
   void finish();

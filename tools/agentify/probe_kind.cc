@@ -9,9 +9,9 @@
 namespace agentify {
 namespace {
 
-// The least number of a descriptor for `fd:N`: the first after standard input, output and error.
+// The lowest descriptor that `fd:N` may name: the first after standard input, output and error.
 constexpr int first_free_descriptor = 3;
-// The highest number for `fd:N`: under the usual limit, a daemon could not have a higher one.
+// The highest descriptor that `fd:N` may name: the usual limit gives a daemon no higher one.
 constexpr int descriptor_max = 1023;
 
 constexpr std::string_view ready_forms =
@@ -20,7 +20,7 @@ constexpr std::string_view ready_forms =
 constexpr std::string_view probe_forms =
     "needs =tcp:[HOST:]PORT, unix:PATH, http:URL, https:URL, exec:COMMAND or file:PATH";
 
-// The two halves of `KIND:REST`.
+// The two parts of a text such as `KIND:REST`.
 struct Split {
   std::string_view kind;
   std::string_view rest;

@@ -39,8 +39,8 @@ std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kin
   return std::nullopt;
 }
 
-// Finds the addresses to ask. Only a daemon on this machine can have a loopback address; at any
-// other address a stranger could answer instead, so there the certificate must be verified.
+// Finds the addresses to ask. Only a daemon on this machine can have a loopback address. At any
+// other address a stranger could answer, so a certificate must be verified there.
 std::optional<std::string> Prober::find_places() {
   if (const auto* local = std::get_if<UnixProbe>(&*kind_)) {
     addresses_ = {{.text = local->path, .is_path = true}};
@@ -121,8 +121,8 @@ void Prober::look_at_command() {
   if (command_->output_descriptor() < 0) output_watch_.end();
 }
 
-// Asks the next address, with a time limit that leaves the addresses after it a fair part of the
-// time.
+// Asks the next address. The time that is left is divided evenly among this address and those after
+// it.
 void Prober::connect() {
   uv_update_time(loop_);
   const std::uint64_t left = end_ - std::min(end_, uv_now(loop_));
@@ -136,7 +136,8 @@ void Prober::connect() {
   if (outcome) conclude(*outcome);
 }
 
-// Handles the outcome at one address. One good answer is enough.
+// Handles the outcome at one address. One good answer ends the probe; after a bad one, the next
+// address is asked.
 void Prober::conclude(const ProbeOutcome& outcome) {
   if (outcome.good || command_) return tell(outcome);
   std::string words = outcome.words;

@@ -24,12 +24,13 @@ class Prober {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Looks up the host, which may block. Returns the fault in the kind or in --ca-file, or nothing.
+  // Looks up the host, which may block. Returns the fault in words, in the kind of probe or in
+  // --ca-file, or nothing.
   [[nodiscard]] std::optional<std::string> prepare(uv_loop_t* loop, const ProbeKind& kind,
                                                    const Options& options,
                                                    const std::vector<std::string>& environment);
-  // Notes the state of the file that a `file` probe must find changed later. Must be called before
-  // the daemon is started.
+  // Notes the present state of the file that a `file` probe watches. Must be called before the
+  // daemon is started, since only a later change counts.
   void remember_file();
   // Asks the addresses of the host, one after the other, until an answer is good. Calls `told`
   // once, before it returns or later. With `fresh`, a file must have changed since remember_file().

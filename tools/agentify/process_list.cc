@@ -21,7 +21,8 @@ using upgrader::OwnedFd;
 // The most bytes that are read, more than any line of /proc/PID/stat has.
 constexpr std::size_t stat_bytes_max = 1024;
 
-// The most parents that are followed: a longer chain has changed while it was read.
+// The most parents that are followed. A longer chain means that processes changed while it was
+// read.
 constexpr int parents_max = 4096;
 
 std::optional<Process> look_at(pid_t pid) {
@@ -33,7 +34,7 @@ std::optional<Process> look_at(pid_t pid) {
   return parse_process({text, static_cast<std::size_t>(count)});
 }
 
-// Kills this very process, by a descriptor. If the kernel is too old for that, kills only our own
+// Kills exactly this process, by a pidfd. If the kernel is too old for that, kills only our own
 // children, whose numbers no other process can get.
 bool kill_this(const Process& process) {
 #ifdef SYS_pidfd_open

@@ -1,4 +1,4 @@
-// Lists the processes, from /proc, and kills one without hitting another process that has got its
+// Lists the processes, from /proc. Kills a process safely, even if another process may get its
 // number.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace agentify {
 // Kills and reaps all processes that descend from this process, which must be a subreaper.
 class Sweep {
  public:
-  // `spared` is not counted as killed: it is the main process, whose end is reported separately.
+  // Does not count `spared` as killed: it is the main process, whose end is reported separately.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
   // Reaps processes that have ended, and kills those that live. Returns true when none is left;

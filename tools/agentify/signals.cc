@@ -8,7 +8,7 @@
 namespace agentify {
 namespace {
 
-// The last signal with a name of its own; higher ones are real-time signals.
+// The last signal with a name of its own. Higher numbers are real-time signals.
 constexpr int signal_max = 31;
 
 struct Named {

@@ -26,7 +26,7 @@ constexpr std::string_view listen_pid_name = "LISTEN_PID=";
 // The number of bytes for a process id in decimal and a NUL.
 constexpr std::size_t pid_text_bytes = 12;
 
-// argv and envp of a child, made before the child exists.
+// The argv and envp of a child, made before the fork.
 class Vectors {
  public:
   Vectors(const Program& program, const ChildSetting& setting) : entries_(setting.environment) {
@@ -66,7 +66,7 @@ bool reset_signals() {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   for (int number = 1; number < _NSIG; ++number)
-    ::sigaction(number, &by_default, nullptr);  // some signals cannot be set, and do not matter
+    ::sigaction(number, &by_default, nullptr);  // some signals cannot be set; that does not matter
   sigset_t none;
   ::sigemptyset(&none);
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
@@ -112,7 +112,7 @@ int execute(const Program& program, const Vectors& vectors, By by) {
 
 // ---- in the parent
 
-// Returns the error that the child reports, or 0 once the program runs.
+// Returns the error that the child reports, or 0 once the child has executed the program.
 int error_of(const OwnedFd& report) {
   int error = 0;
   for (;;) {
@@ -147,8 +147,9 @@ StartedChild start_by(By by, const Program& program, const ChildSetting& setting
 
 }  // namespace
 
-// Starts the program by its path while that names the checked file, since the kernel names the
-// process after it; otherwise by the descriptor. A script can only be started by its path.
+// Starts the program by its path if the path still leads to the checked file, since the kernel
+// names the process after the path; otherwise by the descriptor. A script can only be started by
+// its path.
 StartedChild start_child(const Program& program, const ChildSetting& setting) {
   const int changed = program.path_changed();
   if (program.kind() == ExecutableKind::script) {
@@ -158,7 +159,7 @@ StartedChild start_child(const Program& program, const ChildSetting& setting) {
   if (changed != 0) return start_by(By::descriptor, program, setting);
   const StartedChild started = start_by(By::path, program, setting);
   if (started.pid < 0 || program.path_changed() == 0) return started;
-  // The path was changed during the start, so it is unknown which of the two files runs.
+  // The path was changed during the start, so that it is unknown which of the two files runs.
   ::kill(started.pid, SIGKILL);
   reap(started.pid);
   return start_by(By::descriptor, program, setting);

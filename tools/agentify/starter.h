@@ -20,16 +20,16 @@ struct ChildSetting {
   int passed = 0;
   int ready_descriptor = -1;  // the number that `ready_pipe` gets, if there is one
   int ready_pipe = -1;
-  int death_signal = 0;  // sent when its parent dies; 0 for none
+  int death_signal = 0;  // the signal that the child gets when its parent dies; 0 for none
 };
 
 struct StartedChild {
-  pid_t pid = -1;  // -1 if the program has been refused
-  int error = 0;   // the reason, as an errno value
+  pid_t pid = -1;  // -1 if the program could not be started
+  int error = 0;   // the reason for that, as an errno value
 };
 
-// Starts the program; returns when it runs or has been refused. All descriptors from 3 on must be
-// close-on-exec in this process. The child shares descriptors 0, 1 and 2.
+// Starts the program. Returns when the program runs, or cannot be started. All descriptors from 3
+// on must be close-on-exec in this process. The child shares descriptors 0, 1 and 2.
 [[nodiscard]] StartedChild start_child(const upgrader::Program& program,
                                        const ChildSetting& setting);
 

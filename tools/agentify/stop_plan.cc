@@ -74,7 +74,7 @@ std::vector<StopMoment> schedule(const StopPlan& plan, Time now, std::optional<D
   for (const StopStep& step : plan.steps) {
     if (passed >= limit && !moments.empty()) break;
     moments.push_back({now + passed, step.signal});
-    limited = step.time.has_value();  // only the last step may have none
+    limited = step.time.has_value();  // only the last step may have no time
     passed += step.time.value_or(Duration{0});
   }
   const Duration kill = limited ? std::min(passed, limit) : limit;

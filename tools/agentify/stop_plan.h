@@ -14,7 +14,7 @@ namespace agentify {
 
 struct StopStep {
   int signal = 0;
-  std::optional<Duration> time = {};  // how long this step may take; if absent, until the deadline
+  std::optional<Duration> time = {};  // how long the step may take; if absent, until the deadline
 
   bool operator==(const StopStep&) const = default;
 };
@@ -26,8 +26,8 @@ struct StopPlan {
   bool operator==(const StopPlan&) const = default;
 };
 
-// Parses `SIGNAL[:D[,SIGNAL:D ...]]`, in which only the last step may have no time. Returns a text
-// if the plan is not valid.
+// Parses `SIGNAL[:D[,SIGNAL:D ...]]`, in which only the last step may have no time. Returns the
+// fault in words if the plan is not valid.
 [[nodiscard]] std::variant<StopPlan, std::string> parse_stop_plan(std::string_view text);
 
 // Returns the plan that sends SIGTERM and waits until the deadline.

@@ -26,8 +26,8 @@ constexpr const char* lock_variable = "AGENT_PROTOCOL_LOCK_FD";
 constexpr const char* program_variable = "AGENT_PROTOCOL_PROGRAM";
 constexpr const char* descriptor_variable = "AGENT_PROTOCOL_PROGRAM_FD";
 
-// Variables that no daemon inherits: the note of libagent-protocol, and the variables of the
-// upgrader's own conversation with init.
+// Variables that no daemon inherits: the mark that libagent-protocol leaves in the environment, and
+// the variables by which init speaks with the upgrader.
 constexpr std::string_view left_out[] = {"LIBAGENT_PROTOCOL_PROCESS", "NOTIFY_SOCKET",
                                          "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PIDFDID"};
 constexpr std::string_view listen_prefix = "LISTEN_";
@@ -78,8 +78,8 @@ std::string keep_free(int number, int first_free) {
   return error == 0 ? "" : name + in_words(upgrader::SystemError{error});
 }
 
-// Returns the descriptor, or, if it has the number `from`, a copy of it at another number. `from`
-// is the number that the readiness pipe must get.
+// Returns the descriptor. If it has the number `from`, which the readiness pipe must get, returns a
+// copy of it at another number.
 int moved_away(int descriptor, std::optional<int> from) {
   if (descriptor != from) return descriptor;
   return ::fcntl(descriptor, F_DUPFD_CLOEXEC, upgrader::first_passed_descriptor);
@@ -143,8 +143,8 @@ std::variant<DaemonLock, std::string> find_own_lock() {
   return DaemonLock::by_file(path + "/" + lock_file_name(::getppid()));
 }
 
-// Finds the daemon's lock by the path of the upgrader's lock, if that path still leads to the file
-// that the inherited descriptor has open.
+// Finds the daemon's lock next to the upgrader's lock, if the path of the upgrader's lock still
+// leads to the file that the inherited descriptor has open.
 std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings) {
   if (surroundings.alone) return DaemonLock();
   if (!surroundings.lock) return find_own_lock();

@@ -1,5 +1,6 @@
 // Everything that the upgrader has passed to agentify: the daemon's program, the lock, init's
-// sockets, the environment. Read once, before the conversation begins and removes the variables.
+// sockets, the environment. It is read once, before the conversation with the upgrader begins and
+// removes the variables.
 #pragma once
 
 #include <optional>
@@ -16,15 +17,15 @@ namespace agentify {
 
 struct Surroundings {
   bool alone = true;                             // there is no upgrader
-  int passed = 0;                                // the sockets, and after them the lock
+  int passed = 0;                                // the number of sockets, plus one for the lock
   std::optional<int> lock;                       // the number of the lock's descriptor
   ChildSetting daemon;                           // environment and descriptors of the daemon
-  ChildSetting check;                            // for the check: init's sockets, and not the lock
+  ChildSetting check;                            // those of the check: without the lock
   std::vector<std::string> command_environment;  // for all other commands
 };
 
 // Marks every descriptor from 3 on close-on-exec. Reserves `ready_descriptor`, which the daemon
-// will get. Returns a text if that cannot be reserved.
+// will get. Returns the fault in words if that number cannot be reserved.
 [[nodiscard]] std::variant<Surroundings, std::string> look_around(
     std::optional<int> ready_descriptor);
 
@@ -32,7 +33,7 @@ struct Surroundings {
 // the name leads to.
 [[nodiscard]] agent_protocol::Result<upgrader::Program> find_daemon(const Options& options);
 
-// Finds the daemon's lock. Returns a text if a lock is needed and cannot be had.
+// Finds the daemon's lock. Returns the fault in words if a lock is needed and cannot be had.
 [[nodiscard]] std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings);
 
 // Returns a program `/bin/sh -c COMMAND` with the daemon's own name and arguments as $0, $1, ...

@@ -26,7 +26,7 @@ class Watch {
     handle_->data = this;
     return look_for(events);
   }
-  // `events` of 0 pauses the watch until the next call.
+  // Watches for `events` from now on; 0 pauses the watch until the next call.
   bool look_for(int events) {
     return uv_poll_start(handle_.get(), events, [](uv_poll_t* handle, int, int) {
              static_cast<Watch*>(handle->data)->callback_();

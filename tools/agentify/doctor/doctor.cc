@@ -35,13 +35,13 @@ constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
 
 // The daemon is watched until it has opened no new listener and sent no notification for
-// quiet_time. If it has done neither at all, it is watched for silent_time(). Watching ends after
-// watched_max in any case.
+// quiet_time. If it does neither at all, it is watched for silent_time(). In any case watching ends
+// after watched_max.
 constexpr Duration watched_max{30'000};
 constexpr Duration quiet_time{1'500};
 constexpr Duration watch_interval{20};
-// To accept a connection from a passed socket, a daemon gets the time that its first start took,
-// and this time on top.
+// The time in which a daemon must accept a connection from a passed socket: as long as its first
+// start took, and this time in addition.
 constexpr Duration takes_time{3'000};
 constexpr Duration check_time{20'000};
 
@@ -188,7 +188,7 @@ std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
   return false;
 }
 
-// Returns the check that is known for a daemon of this name, if that check passes for this daemon.
+// Returns the check command that is known for daemons of this name, if it passes for this daemon.
 std::string working_check(const Patient& patient, const KnownDaemon* known) {
   if (known == nullptr || known->check.empty()) return "";
   Options options;

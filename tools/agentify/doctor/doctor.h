@@ -6,7 +6,7 @@
 
 namespace agentify {
 
-// `words` are those after `agentify doctor`. Returns an exit status.
+// `words` are the arguments after `agentify doctor`. Returns an exit status.
 [[nodiscard]] int perform_doctor(const std::vector<std::string>& words);
 
 }  // namespace agentify

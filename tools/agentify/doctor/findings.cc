@@ -89,7 +89,7 @@ std::string sentence_on_end(const SignalledEnd& end) {
          " to be killed.";
 }
 
-// Returns agentify's last sentence on the daemon, or else the last line that is not empty.
+// Returns agentify's last log line about the daemon, or else the last line that is not empty.
 std::string failure_in(std::string_view log) {
   std::string_view last;
   std::string_view told;

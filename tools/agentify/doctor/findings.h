@@ -1,5 +1,5 @@
-// The conclusions of `agentify doctor`: what was seen of a daemon that was run twice, and the
-// options that follow from it. No input or output: doctor.cc runs the daemon, and trial_run.h
+// The conclusions of `agentify doctor`: the facts that two runs of a daemon have shown, and the
+// options that follow from them. No input or output: doctor.cc runs the daemon, and trial_run.h
 // watches it.
 #pragma once
 
@@ -34,11 +34,11 @@ struct Listener {
 // Returns a text such as "tcp 0.0.0.0:80".
 [[nodiscard]] std::string in_words(const Listener& listener);
 
-// How a main process ended that was sent several signals one after the other.
+// How a main process ended that was sent several signals, one after the other.
 struct SignalledEnd {
   std::vector<int> ignored;   // signals that did not end it in time
   int signal = 0;             // the signal that ended it
-  upgrader::Duration time{};  // from that signal to its end
+  upgrader::Duration time{};  // from the signal that ended it to its end
   int left = 0;               // how many processes then had to be killed
 };
 
@@ -47,9 +47,9 @@ struct Findings {
   bool forks = false;     // the first process ended, and another took its place
   bool notifies = false;  // the daemon has said READY=1
   std::vector<Listener> listeners;
-  upgrader::Duration ready_after{};  // from its start to the last listener or notification
+  upgrader::Duration ready_after{};  // from the start to the last new listener or notification
   SignalledEnd end;
-  std::optional<bool> takes_sockets;  // absent if not tried, since it listens on no tcp port
+  std::optional<bool> takes_sockets;  // absent if not tried: the daemon listens on no tcp port
   std::string check;                  // a check command that succeeded with this daemon
 };
 
@@ -68,8 +68,8 @@ struct KnownDaemon {
 [[nodiscard]] bool has_notified(std::string_view log);
 // Returns how many processes the daemon left that had to be killed.
 [[nodiscard]] int left_in(std::string_view log);
-// Returns why the daemon has ended by itself, for people: agentify's last sentence on it, or else
-// the last line that is not empty.
+// Returns why the daemon has ended by itself, for people: agentify's last log line about the
+// daemon, or else the last line that is not empty.
 [[nodiscard]] std::string words_on_failure(std::string_view log);
 
 // ---- how long a daemon is watched

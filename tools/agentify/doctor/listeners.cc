@@ -1,5 +1,4 @@
-// Reads the kernel's tables of sockets. If bytes are not as expected, only that line of a table is
-// lost.
+// Reads the kernel's tables of sockets. A line that does not have the expected form is skipped.
 #include <arpa/inet.h>
 
 #include <array>

@@ -73,7 +73,7 @@ void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
 
 [[noreturn]] void become_upgrader(const std::vector<std::string>& words, const std::string& log,
                                   int socket) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // if the doctor is killed, everything else ends, too
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // if the doctor is killed, its upgrader must end, too
   const int null = ::open("/dev/null", O_RDWR);
   const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   ::dup2(null, STDIN_FILENO);

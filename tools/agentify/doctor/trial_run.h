@@ -27,7 +27,7 @@ class TrialRun {
   [[nodiscard]] std::optional<std::string> begin(const Places& places,
                                                  const std::vector<std::string>& daemon,
                                                  int socket = -1);
-  // Returns false once the upgrader has ended.
+  // Returns true until the upgrader has ended.
   [[nodiscard]] bool lives();
   // These return the daemon's processes and its main process, which is 0 before its start and after
   // its end.

@@ -47,14 +47,14 @@ bool upgrader_takes_options(const Launch& launch, const Places& places) {
   const int error = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   int status = 0;
-  if (error != 0) return true;  // executing it will fail, too, and report that
+  if (error != 0) return true;  // the later exec will fail, too, and reports the error
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Becomes the upgrader, or with --print shows its command line. Returns only with --print, or if
-// that fails.
+// Executes the upgrader in this process, or with --print shows its command line. Returns only with
+// --print, or if the exec fails.
 int start(const Launch& launch) {
   auto programs = find_programs();
   if (const auto* none = std::get_if<NoPlace>(&programs)) return complain(none->why, exit_refused);
@@ -79,7 +79,8 @@ int start(const Launch& launch) {
                   error == ENOENT ? exit_not_found : exit_not_executable);
 }
 
-// Returns `launch` with the name that was given, or the one that the directory of releases keeps.
+// Returns `launch` with its name: the one that was given, or the one that the directory of releases
+// keeps.
 std::variant<Launch, UsageError> named(Launch launch) {
   const std::string known = launch.releases ? name_of_releases(*launch.releases) : "";
   return with_name(std::move(launch), known);
@@ -89,7 +90,7 @@ int answer(const std::string& command, const UsageError& wrong) {
   return complain(command + ": " + wrong.reason, exit_usage);
 }
 
-// Makes the daemon's path absolute, since a service file must not depend on who reads it.
+// Makes the daemon's path absolute, since init may have another PATH than the caller.
 std::optional<UsageError> find_daemon_path(Launch& launch) {
   if (launch.releases) return std::nullopt;
   const std::string found = path_of_program(launch.daemon);

@@ -7,12 +7,12 @@
 
 namespace agentify {
 
-// For both, `words` are those after the command; both return an exit status.
+// Both functions get the arguments after the command, and return an exit status.
 
 // Executes the upgrader in this process, so it returns only if that fails, or with --print or
 // --help.
 [[nodiscard]] int perform_run(const std::vector<std::string>& words);
-// Prints a service file.
+// Prints the service file of `agentify unit`.
 [[nodiscard]] int perform_unit(const std::vector<std::string>& words);
 
 }  // namespace agentify

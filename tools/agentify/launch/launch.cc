@@ -69,7 +69,7 @@ bool needs_directory(const Launch& launch) {
 
 namespace {
 
-// Returns the upgrader's words that come before the adapter and its options.
+// Returns the first part of the upgrader's command line: its path and its options.
 std::vector<std::string> upgrader_options(const Launch& launch, const Places& places) {
   std::vector<std::string> words = {places.upgrader};
   const auto add_default = [&](std::string_view name, const std::string& value) {
@@ -94,7 +94,7 @@ std::vector<std::string> upgrader_options(const Launch& launch, const Places& pl
 
 std::vector<std::string> judging_command(const Launch& launch, const Places& places) {
   std::vector<std::string> words = upgrader_options(launch, places);
-  words.emplace_back("--help");  // read only if the options before it are valid
+  words.emplace_back("--help");  // obeyed only if the options before it are valid
   return words;
 }
 

@@ -17,7 +17,7 @@ struct Launch {
   std::optional<std::string> releases;  // a directory of agent-releases: DIR/current is run
   std::vector<std::string> upgrader;    // options of the upgrader, as given
   std::vector<std::string> adapter;     // agentify's own options, as given
-  std::string daemon;                   // a path or a name; with `releases`, DIR/current
+  std::string daemon;                   // the daemon's path or name; with `releases`, DIR/current
   std::vector<std::string> args;
   bool print = false;  // `run --print`: show the command line instead
 
@@ -44,14 +44,14 @@ struct Places {
   std::string directory;  // for --control, the lock and the last words; empty if not needed
 };
 
-// Returns true if the upgrader's options do not set both the control directory and the lock.
+// Returns true unless the upgrader's options set both the control directory and the lock.
 [[nodiscard]] bool needs_directory(const Launch& launch);
 
 // Returns argv of the upgrader, with the defaults that a daemon needs, unless the same option was
 // given.
 [[nodiscard]] std::vector<std::string> upgrader_command(const Launch& launch, const Places& places);
 
-// Returns argv of an upgrader that only checks the options of upgrader_command().
+// Returns a command line on which the upgrader checks the options of upgrader_command() and exits.
 [[nodiscard]] std::vector<std::string> judging_command(const Launch& launch, const Places& places);
 
 // Returns the word as a shell reads it, quoted if necessary.

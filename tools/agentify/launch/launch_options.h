@@ -14,13 +14,13 @@ namespace agentify {
 // know are kept for agentify itself.
 [[nodiscard]] std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch);
 
-// Takes DAEMON and its arguments from words[at] on, and checks all options together. `command` is
-// named in complaints.
+// Takes DAEMON and its arguments from words[at] on, and checks all options together. Error texts
+// name `command`.
 [[nodiscard]] std::optional<UsageError> finish_launch(const std::vector<std::string>& words,
                                                       std::size_t at, const std::string& command,
                                                       Launch& launch);
 
-// Returns true if options end before this word.
+// Returns true if this argument ends the options.
 [[nodiscard]] bool ends_options(const std::string& word);
 
 // Returns true if one of these options, each with its value, has this name.

@@ -8,7 +8,7 @@
 
 namespace agentify {
 
-// The reason why a directory or a program cannot be had, for people.
+// Why a directory or a program cannot be found or used, for people.
 struct NoPlace {
   std::string why;
 };

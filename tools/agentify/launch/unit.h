@@ -17,7 +17,7 @@ struct Unit {
   Launch launch;
   InitSystem init = InitSystem::systemd;
   std::string user;      // the user as whom everything runs; empty for root
-  std::string replaces;  // the distribution's own service; if empty, it has the launch's name
+  std::string replaces;  // the distribution's own service; if empty, it has the daemon's name
   std::string prepare;   // a command that root runs before each start, or ""
   std::string agentify;  // the path of agentify
   std::string ctl;       // the path of upgraderctl

@@ -10,8 +10,9 @@ std::string limit_or(long seconds, const std::string& none) {
   return seconds == 0 ? none : std::to_string(seconds);
 }
 
-// Returns true if the unit needs a watchdog: a daemon that fails its health checks gets no
-// heartbeats, and only a watchdog notices that.
+// Returns true if the service needs a watchdog: with --health, agentify stops sending heartbeats
+// for a sick daemon, and only a watchdog notices that. With --health-action=exit agentify exits
+// instead.
 bool wants_watchdog(const Unit& unit) {
   bool health = false;
   for (const std::string& option : unit.launch.adapter) {

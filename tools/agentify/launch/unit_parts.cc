@@ -56,9 +56,10 @@ upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Du
   return by_default;
 }
 
-// Returns the commands that make the package manager request upgrades. Under systemd the program's
-// file is watched. Elsewhere apt runs a command after every dpkg run: by the time of the lock's
-// file, it sees whether the program has been replaced since the last upgrade.
+// Returns the shell commands that set up an upgrade after each replacement of the program by the
+// package manager. Under systemd, a path unit watches the program's file. Elsewhere, apt runs a
+// hook after every run of dpkg: the hook requests an upgrade if the program has changed since the
+// lock's file was last touched.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string& daemon = unit.launch.daemon;
   const std::string upgrade = unit.ctl + " " + unit.name() + " upgrade";
@@ -115,8 +116,8 @@ std::vector<std::string> run_words(const Unit& unit, const std::vector<std::stri
   for (const std::string& option : launch.upgrader)
     words.push_back("--upgrader=" + option);
   words.insert(words.end(), launch.adapter.begin(), launch.adapter.end());
-  // Under systemd, the journal already keeps the last lines that a daemon has written, so no file
-  // is made of them.
+  // Under systemd the journal already keeps the daemon's last lines, so no file of last words is
+  // made.
   if (unit.init == InitSystem::systemd && !holds_option(launch.adapter, "--last-words")) {
     words.push_back("--last-words=none");
   }

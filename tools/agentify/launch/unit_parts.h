@@ -20,8 +20,8 @@ namespace agentify {
 // ---- the command
 
 // Returns the command line: agentify, `run`, the name and the options of the unit, then `--` and
-// the daemon. `more` has the options that the init system needs; each is left out if the upgrader
-// got the same one.
+// the daemon. `more` has upgrader options that the init system needs. Each of them is left out if
+// the unit already sets that option.
 [[nodiscard]] std::vector<std::string> run_words(const Unit& unit,
                                                  const std::vector<std::string>& more = {});
 // Writes the words over several lines, each but the last ending in a backslash.
@@ -30,8 +30,8 @@ namespace agentify {
 
 // ---- times
 
-// Times in seconds, with some to spare: the longest stop, and the longest start with the wait for
-// the lock. 0 is no limit.
+// The limits for the service file, in seconds, a little longer than needed: for the longest stop,
+// and for the longest start with the wait for the lock. 0 is no limit.
 struct UnitTimes {
   long stop = 0;
   long start = 0;
@@ -40,9 +40,10 @@ struct UnitTimes {
 
 // ---- comments, each line of which begins with `# `
 
-// The paragraphs that follow the first one in every file: the upgrade by hand, how far the way back
-// leads, and the commands that make the package manager request upgrades. `off` are commands that
-// end the distribution's own service; `by_hand` is the init's own way to request an upgrade, or "".
+// Returns the comments after the first paragraph of every service file: how to upgrade by hand,
+// what is run after a failed upgrade or a boot, and the commands that make the package manager
+// request upgrades. `off` are the commands that end the distribution's own service; `by_hand` is
+// the init system's own way to request an upgrade, or "".
 [[nodiscard]] std::string common_comments(const Unit& unit, const std::vector<std::string>& off,
                                           const std::string& by_hand);
 // Returns the text as comment lines, filled to the width of a line.

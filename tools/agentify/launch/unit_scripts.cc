@@ -8,8 +8,8 @@ std::string directory_of(const Unit& unit) {
   return "/run/upgrader/" + unit.name();
 }
 
-// Returns the commands that run as root before the start, among them one that makes the control
-// directory, unless `agentify run` makes it as root itself.
+// Returns the commands that run as root before the start. If the daemon has a user of its own, they
+// make the control directory for that user; otherwise `agentify run` makes it as root.
 std::string preparation(const Unit& unit) {
   std::string text;
   if (!unit.user.empty()) {
