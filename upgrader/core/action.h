@@ -16,25 +16,25 @@
 namespace upgrader {
 
 // Check that an executable can be started, and that `running_program`, the program that runs now,
-// could be started again. This action has an outcome.
+// could be started again. The next event is the outcome of this action.
 struct Check {
-  // If absent, the file that AGENT on the command line names now.
+  // The file to check. If absent, it is the file that AGENT on the command line names now.
   std::optional<std::string> executable;
-  // If absent, the arguments of `running_program`, or, without `executable`, those of the command
-  // line.
+  // The arguments to start the executable with. If absent, they are those of `running_program`; if
+  // `executable` is absent as well, they are those of the command line.
   std::optional<std::vector<std::string>> args;
   ProgramId running_program = 0;
   bool operator==(const Check&) const = default;
 };
 
-// Start a process. This action has an outcome.
+// Start a process. The next event is the outcome of this action.
 struct Spawn {
   Generation generation = 0;
   ProgramId program = 0;
   bool operator==(const Spawn&) const = default;
 };
 
-// Send a message to an agent. Only an `activate` has an outcome.
+// Send a message to an agent. If it is an `activate`, the next event is its outcome.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;
@@ -65,42 +65,43 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
-// Check that the link of --previous names an executable that can be started and is not the one that
-// has failed. This action has an outcome.
+// Check that the link of --previous names an executable that can be started, and that this is not
+// the executable that has failed. The next event is the outcome of this action.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
 
-// Forget how often AGENT's executable has been started in vain.
+// Reset the count of --attempts to 0: AGENT's executable need not prove any more that it lasts.
 struct ForgetAttempts {
   bool operator==(const ForgetAttempts&) const = default;
 };
 
-// Prove that the link can be replaced, and sync this program and the directories that lead to it.
-// This is done early, since Relink follows only when the old agent has gone, and must then be quick
-// and unlikely to fail. This action has an outcome.
+// Check that AGENT's link can be replaced, and sync this program and the directories that lead to
+// it. This is done before the old agent stops. Relink comes after its stop, and must then be quick
+// and unlikely to fail. The next event is the outcome of this action.
 struct ProveRelink {
   ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;
 };
 
-// Make the link name this program, durably. ProveRelink has come before. This action has an
-// outcome.
+// Make AGENT's link name this program, durably, since it is committed. In an upgrade, ProveRelink
+// has been done before. The next event is the outcome of this action.
 struct Relink {
   ProgramId program = 0;
   bool moves_previous = true;  // first make the link of --previous name AGENT's present target
   bool operator==(const Relink&) const = default;
 };
 
-// Make the link name again, durably, the target of the last commit, or of the start. The user has
-// set the link to the version that the beginning upgrade is for; if this upgrader dies, the next
-// upgrader must not start that version. This action has an outcome.
+// Make AGENT's link name again, durably, the target of the last commit, or of the start. The user
+// has set the link to the new version to request an upgrade. The new version is not committed yet:
+// if this upgrader dies, the next one must not start it. The next event is the outcome of this
+// action.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
 
-// Make the link name again the target of the last commit, like PutLinkBack, but after an upgrade
-// has ended. This action has no outcome.
+// Make AGENT's link name the target of the last commit again, like PutLinkBack, but for an upgrade
+// that has failed or was refused. This action has no outcome.
 struct RestoreLink {
   bool operator==(const RestoreLink&) const = default;
 };
@@ -108,8 +109,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // The number of bytes at the start of `text` that are the reason why the upgrader ends; 0 in all
-  // other lines.
+  // If this line says why the upgrader ends, `text` begins with the reason, which is so many bytes
+  // long; 0 in all other lines.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };
@@ -118,7 +119,7 @@ struct Log {
 // as it likes. Only one line of each kind is shown per second (log_limit.h).
 enum class NoticeKind { stray, status, error, refusal, request };
 struct Notice {
-  Generation generation = 0;  // 0 for the control directory
+  Generation generation = 0;  // 0 if the control directory caused the notice
   NoticeKind kind = NoticeKind::stray;
   std::string text;
   bool operator==(const Notice&) const = default;
@@ -128,7 +129,8 @@ struct Notice {
 struct Answer {
   std::string name;
   Deed deed = Deed::shutdown;
-  std::string refusal;  // empty if the request is carried out, or the upgrade was accepted
+  // The reason; empty if the request is carried out, or its upgrade was accepted.
+  std::string refusal;
   bool operator==(const Answer&) const = default;
 };
 

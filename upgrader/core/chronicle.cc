@@ -9,7 +9,8 @@
 namespace upgrader {
 namespace {
 
-// The two clocks are read one after the other, so their distance may seem to change by so much.
+// Wall clock and monotonic clock are read one after the other, so the difference between them may
+// seem to change by up to this much.
 constexpr std::int64_t clock_noise_ms = 2;
 
 }  // namespace
@@ -120,8 +121,8 @@ void Chronicle::note_event(const Event& event, const State& after, const Stamp& 
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
-  // The overlap is measured only while the candidate is the newest agent: a later overlap is with
-  // its own standby.
+  // The overlap is the time in which the old agent and the candidate both run. If the newest agent
+  // is not the candidate, it is the standby, and another overlap than this.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     upgrade_->measure(Span::overlap, agents_.back().started, now);
   }
@@ -140,8 +141,8 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    // A way back at boot (--previous) leads from the executable that failed, which was checked
-    // last, to the previous one: the other way round than an upgrade.
+    // In an upgrade, the executable that was checked last is the new one. On the way back at boot
+    // (--previous) it is the one that has failed, so old and new are exchanged.
     if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);
@@ -181,7 +182,7 @@ void Chronicle::note_agent(const Agent& agent, const Stamp& now) {
   upgrade_->measure(Span::start, past->started, now);
 }
 
-// Records the stop of the old agent for the upgrade.
+// Records when the old agent was sent its `stop` for the upgrade, and when it confirmed the stop.
 void Chronicle::note_stop(const Agent& incumbent, const Stamp& now) {
   Stamp& sent = upgrade_->at(Moment::stop_sent);
   if (!sent) sent = now;

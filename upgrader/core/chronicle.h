@@ -1,7 +1,7 @@
-// Keeps the past that status.json shows and the supervisor's state does not hold: when agents and
-// upgrades reached each stage, how upgrades ended and how long their parts took, and the requests
-// with their answers. So it also knows which requests need not be obeyed. note() must be called for
-// every step. The page of status.json is upgrader(8).
+// Keeps the history that status.json shows: when agents and upgrades reached each stage, how
+// upgrades ended and how long their parts took, and the requests with their answers. From the
+// history it knows which requests have been answered before. note() must be called for every step
+// of the supervisor. upgrader(8) describes status.json.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace upgrader {
 
-// The number of latest upgrades, and of latest requests, that are kept and shown.
+// How many of the latest upgrades, and of the latest requests, are kept and shown.
 inline constexpr std::size_t chronicle_max = 16;
 
 // A moment by both clocks. Durations are measured on the monotonic clock, which nobody sets.
@@ -28,13 +28,13 @@ struct Stamp {
   bool operator==(const Stamp&) const = default;
 };
 
-// A process that runs, or has run in the upgrade under way.
+// An agent that runs: its process, when it was started and activated, and its latest status.
 struct AgentPast {
   Generation generation = 0;
   int pid = 0;
   std::string executable;
   Stamp started, activated;
-  std::string status;  // the latest status that it has sent; empty if none
+  std::string status;  // the latest status that the agent has sent; empty if none
 };
 
 enum class Moment { accepted, ready, stop_sent, stopped, activated, count };
@@ -55,7 +55,7 @@ struct UpgradePast {
   std::array<Stamp, static_cast<std::size_t>(Moment::count)> moments{};
   std::array<std::int64_t, static_cast<std::size_t>(Span::count)> spans{
       not_measured, not_measured, not_measured, not_measured, not_measured, not_measured};
-  Generation generation = 0;  // the candidate's
+  Generation generation = 0;  // the generation of the candidate
   Stamp gate_begun;
   Stamp ended;
   RecordEnding ending;
@@ -76,7 +76,7 @@ struct PastRequest {
   std::string name;
   std::string type;
   bool ok = false;
-  std::string reason;  // why it was refused, or what is known of its upgrade
+  std::string reason;  // why the request was refused, or how its upgrade stands
 };
 
 class Chronicle {
@@ -84,11 +84,11 @@ class Chronicle {
   // Records the start of the upgrader.
   void begin(const Stamp& now);
 
-  // Records the file that was checked for a start, which no event has. Must be called before the
-  // event that reports the check.
+  // Records the file that was checked for a start, since no event carries its path. Must be called
+  // before the event that reports the check.
   void note_checked(std::string executable) { checked_ = std::move(executable); }
-  // Records the process that was started from that file. Must be called before the event that
-  // reports the start.
+  // Records the process that was started from the checked file. Must be called before the event
+  // that reports the start.
   void note_started(Generation generation, int pid, std::string executable, const Stamp& now);
 
   // Records a step: the event, the actions, and the state afterwards.
@@ -96,9 +96,10 @@ class Chronicle {
 
   void note_answer(PastRequest request);
 
-  // Judges a request of the control directory's FIFO before the supervisor sees it. Returns the
-  // event for the supervisor; or nothing if its name has been answered, or if the upgrade that it
-  // asks for is known, which is noted as its answer. Gives an upgrade without an id a new one.
+  // Looks at a request from the control directory's FIFO before the supervisor gets it. Returns the
+  // event for the supervisor, in which an upgrade without an id has got one. Returns nothing if a
+  // request of this name has been answered before; or if an upgrade of this id is known, in which
+  // case the answer is how that upgrade stands.
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
   // Records why the upgrader ends. Only the first reason counts, whether it was noted here or by a
@@ -120,10 +121,10 @@ class Chronicle {
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
   [[nodiscard]] const Stamp& since() const { return since_; }  // the beginning of the present phase
-  // The first time that an agent had lasted for the trial's time, or passed its trial.
+  // When for the first time an agent had been active for the time of a trial, or passed its trial.
   [[nodiscard]] const Stamp& good() const { return good_; }
 
-  // Converts a time of the supervisor's to the wall clock.
+  // Converts a time of the supervisor, which uses the monotonic clock, to the wall clock.
   [[nodiscard]] std::int64_t on_the_wall(Time time) const { return time.count() + wall_ahead_ms_; }
 
  private:

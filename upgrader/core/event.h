@@ -30,10 +30,11 @@ struct StartRequested {
   std::optional<std::string> worn_out;  // with --attempts: why AGENT should not be started again
 };
 
-// AGENT on the command line cannot be started. If Policy::previous is set, there may be a way back.
+// AGENT on the command line cannot be started. If Policy::previous is set, the program of
+// --previous may be started instead.
 struct StartRefused {
   Refusal refusal;
-  int exit_status = 0;  // the upgrader's exit status if there is no way back
+  int exit_status = 0;  // the upgrader's exit status if no other program can be started
 };
 
 // An agent has sent a well-formed message. `posthumous` is true if the message was found in the
@@ -57,13 +58,13 @@ struct StrayReceived {
   std::string text;
 };
 
-// An agent has closed its output; the kernel has not reported the exit of its process.
+// An agent has closed its output, and the kernel has not reported the exit of its process yet.
 struct OutputClosed {
   Generation generation = 0;
 };
 
-// Nothing more can be sent to an agent: it has closed its input, or its unread bytes exceed
-// `unsent_bytes_max`.
+// Nothing more can be sent to an agent: it has closed its input, or leaves more than
+// `unsent_bytes_max` bytes unread.
 struct InputClosed {
   Generation generation = 0;
 };
@@ -79,7 +80,7 @@ struct ProcessExited {
   Ending ending;
 };
 
-// The state of an `activate` that was sent.
+// How far the writing of an `activate` has come.
 enum class Sent {
   written,
   waits,  // the pipe is full; ActivateWritten follows
@@ -89,18 +90,19 @@ enum class Sent {
 // The outcome of the last action of the previous step. It must be the next event. The action
 // determines which members have a meaning.
 struct Outcome {
-  // Absent if the action succeeded; otherwise nothing has changed.
+  // Why the action failed; absent if it succeeded. An action that failed has changed nothing.
   std::optional<Refusal> refused = std::nullopt;
-  // Check, FindWayBack: the program, which can be started.
+  // After Check or FindWayBack: the program, which can be started.
   ProgramId program = 0;
-  bool way_back = true;  // Check: the active agent's program could be started again
-  // Spawn: exec failed because of the file, not for want of a resource.
+  bool way_back = true;  // after Check: the active agent's program could be started again
+  // After Spawn: exec failed because of the file, not because the system lacked a resource.
   bool not_executable = false;
-  Sent sent = Sent::written;  // Send: of an `activate`
+  Sent sent = Sent::written;  // after Send of an `activate`
 };
 
-// Deadlines up to `by` have passed, and everything that the kernel held at that moment has been
-// delivered. A deadline that was set or has passed after `by` is judged after another look.
+// Deadlines up to `by` have passed, and all messages and exits that the kernel held at that moment
+// have been delivered. A deadline that was set or has passed after `by` is judged when the agents'
+// pipes have been read again.
 struct DeadlinePassed {
   Time by = Time::max();
 };
@@ -108,12 +110,12 @@ struct DeadlinePassed {
 struct StopRequested {};     // SIGTERM or SIGINT
 struct QuitRequested {};     // SIGQUIT
 struct UpgradeRequested {};  // SIGUSR2
-struct SignalReceived {      // one that is passed on to the agent: SIGHUP, SIGUSR1
+struct SignalReceived {      // SIGHUP or SIGUSR1, which is passed on to the agent
   int signal = 0;
 };
 
-// An operator has sent a request through the control directory. A request of this name has not been
-// answered before; an upgrade always has an id here.
+// An operator has sent a request through the control directory. The chronicle has sorted out
+// requests that were answered before, and has given an upgrade without an id a new one.
 struct ControlRequested {
   ControlRequest request;
 };

@@ -8,7 +8,8 @@ namespace {
 
 using agent_protocol::Role;
 
-// The most bytes shown of a reason: a whole one would leave no room for the agent's own status.
+// The most bytes of a failure's reason in the status line. A whole reason would leave no room for
+// the status that the agent itself has sent.
 constexpr std::size_t reason_bytes_shown = 200;
 
 // Returns "v2 (generation 3)".
@@ -18,7 +19,7 @@ std::string name_of(const Agent& agent) {
 }
 
 // Returns true if the agent is active and, if it has the feature readiness, has said `healthy`. An
-// agent that began as a candidate is ready without that: the end of its upgrade says whether it
+// agent that began as a candidate need not say `healthy`: the end of its upgrade says whether it
 // works.
 bool is_ready(const Agent& agent) {
   return agent.activated && (agent.works || agent.role == Role::candidate);
@@ -40,8 +41,8 @@ std::string starting(const std::optional<Agent>& agent) {
   return agent ? "starting {}"_with(name_of(*agent)) : "starting";
 }
 
-// Returns the last failure for the status line: until another upgrade begins, it must not look as
-// if that upgrade had succeeded.
+// Returns the failure of the last upgrade, for the status line. It is shown until another upgrade
+// begins, since the upgrade would look successful without it.
 std::string last_failure(const State& state) {
   if (!state.last_failure) return "";
   return "; {}"_with(words::in_short(*state.last_failure, reason_bytes_shown));

@@ -1,5 +1,5 @@
-// The facts about a state that init is notified of, as plain data, and how often it is sent a
-// message. init_system.h sends them.
+// The facts of which init is notified, as plain data, and the limit on how often it gets a message.
+// init_system.h sends the messages.
 #pragma once
 
 #include <array>
@@ -15,29 +15,32 @@ namespace upgrader {
 
 struct State;
 
-// The `ready` or the exit of an agent for which the upgrader waits while init itself waits for the
-// service to start or to stop. Init is told how long that may still take.
+// The upgrader waits for the `ready` or the exit of this agent, while init waits for the service to
+// start or to stop. Init is notified how long that may still take.
 struct InitWait {
   enum class What { ready, stopped };
 
   What what = What::ready;
   Generation generation = 0;
   Time deadline{};
-  // Init expects a shorter wait, since the agent has sent `extend` or is the way back at boot.
+  // The wait may last longer than init expects, since the agent has sent `extend` or is the way
+  // back at boot.
   bool extended = false;
 
   bool operator==(const InitWait&) const = default;
 };
 
 struct InitNews {
-  bool active = false;  // an agent is active, and has said `healthy` if it has to
+  // An agent is active, and has said `healthy` if it has the feature readiness.
+  bool active = false;
   bool stopping = false;
-  bool vouched = true;           // no active agent is silent: WATCHDOG=1 may be sent
-  bool reloading = false;        // an upgrade that no agent asked for is under way
-  std::int64_t reloads = 0;      // how many of these upgrades were requested, refused ones included
-  std::optional<InitWait> wait;  // for a first agent, or for one that was told to stop
+  bool vouched = true;     // no active agent is silent: WATCHDOG=1 may be sent
+  bool reloading = false;  // an upgrade that no agent asked for is under way
+  // Number of upgrades that no agent asked for, the refused ones included.
+  std::int64_t reloads = 0;
+  std::optional<InitWait> wait;  // for a `ready` at the start of the service, or for a stop
   std::string status;            // one line for people
-  std::optional<Time> until;     // the time limit of what `status` describes
+  std::optional<Time> until;     // the time limit of the phase that `status` describes
 
   bool operator==(const InitNews&) const = default;
 };
@@ -46,10 +49,10 @@ struct InitNews {
 
 // The most datagrams a second that init gets because of what agents do.
 inline constexpr std::size_t datagrams_a_second = 10;
-// The number of these that are reserved for READY=1 and STOPPING=1, which never wait.
+// The number of datagrams a second that are reserved for READY=1 and STOPPING=1, which never wait.
 inline constexpr std::size_t datagrams_kept = 2;
 
-// Decides when a message may be sent.
+// Decides when the next message to init may be sent.
 class Pace {
  public:
   // Returns the time at which the next message that may wait can be sent, or nothing if that is

@@ -7,7 +7,8 @@ namespace {
 
 using agent_protocol::Role;
 
-// Checks that only an active agent has a heartbeat deadline, and a silent agent has none.
+// Checks that only an active agent has a heartbeat deadline, and that an agent that missed one has
+// none.
 void check_heartbeat(const std::optional<Agent>& agent) {
   if (!agent) return;
   const bool awaited = agent->heartbeat_deadline.has_value();
@@ -15,7 +16,7 @@ void check_heartbeat(const std::optional<Agent>& agent) {
   UPGRADER_CHECK(!agent->silent || (agent->activated && !agent->stopped && !awaited));
 }
 
-// Checks that an agent whose `activate` waits to be written is ready, held and alone.
+// Checks that an agent whose `activate` waits to be written is ready, held and the only agent.
 void check_activate(const std::optional<Agent>& agent, const std::optional<Agent>& other) {
   if (!agent || !agent->activate_waits) return;
   UPGRADER_CHECK(agent->ready && !agent->activated && !agent->killed && !agent->input_closed);

@@ -6,7 +6,7 @@
 
 namespace upgrader {
 
-// Returns which outcome a step waits for if `action` is its last action.
+// Returns the outcome that must be the next event if `action` is the last action of a step.
 [[nodiscard]] Pending pending_on(const Action& action);
 
 // Aborts unless the state after a step and the actions of that step agree with each other.

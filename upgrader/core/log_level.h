@@ -5,7 +5,7 @@
 
 namespace upgrader {
 
-enum class LogLevel { error, warning, info, debug };  // the loudest first
+enum class LogLevel { error, warning, info, debug };  // the most important first
 
 }  // namespace upgrader
 

@@ -5,7 +5,7 @@
 namespace upgrader {
 namespace {
 
-// Singular and plural, in the order of NoticeKind.
+// The kinds of notice in log lines: singular and plural, in the order of NoticeKind.
 constexpr const char* kinds[][2] = {{"line of stray output", "lines of stray output"},
                                     {"status", "statuses"},
                                     {"error", "errors"},
@@ -16,7 +16,7 @@ std::string count_in_words(std::uint64_t count, NoticeKind kind) {
   return "{} more {}"_with(count, kinds[static_cast<std::size_t>(kind)][count == 1 ? 0 : 1]);
 }
 
-// Returns the text, with the number of notices of this kind that were held back before it.
+// Returns the text; if notices of this kind were held back before it, their number is added.
 std::string with_count(const std::string& text, std::uint64_t count, NoticeKind kind) {
   if (count == 0) return text;
   return "{} ({} before it not shown)"_with(text, count_in_words(count, kind));

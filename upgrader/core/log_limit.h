@@ -1,6 +1,6 @@
-// Keeps an agent from flooding the log: of each kind of notice at most one line a second for each
-// agent. Held-back lines are counted, and the next line of that kind has the count; the latest
-// held-back status is shown when the second is over. Only decides: log.h writes.
+// Keeps an agent from flooding the log: it gets at most one line a second for each kind of notice.
+// Lines beyond that are held back and counted, and the next line of that kind has the count. The
+// latest held-back status is logged when the second is over. This file only decides: log.h writes.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ inline constexpr Duration log_limit_period{1'000};
 
 class LogLimit {
  public:
-  // Returns the text to log now: the notice's, with the count of notices held back before it; or
-  // nothing if this notice is held back.
+  // Returns the text to log now: the text of the notice, with the count of notices held back before
+  // it. Returns nothing if this notice is held back.
   [[nodiscard]] std::optional<std::string> admit(const Notice& notice, Time now);
 
   // Returns the time at which due() will next return something; nothing if no status is held back.
@@ -32,8 +32,8 @@ class LogLimit {
   // last shown status of that agent.
   [[nodiscard]] std::vector<Notice> due(Time now);
 
-  // The agent has ended: returns its last held-back status and the counts of its held-back notices,
-  // to be logged now.
+  // Returns the last held-back status of an agent that has ended, and the counts of its held-back
+  // notices, to be logged now.
   [[nodiscard]] std::vector<Notice> forget(Generation generation);
 
  private:
@@ -41,8 +41,8 @@ class LogLimit {
     Generation generation = 0;
     NoticeKind kind = NoticeKind::stray;
     Time shown{0};
-    std::uint64_t held_back = 0;        // since the last line shown
-    std::optional<std::string> latest;  // the newest held-back one, if they are statuses
+    std::uint64_t held_back = 0;        // notices since the last line shown
+    std::optional<std::string> latest;  // the newest status that was held back
 
     void show(Time now) {
       shown = now;
@@ -53,7 +53,7 @@ class LogLimit {
 
   [[nodiscard]] Record* find(Generation generation, NoticeKind kind);
 
-  std::vector<Record> records_;  // at most one for each kind and living agent
+  std::vector<Record> records_;  // at most one for each agent and kind of notice
 };
 
 }  // namespace upgrader

@@ -15,7 +15,7 @@
 namespace upgrader {
 namespace {
 
-// The descriptor after standard input, output and error.
+// The lowest descriptor of --notify-fd: the first one after standard input, output and error.
 constexpr int first_free_descriptor = 3;
 
 // The fault of an argument; empty if it is well formed.
@@ -29,7 +29,8 @@ Complaint set_duration(const Argument& argument, Duration& duration, bool may_be
   return "";
 }
 
-// Sets `place` to the place of the argument's value among the words.
+// Finds the argument's value among the allowed words, and sets `place` to its index. If the value
+// is not among them, returns the fault, which lists the words.
 Complaint find_word(const Argument& argument, std::span<const std::string_view> words,
                     std::size_t& place) {
   std::string allowed;

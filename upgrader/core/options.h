@@ -28,7 +28,8 @@ struct Options {
   std::optional<std::string> control_directory;
   std::optional<int> notify_fd;  // never a standard descriptor
   bool subreaper = false;
-  // The program that runs AGENT, with its arguments; may be empty.
+  // The words of --adapter: the program that runs AGENT, and its arguments. Empty without an
+  // adapter.
   std::vector<std::string> adapter;
   LogLevel log_level = LogLevel::info;
   std::string agent;
@@ -39,8 +40,8 @@ struct Options {
 
 using CommandLine = CommandLineOf<Options>;
 
-// Options end at AGENT or at `--`. An option that is given twice is a usage error: whichever of the
-// two counted, somebody would believe that it was the other one.
+// Options end at AGENT or at `--`. An option that is given twice is a usage error, since people
+// disagree about which of the two values should count.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 // Returns how long to wait for the lock: the time that was given, or else the sum of stop timeout

@@ -20,8 +20,8 @@ Phase phase_of_upgrade(const State& state) {
 }
 
 std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
-  // For a killed agent, `deadline` only says when the log is next told that it has not exited yet:
-  // it is not a deadline of the agent's.
+  // For a killed agent, `deadline` is only the time at which the log says again that the agent has
+  // not exited yet.
   if (!agent || agent->killed) return std::nullopt;
   return agent->deadline;
 }

@@ -21,8 +21,8 @@ using agent_protocol::name_of;
 // The event for which an agent's deadline is set.
 enum class Awaited {
   ready,
-  activate,  // the whole `activate` is written; its pipe was full
-  healthy,   // the word of a first agent or a fallback with feature readiness
+  activate,  // the end of writing `activate`; the pipe was full
+  healthy,   // `healthy`, from a first agent or a fallback with the feature readiness
   stopped,
   exit,
   log_line  // killed, not yet reaped: the time to log that again
@@ -49,23 +49,24 @@ struct Agent {
   std::optional<std::string> told_id;
   bool stopped = false;
   std::optional<std::string> state;  // the `state` that the agent sent with `stopped`
-  std::optional<std::string> unfit;  // the reason of its `unfit`, if that was read after its exit
+  // The reason in its `unfit`, if that was read only after its exit.
+  std::optional<std::string> unfit;
   bool output_closed = false;
   bool input_closed = false;
   bool terminated = false;     // SIGTERM has been ordered (for a held first agent)
   bool killed = false;         // SIGKILL has been ordered
   bool standby = false;        // a fallback that was started beside the agent on trial
-  bool knows_failure = false;  // its `welcome` named the failure for which it was started
+  bool knows_failure = false;  // its `welcome` named the failure of the upgrade
   // The time by which the agent must have done what `awaited` says. Without a deadline `awaited`
   // has no meaning.
   std::optional<Time> deadline;
   Awaited awaited = Awaited::ready;
-  // The whole time that the agent has until the deadline, with that of `extend`; and the part of it
-  // that `extend` has added. Both are shown to people and to init.
+  // `allowed` is the whole time that the agent has until its deadline; `extended` is the part of it
+  // that the agent's `extend` has added. Both are shown to people and to init.
   Duration allowed{};
   Duration extended{};
-  // The time by which the agent should say `hello`. If it has not, the log says so once, and
-  // nothing else follows.
+  // The time by which the agent should say `hello`. If the agent has not, a warning is logged once,
+  // and nothing else happens.
   std::optional<Time> hello_deadline;
   // The time by which the agent must have exited, after it closed a pipe while held, or its
   // `activate` was lost.
@@ -89,8 +90,9 @@ enum class UpgradeOutcome { committed, kept, fell_back, ended };
 struct UpgradeUnderWay {
   std::string id;
   Origin origin = Origin::agent;
-  bool names_agent = false;     // its executable was AGENT's target at the request
-  std::string unanswered_name;  // name of the operator's request for it, until that is answered
+  bool names_agent = false;  // the request named no executable, and so meant AGENT's present target
+  // Name of the operator's request for this upgrade, until it is answered.
+  std::string unanswered_name;
   Terms terms;
   ProgramId previous = 0;  // the program that a fallback runs
   std::optional<std::string> previous_version;
@@ -98,12 +100,13 @@ struct UpgradeUnderWay {
   std::optional<Generation> generation;  // set when the upgrade is accepted
   std::optional<std::string> version;    // the version of the candidate
   bool waits_for_confirm = false;        // the gate is closed: `confirm` is awaited
-  // The agent requested this upgrade, or was sent a `stop` for it.
+  // The active agent knows of this upgrade: it requested it, or was sent `candidate_ready` or
+  // `stop`.
   bool known_to_agent = false;
   std::optional<Time> deadline;  // the deadline of the gate, and later that of the trial
   std::optional<agent_protocol::Failure> failure;  // the first failure of the upgrade
-  // For the way back at boot: why the first agent is not kept, and the upgrader's exit status if
-  // there is no way back.
+  // On the way back at boot: why the first agent is not kept, and the exit status of the upgrader
+  // if no previous program can be started.
   std::optional<agent_protocol::PastFailure> boot;
   int boot_status = 0;
   bool operator==(const UpgradeUnderWay&) const = default;
@@ -111,9 +114,10 @@ struct UpgradeUnderWay {
 
 // The facts about the last active agent that the next one needs.
 struct LeftBehind {
-  bool clean = false;                // the agent said `stopped` before it exited
-  std::optional<std::string> state;  // the agent's `state`, which is copied into `activate` unread
-  int exit_status = 0;               // the upgrader's exit status if no agent follows
+  bool clean = false;  // the agent said `stopped` before it exited
+  // The `state` from its `stopped`, for the next agent's `activate`.
+  std::optional<std::string> state;
+  int exit_status = 0;  // the upgrader's exit status if no agent follows
   bool operator==(const LeftBehind&) const = default;
 };
 
@@ -152,12 +156,12 @@ struct State {
   Generation last_generation = 0;
   std::int64_t control_reloads = 0;  // number of upgrades requested by the control directory
   std::int64_t upgrade_signals = 0;  // number of SIGUSR2 so far
-  // The time from which on the active agent has lasted (--previous).
+  // When the active agent has been active for the time of a trial (--previous, --attempts).
   std::optional<Time> attempts_deadline;
-  // The agent has lasted, or another program runs in its place.
+  // The start need not be judged any more: an agent has lasted, or another program was started.
   bool attempts_done = false;
-  bool lasted = false;        // some agent has lasted, or has passed its trial
-  std::vector<Time> put_off;  // deadlines that were put off once, and will not be again
+  bool lasted = false;  // some agent has been active for the time of a trial, or has passed it
+  std::vector<Time> put_off;  // deadlines that were put off after a freeze, which happens once
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose start is pending
   bool operator==(const State&) const = default;

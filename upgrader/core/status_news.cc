@@ -14,12 +14,13 @@ namespace {
 using agent_protocol::Role;
 using agent_protocol::StopReason;
 
-// The parts of the status that are written.
+// How much of the past and of the programs status.json shows.
 struct Extent {
   std::size_t endings;
   bool arguments = true;
 
-  // Leaves out the next part. Returns false if nothing more may be left out.
+  // Leaves out the arguments of programs at first, then one ended upgrade after the other, the
+  // oldest first. Returns false if nothing more may be left out.
   [[nodiscard]] bool shrink() {
     if (std::exchange(arguments, false)) return true;
     if (endings == 0) return false;
@@ -104,7 +105,8 @@ class StatusNews {
     if (!extent_.arguments) return paper_.put_truth("args_omitted", true);
     paper_.open("args", '[');
     for (const std::string& argument : *arguments) {
-      if (paper_.size() > status_news_bytes_max) break;  // already too long
+      // The text is too long already: it will be made again without arguments.
+      if (paper_.size() > status_news_bytes_max) break;
       paper_.element(argument);
     }
     paper_.close(']');
@@ -226,7 +228,7 @@ std::string status_news(const State& state, const Chronicle& chronicle, const St
   for (;;) {
     std::string text = StatusNews(state, chronicle, facts, extent).write();
     if (text.size() <= status_news_bytes_max) return text;
-    // The rest, which cannot be left out, always fits: its texts are few and bounded.
+    // The parts that cannot be left out always fit: they are few, and each has a maximum length.
     const bool has_shrunk = extent.shrink();
     UPGRADER_CHECK(has_shrunk);
   }

@@ -33,15 +33,15 @@ struct StatusFacts {
 };
 
 // Returns one line with its newline. If the line would be too long, the arguments are left out
-// first, then the oldest endings. Everything else is bounded, and always fits.
+// first, then the oldest ended upgrades. Everything else is bounded, and always fits.
 [[nodiscard]] std::string status_news(const State& state, const Chronicle& chronicle,
                                       const StatusFacts& facts);
 
-// Returns true while no agent is active and a ready agent gets the work next: then nothing may
-// delay that.
+// Returns true while no agent is active and an agent that is ready is about to get the work.
+// Writing status.json then would delay the hand-over.
 [[nodiscard]] bool hands_over(const State& state);
-// Returns true while the active agent stops and another agent follows it: its exit may come at any
-// moment.
+// Returns true while the active agent stops and another agent follows it. Writing status.json then
+// might delay the handling of its exit, which may come at any moment.
 [[nodiscard]] bool active_agent_stops(const State& state);
 
 }  // namespace upgrader

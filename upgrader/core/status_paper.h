@@ -24,7 +24,7 @@ class StatusPaper {
  public:
   void open(const char* name, char bracket) {
     if (*name != '\0') put_name(name);
-    put_comma();  // no comma follows a name
+    put_comma();  // put_comma() puts none after the name of a member
     text_ += bracket;
     cut_ <<= 1;
   }
@@ -81,7 +81,8 @@ class StatusPaper {
   }
 
   std::string text_;
-  unsigned cut_ = 0;  // a bit for each object or list that is open, the innermost last
+  // For each open object or list, a bit: a text in it was cut; the innermost is the lowest bit.
+  unsigned cut_ = 0;
 };
 
 }  // namespace upgrader

@@ -14,7 +14,7 @@ using namespace agent_protocol;
 
 namespace {
 
-// The clauses for the log, in the order of StopReason.
+// Why an agent is told to stop, as the log line says it, in the order of StopReason.
 constexpr const char* stop_clauses[] = {"its candidate takes over", "it is rolled back",
                                         "the upgrader shuts down"};
 
@@ -191,7 +191,8 @@ class Step {
     if (agent.ready) return send_error(agent, "ready", "ready was said already");
     agent.ready = true;
     agent.deadline.reset();
-    // An agent that has closed a pipe gets no work: it fails when its time to exit is over.
+    // An agent that has closed a pipe is not activated: it fails if it has not exited within the
+    // close grace, or when it exits.
     if (has_closed(agent)) return;
     if (agent.standby && state_.candidate) return log(LogLevel::info, "{} stands by"_with(agent));
     if (agent.role != Role::candidate) return activate_incumbent();
@@ -287,8 +288,8 @@ class Step {
 
   void hear(Agent& agent, const Status& status) { note_status(agent, status); }
 
-  // Handles a message of a process that has died or is being killed: a confirmed stop counts, and a
-  // reason is recorded. Other messages come too late.
+  // Handles a message of a process that has died or is being killed. Its `hello`, `stopped`,
+  // `status` and the reason of its `unfit` are recorded; other messages come too late.
   void note_last_words(Agent& agent, const AgentMessage& message) {
     const auto* hello = std::get_if<Hello>(&message);
     if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);
@@ -381,8 +382,8 @@ class Step {
     start_upgrade();
   }
 
-  // Begins the upgrade: its executable can be started, and AGENT's link, if it named that
-  // executable, has been put back, since only a commit moves the link.
+  // Begins the upgrade. Its executable can be started. If AGENT's link named that executable, the
+  // link has been put back, since only a commit moves the link.
   void start_upgrade() {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.terms.mode == Mode::parallel) {
@@ -417,8 +418,8 @@ class Step {
   void open_gate() {
     state_.upgrade->waits_for_confirm = false;
     state_.upgrade->deadline.reset();
-    // A candidate that has closed a pipe gets no work: it fails when its time to exit after that
-    // (the close grace) is over.
+    // A candidate that has closed a pipe is not activated: it fails if it has not exited within the
+    // close grace.
     if (has_closed(*state_.candidate)) return;
     pass_gate();
   }
@@ -439,7 +440,7 @@ class Step {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->output_closed) return;
     agent->output_closed = true;
-    if (agent->activate_waits) return;  // all depends on whether the agent takes its `activate`
+    if (agent->activate_waits) return;  // wait: the agent may still read its `activate`
     if (!agent->activated) {
       start_close_grace(*agent);
     } else if (!agent->stopped) {
@@ -564,16 +565,16 @@ class Step {
     if (upgrade.terms.mode == Mode::sequential) {
       return order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
     }
-    // A candidate that has closed a pipe gets no work: it fails when its exit is seen, or its time
-    // to exit after that (the close grace) is over.
+    // A candidate that has closed a pipe is not activated: it fails when its exit is seen, or if it
+    // has not exited within the close grace.
     if (has_closed(*state_.candidate)) return;
     activate_candidate();
   }
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // If the upgrade has not failed, the agent that exited was the standby, whose loss changes
-    // nothing.
+    // If the upgrade has not failed, the agent that exited was the standby. The upgrade goes on
+    // without it.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 
@@ -589,8 +590,8 @@ class Step {
   }
 
   // Sends `activate`. Until it has been written whole, the agent is held, and the state that the
-  // agent before it left is kept. The agent must read up to the end of `activate` within the time
-  // of its trial; an agent without a trial, or with a trial of 0, within the stop timeout.
+  // agent before it left is kept. The agent must read the whole `activate` within the time of its
+  // trial, or within the stop timeout if it has no trial.
   void send_activate(Agent& agent, bool has_trial) {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
     const bool on_trial = has_trial && terms.trial != Duration::zero();
@@ -668,7 +669,8 @@ class Step {
     order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
   }
 
-  // The agent was never activated: it fails like any held agent that has closed a pipe.
+  // The agent did not read its `activate`, so it was never activated: it fails like any held agent
+  // that has closed a pipe.
   void activate_lost(Agent& agent) {
     agent.activate_waits = false;
     agent.input_closed = true;
@@ -700,7 +702,7 @@ class Step {
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
     } else {
-      forget_attempts();  // the link names another executable now, which may have failed before
+      forget_attempts();  // earlier failures of the program that the link names now do not count
     }
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -713,7 +715,7 @@ class Step {
     fail_upgrade(Stage::request, refusal.reason, refusal.error_number);
   }
 
-  // Refuses an agent's request, which never became the upgrade under way.
+  // Refuses an upgrade that an agent asks for, before it becomes the upgrade under way.
   void answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
     notice(agent.generation, NoticeKind::refusal, "upgrade {} refused: {}"_with(id, reason));
     send(agent, UpgradeFailed{words::failure_of(id, Stage::request, reason, 0, nullptr)});
@@ -774,8 +776,9 @@ class Step {
     restore_link_for_signal();
   }
 
-  // Takes, after a failure, the next step back that is possible now: to the incumbent, if it has or
-  // keeps the work; otherwise to a fallback, once no other agent is left.
+  // After a failure, takes the next step back that is possible now. An incumbent on trial is told
+  // to stop; any other incumbent stays, and the upgrade ends when the candidate has gone. Without
+  // an incumbent, the fallback gets the work when no other agent is left.
   void step_back() {
     const bool standby = state_.candidate && state_.candidate->standby;
     if (state_.candidate && !state_.candidate->killed && !standby) kill(*state_.candidate);
@@ -794,16 +797,16 @@ class Step {
     fall_back();
   }
 
-  // Handles the loss of a standby. The upgrade does not fail by it: a fall-back, if one is needed,
-  // starts the previous program once more.
+  // Handles the loss of a standby. The upgrade goes on. If it fails later, the previous program is
+  // started again as a cold fallback.
   void standby_lost(const std::string& who, const std::string& reason) {
     log(LogLevel::warning,
         "{} stood by and failed: {}; a fall-back will start the previous program once more"_with(
             who, reason));
   }
 
-  // Gives the work, which no agent has any more, to a living standby, now or at its `ready`;
-  // without one, starts a fallback.
+  // Called when no agent has the work any more. A standby that runs gets the work now, or as soon
+  // as it is ready. Without a standby, a fallback is started.
   void fall_back() {
     if (!state_.candidate) {
       return order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
@@ -833,16 +836,16 @@ class Step {
     send(*state_.incumbent, UpgradeFailed{*upgrade.failure});
   }
 
-  // Returns true if AGENT's link may name the program of an upgrade that is not committed yet, so
-  // that it has to be put back if that upgrade fails.
+  // Returns true if AGENT's link may name the program of an upgrade that is not committed yet. The
+  // link must be put back if that upgrade fails.
   bool owes_link() const { return policy_.relink && state_.upgrade && state_.upgrade->names_agent; }
 
   void restore_link_for_signal() {
     if (owes_link()) actions_.emplace_back(RestoreLink{});
   }
 
-  // Puts the link back for a requested upgrade that could not begin. While the upgrader waits for
-  // the lock, the link belongs to the upgrader that holds it, and is left alone.
+  // Puts AGENT's link back for a requested upgrade that could not begin. Before the first agent is
+  // started, another upgrader may own the link, so it is left alone.
   void restore_link_unless_waiting() {
     if (policy_.relink && started()) actions_.emplace_back(RestoreLink{});
   }
@@ -878,7 +881,7 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    state_.attempts_done = true;  // another program runs in its place: AGENT's own cannot last
+    state_.attempts_done = true;  // AGENT's own executable no longer runs, and cannot last
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
     if (!state_.incumbent) order_spawn(Role::fallback, program, state_.last_generation + 1);
@@ -893,9 +896,8 @@ class Step {
     end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));
   }
 
-  // Called when an agent is activated: begins to wait for the time of a trial. Only an agent that
-  // stays active for so long shows that its start was a success. Until then --attempts counts the
-  // start as one in vain.
+  // Called when an agent is activated. If the agent stays active for the time of a trial, its start
+  // was a success. Until then --attempts counts the start as a failure.
   void await_lasting() {
     if (!policy_.previous && !policy_.attempts) return;
     if (state_.attempts_done) return;
@@ -1017,8 +1019,9 @@ class Step {
     return deadline && *deadline <= passed_by_;
   }
 
-  // Gives an agent that was frozen with the upgrader the lost time again. Each deadline is put off
-  // only once, so that every deadline is judged in the end, however often the upgrader is frozen.
+  // Gives agents the time back in which they may have been frozen together with the upgrader. Each
+  // deadline is put off only once, so that every deadline is judged in the end, however often the
+  // upgrader is frozen.
   void put_off_what_is_late() {
     std::erase_if(state_.put_off, [&](Time before) {
       bool is_set = false;
@@ -1068,7 +1071,8 @@ class Step {
     if (!has_passed(agent.deadline)) return false;
     switch (agent.awaited) {
       case Awaited::ready:
-        agent.hello_deadline.reset();  // it has failed: a missing `hello` is no longer logged
+        // The agent has failed: a missing `hello` is no longer logged.
+        agent.hello_deadline.reset();
         held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
         break;
       case Awaited::activate:
@@ -1114,8 +1118,8 @@ class Step {
     log(LogLevel::warning, "{} is silent: {}"_with(agent, reason));
   }
 
-  // Sets the next heartbeat deadline. An agent that has stopped or is rolled back need not send
-  // heartbeats: of the latter only the exit is awaited.
+  // Sets the next heartbeat deadline. An agent that has stopped, or is told to stop for a
+  // roll-back, need not send heartbeats.
   void await_heartbeat(Agent& agent) {
     if (agent.stopped || agent.told == StopReason::rollback) return;
     agent.silent = false;
@@ -1235,8 +1239,8 @@ class Step {
     if (state_.shutdown) status = state_.left_behind ? state_.left_behind->exit_status : 0;
     if (state_.quit) status = exit_quit;
     if (state_.shutdown || state_.quit) {
-      // If the upgrader was about to end by itself, the log has already said with which status. If
-      // it ends with another one now, the log says so.
+      // If the upgrader was about to end by itself, the log has already named its exit status. If
+      // that status has changed, the log says so.
       const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
       log(status == 0 ? LogLevel::info : LogLevel::error,
           ended_anyway
@@ -1287,7 +1291,8 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
-    const bool again = agent.told.has_value();  // the first stop's time goes on
+    // The agent was told to stop before: its time goes on.
+    const bool again = agent.told.has_value();
     agent.told = reason;
     agent.told_id = stop.id;
     if (reason == StopReason::rollback) await_no_heartbeat(agent);
@@ -1303,8 +1308,8 @@ class Step {
   }
 
   void kill(Agent& agent) {
-    // Nothing more of `activate` is written: the next agent gets the state that the last active one
-    // left.
+    // The rest of `activate` is not written: its `state`, which the last active agent left, is for
+    // the next agent.
     if (agent.activate_waits) actions_.emplace_back(CloseInput{agent.generation});
     agent.killed = true;
     agent.activate_waits = false;

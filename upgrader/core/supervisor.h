@@ -112,7 +112,7 @@ namespace upgrader {
 // An agent closes its output whenever it exits. So a closed output is judged only after this time,
 // when the exit has not been seen.
 inline constexpr Duration close_grace{200};
-// The time without a `hello` after which the log says that it may not speak the protocol.
+// The time without a `hello` after which the log says that the agent may not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
 // If a deadline is judged later than this after it has passed, the upgrader did not run, and
 // perhaps no process did. The deadline is put off once, by as much as it was late, but at most by
@@ -131,7 +131,7 @@ inline constexpr int exit_quit = 131;  // 128 + SIGQUIT
 class Supervisor {
  public:
   explicit Supervisor(Policy policy) : policy_(policy) {}
-  // Continues from the state of another supervisor.
+  // Makes a supervisor that continues from the given state.
   Supervisor(Policy policy, State state) : policy_(policy), state_(std::move(state)) {}
 
   // Takes any event in any phase, and returns the actions that are to be performed, in order (lines
@@ -143,8 +143,8 @@ class Supervisor {
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns the agents with a deadline up to `by`, once for each deadline; 0 stands for no agent.
-  // The deadlines of gate, trial and attempts belong to the incumbent.
+  // Returns the generations of the agents with a deadline up to `by`, once for each deadline; 0
+  // stands for no agent. The deadlines of gate, trial and attempts belong to the incumbent.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // Returns the programs that are still needed. The shell may close all others.

@@ -25,13 +25,14 @@ struct Terms {
 
 // The settings from the command line, which never change.
 struct Policy {
-  Terms defaults;  // of upgrades; its stop timeout also holds for a shutdown
+  Terms defaults;  // the terms of upgrades; the stop timeout also holds for a shutdown
   Duration exit_grace{};
-  // The longest time between two heartbeats of an agent; zero: none are wanted.
+  // The longest time between two heartbeats of an agent; zero if init does not watch the upgrader.
   Duration watchdog{};
   bool relink = false;
-  bool previous = false;  // with --previous: there may be a way back if the first agent fails
-  bool attempts = false;  // with --attempts: starts after which no agent lasted are counted
+  // With --previous: another program may be started if the first agent fails.
+  bool previous = false;
+  bool attempts = false;  // with --attempts: starts in which no agent lasted are counted
   bool operator==(const Policy&) const = default;
 };
 

@@ -22,7 +22,7 @@ std::string in_words(const Agent& agent) {
 namespace words {
 namespace {
 
-// The clauses for the log, in the order of Stage.
+// How an upgrade ended that failed, as the log line says it, in the order of Stage.
 constexpr const char* stage_clauses[] = {"was refused",
                                          "could not start its candidate",
                                          "failed at its start",
