@@ -35,7 +35,7 @@ ino_t inode(int fd) {
   return fd >= 0 && ::fstat(fd, &file) == 0 ? file.st_ino : 0;
 }
 
-// Makes a pipe whose end on our side does not block.
+// Makes a pipe of which our end does not block.
 bool make_pipe(upgrader::OwnedFd& read_end, upgrader::OwnedFd& write_end, bool we_read) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
@@ -51,7 +51,7 @@ PolledFd::PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> 
       on_readable_(std::move(on_readable)),
       poll_(upgrader::make_handle<uv_poll_t>(
           [&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd_.get()); })) {
-  if (!poll_) return;  // nobody is then told of what is written to the descriptor
+  if (!poll_) return;  // without a poll handle, nothing is read from the descriptor
   poll_->data = this;
   watch(true);
 }
@@ -88,8 +88,8 @@ bool AgentProcess::make_pipes(const Start& terms) {
   return true;
 }
 
-// Opens the writing end of the agent's output once more, for clog(). So our writes do not block,
-// while the agent's own writes do, as in life.
+// Opens the writing end of the agent's output a second time, for clog(). Our writes then do not
+// block, while the agent's own writes do, as they do without this program.
 bool AgentProcess::open_output_writer() {
   const std::string path = "/proc/self/fd/" + std::to_string(child_output_.get());
   ::fcntl(child_output_.get(), F_SETPIPE_SZ, clogged_pipe_bytes);
@@ -169,8 +169,8 @@ void AgentProcess::tell_when_taken() {
       0, pump_ms);
 }
 
-// Writes as much as is possible now; looks again in a millisecond while anything is left to be
-// done.
+// Writes as much as the pipe takes. Is called again every millisecond until everything is written
+// and, if that is to be reported, until the agent has read it.
 void AgentProcess::pump() {
   while (!unwritten_.empty() && write_some()) {
   }
@@ -210,7 +210,8 @@ void AgentProcess::send_signal(int number) const {
   if (runs()) ::kill(pid_, number);
 }
 
-// Fills the output pipe with empty lines, which are skipped later, and reads nothing.
+// Fills the output pipe with empty lines, and stops reading from it. The empty lines are skipped
+// later.
 void AgentProcess::clog() {
   output_->watch(false);
   const std::string page(clogged_pipe_bytes, '\n');
@@ -254,7 +255,7 @@ void AgentProcess::read_trace() {
   say(TraceEnded{});
 }
 
-// Reports the agent's last lines before its end.
+// Reports the agent's exit, after the last lines that the agent has written.
 void AgentProcess::on_exit(std::int64_t status, int signal) {
   has_exited_ = true;
   read_errors();

@@ -1,5 +1,5 @@
-// One running agent: its process, its three pipes, and the bytes that wait to be written to it.
-// Reports what it sees as events, and decides nothing.
+// One running agent: its process, its three pipes, and the bytes that are still to be written to
+// its input. Reports what it sees as events, and decides nothing.
 #pragma once
 
 #include <uv.h>
@@ -17,7 +17,7 @@
 
 namespace conformance {
 
-// Polls a descriptor that it owns, and calls a function when there is something to be read.
+// Owns a descriptor, polls it, and calls a function when it can be read.
 class PolledFd {
  public:
   PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> on_readable);
@@ -83,14 +83,14 @@ class AgentProcess {
   upgrader::UvHandle<uv_process_t> process_;
   upgrader::UvHandle<uv_timer_t> pump_timer_;
 
-  upgrader::OwnedFd input_;          // the pipe to the agent's input
-  upgrader::OwnedFd output_writer_;  // with it we fill the agent's output
+  upgrader::OwnedFd input_;          // our end of the agent's standard input
+  upgrader::OwnedFd output_writer_;  // a writing end of the agent's output, for clog()
   upgrader::OwnedFd child_input_, child_output_, child_error_, lock_;
   std::unique_ptr<PolledFd> output_, error_, trace_;
   LineCutter output_lines_, error_lines_, trace_lines_;
   std::deque<Chunk> unwritten_;
-  bool hangs_up_ = false;     // the input is closed when everything is written
-  bool tells_taken_ = false;  // InputTaken is reported when everything is written and read
+  bool hangs_up_ = false;     // close the input when everything is written
+  bool tells_taken_ = false;  // report InputTaken when all is written and read
   bool output_is_over_ = false;
 };
 

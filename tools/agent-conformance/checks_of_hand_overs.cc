@@ -1,4 +1,4 @@
-// Checks of roles, and of the work that passes from agent to agent.
+// Checks of an agent's role, and of a series of agents that hand the work over to each other.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -101,7 +101,8 @@ Check standby() {
           .script = standby_script};
 }
 
-// The number of hand-overs: each agent hands the work over to an agent that is started then.
+// The number of hand-overs: each time, a new agent is started, and the active agent hands the work
+// over to it.
 constexpr int hand_overs = 10;
 
 Script hand_over(int from, const Terms& terms, const Lives& lives);
@@ -112,7 +113,7 @@ Judgement hand_over_or_end(int active, const Terms& terms, const Lives& lives) {
                    await(active, What::stopped), await(active, What::exit)}};
 }
 
-// Gives the state of the old agent, which has exited, to the new one.
+// Activates the new agent with the state that the old agent, which has exited, has left.
 Judgement activate_next(int next, const Terms& terms, const Lives& lives) {
   const auto& state = lives[static_cast<std::size_t>(next - 1)].state;
   const std::string line = state ? activate_on_trial(true, *state) : activate_on_trial(true);

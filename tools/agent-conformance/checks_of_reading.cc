@@ -1,5 +1,5 @@
-// Checks of how an agent reads: unknown messages, lines that are no messages, and bytes that come
-// in pieces.
+// Checks of how an agent reads its input: unknown messages, lines that are no messages, and
+// messages that come in several pieces.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -19,7 +19,8 @@ constexpr Quote only_quote{"LINES",
                            "Nothing but a well-formed message of a known type is obeyed, and "
                            "nothing else ever ends an agent."};
 
-// Sends the same lines to a held agent and to an active one; afterwards the agent must still stop.
+// Sends the same lines to a held agent and to an active one. Afterwards each of them must still
+// obey a stop.
 Script told_in_between(const Terms& terms, const std::string& lines) {
   return join({held(),
                {tell(0, lines), taken(0), watch(terms.watch), tell_activate(0, activate(false)),
@@ -189,7 +190,7 @@ Check slow_reader() {
           }};
 }
 
-// ---- advice: lines that no present upgrader sends
+// ---- advice: lines that no upgrader sends today
 
 constexpr Duration advice_timeout = std::chrono::seconds{5};
 

@@ -1,5 +1,5 @@
-// Checks of the members of activate: a state of every size and spelling, after a stop that was
-// clean or was not.
+// Checks of how an agent reads `activate`: with a state of every size and spelling, and after a
+// clean stop or one that was not clean.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -56,8 +56,8 @@ constexpr const char* every_escape =
     R"(\u20ac\u2028\ud83d\ude00\uD83D\uDE00 {\"type\":\"novelty\"} )"
     "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}\n";
 
-// Returns an `activate` with a state that has the largest allowed size when it is escaped:
-// newlines, each of which takes two bytes then.
+// Returns an `activate` with a state of the largest allowed size in escaped form: it consists of
+// newlines, each of which takes two bytes when it is escaped.
 std::string longest_line() {
   constexpr std::size_t escaped_pair = 2;  // the two characters of \n
   return activate_on_trial(true, std::string(state_escaped_bytes_max / escaped_pair, '\n'));

@@ -1,4 +1,4 @@
-// Checks of every message that an agent sends in its whole life.
+// Checks of all messages that an agent sends from its start to its exit.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/scripts.h"
 

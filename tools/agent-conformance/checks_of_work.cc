@@ -1,5 +1,5 @@
-// Checks of an agent from its activation on, while it works, until the upgrader or a SIGTERM ends
-// that.
+// Checks of an agent while it works: from its activation until the upgrader stops it or a SIGTERM
+// ends it.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
@@ -69,7 +69,7 @@ Check active_sigterm() {
 
 // ---- heartbeats
 
-constexpr int beats_watched = 4;  // watch for this number of times watchdog_ms
+constexpr int beats_watched = 4;  // the agent is watched for this multiple of watchdog_ms
 
 Duration watchdog(const Terms& terms) {
   return std::max<Duration>(std::chrono::seconds{1}, terms.watch * 4);

@@ -10,8 +10,8 @@ namespace conformance {
 // rest is read in the loop's next turn, so that other work is not delayed.
 inline constexpr int reads_a_turn_max = 16;
 
-// Reads what is there, at most reads_a_turn_max times, and passes it to `take`. Returns true at the
-// end of the input. The descriptor must be non-blocking.
+// Reads the available bytes, in at most reads_a_turn_max reads, and passes them to `take`. Returns
+// true at the end of the input. The descriptor must be non-blocking.
 [[nodiscard]] bool drain(int fd, const std::function<void(std::string_view)>& take);
 
 }  // namespace conformance

@@ -14,15 +14,15 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Returns the system call without the number of the process, which `strace -f` puts before it:
-// `4711 bind(3, ...) = 0`.
+// Returns the system call of a line without the process id that `strace -f` puts before it: `4711
+// bind(3, ...) = 0`.
 std::string_view call_of(std::string_view line) {
   const std::size_t start = line.find_first_not_of("0123456789 ");
   return start == std::string_view::npos ? std::string_view{} : line.substr(start);
 }
 
-// Returns true if the call binds a socket to an address that others can know: one with a path, or a
-// port that the kernel has not chosen.
+// Returns true if the call binds a socket to an address at which others can find it: a path, or a
+// port that the agent has chosen.
 bool binds(std::string_view call) {
   if (!call.starts_with("bind(")) return false;
   if (has(call, "AF_UNIX")) return has(call, "sun_path=");
@@ -35,7 +35,7 @@ bool has_failed(std::string_view call) {
   return result != std::string_view::npos && call.substr(result + 4).starts_with('-');
 }
 
-// Returns the first text in quotes.
+// Returns the first text in quotes, such as the path in a line of strace.
 std::string_view path_of(std::string_view call) {
   const std::size_t begin = call.find('"');
   const std::size_t end = call.find('"', begin + 1);
@@ -43,7 +43,7 @@ std::string_view path_of(std::string_view call) {
   return call.substr(begin + 1, end - begin - 1);
 }
 
-// Returns true for paths that are not real files.
+// Returns true for paths below /dev and /proc, which are not files on disk.
 bool is_harmless(std::string_view path) {
   return path.starts_with("/dev/") || path.starts_with("/proc/");
 }

@@ -1,4 +1,5 @@
-// Finds, in the lines of strace, the system calls of an agent that have an effect outside itself.
+// Finds, in the output of strace, the system calls of an agent that have an effect outside the
+// agent.
 #pragma once
 
 #include <string>
@@ -8,10 +9,10 @@ namespace conformance {
 
 struct Effects {
   std::vector<std::string> faults;  // calls that a held agent must not make: bind, listen
-  std::vector<std::string> notes;   // descriptions of the files that it changes
+  std::vector<std::string> notes;   // the files that the agent changes, in words
 };
 
-// The system calls that strace reports.
+// The system calls that strace must report.
 inline constexpr const char* traced_calls =
     "bind,listen,openat,open,creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat";
 

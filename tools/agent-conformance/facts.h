@@ -9,19 +9,19 @@ namespace conformance {
 struct ProcessFacts {
   int pid = 0;
   std::string name;
-  bool is_agent = false;       // the started process, not one of its descendants
-  bool sleeps = false;         // waits, so it neither runs nor is about to run
-  bool has_executed = false;   // has executed a program of its own; not just a fork of the agent
-  bool has_output = false;     // holds the pipe to which the agent writes its messages
-  bool has_variables = false;  // its environment has variables AGENT_PROTOCOL...
-  bool has_lock = false;       // holds the descriptor of the lock
-  bool lock_on_exec = false;   // the lock's descriptor is not close-on-exec
+  bool is_agent = false;             // the process that was started, not one of its descendants
+  bool sleeps = false;               // waits, so it neither runs nor is about to run
+  bool has_executed = false;         // has executed another program since it was forked
+  bool has_output = false;           // holds the pipe to which the agent writes its messages
+  bool has_variables = false;        // has variables AGENT_PROTOCOL... in its environment
+  bool has_lock = false;             // holds the descriptor of the lock
+  bool lock_on_exec = false;         // the lock's descriptor is not close-on-exec
   std::vector<std::string> listens;  // the addresses on which it listens
 };
 
 struct Facts {
   bool alive = false;         // the agent's process lives
-  bool input_closed = false;  // nobody holds the reading end of the agent's input
+  bool input_closed = false;  // no process has the reading end of the agent's input open
   std::vector<ProcessFacts> processes;
 };
 

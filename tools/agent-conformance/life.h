@@ -1,5 +1,5 @@
-// The messages that one agent has sent and received so far, from which follow those that it may
-// send next.
+// Notes the messages that one agent has sent and received so far, and decides by them which
+// messages the agent may send next.
 #pragma once
 
 #include <optional>
@@ -24,14 +24,14 @@ struct Life {
   bool wants_readiness = false;
   std::optional<std::string> version, state, unfit;
   std::vector<Time> heartbeats;
-  Duration extended{0};  // the time for which its last `extend` asked
+  Duration extended{0};  // the time that its last `extend` asked for
   std::optional<Time> extended_at;
 
   bool told_activate = false;
-  bool told_stop = false;  // the agent was told to stop, and has not cancelled since
+  bool told_stop = false;  // the agent got a stop, and has not said `cancel` since
   bool hung_up = false;    // the agent's input was closed
   bool signalled = false;  // the agent was sent SIGTERM
-  std::string upgrade;     // the id in the stop
+  std::string upgrade;     // the id of the upgrade in the stop
   std::optional<Time> activated_at, stopped_at;
 
   bool output_closed = false;
@@ -52,7 +52,7 @@ struct Life {
 // Returns why the agent must not send this message now, or nothing if it may.
 [[nodiscard]] std::string out_of_turn(const Life& life, const Said& said);
 
-// Notes that the agent has sent this message when it was allowed to.
+// Notes an allowed message that the agent has sent.
 void take(Life& life, const Said& said, Time now);
 
 // Returns the agent's end in words: "exited with status 3", "was killed by signal 11 (SIGSEGV)".

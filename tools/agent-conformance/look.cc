@@ -28,12 +28,13 @@ struct Stat {
   char state = 0;
   int parent = 0;
   int session = 0;
-  std::string environment;  // the place of the environment in memory
+  std::string environment;  // where the process's environment is in its memory
 
   [[nodiscard]] bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 
-// Returns as much of the file as can be read: the process may end meanwhile.
+// Returns the part of the file that can be read. The process may end during that, so it is no error
+// if a part is missing.
 std::string contents(const std::string& path) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -91,7 +92,7 @@ std::vector<Stat> all_processes() {
   return found;
 }
 
-// Returns the process itself first, then the processes in its session and its descendants.
+// Returns the process `pid` first, then the processes in its session and its descendants.
 std::vector<Stat> family_of(int pid) {
   const std::vector<Stat> all = all_processes();
   std::vector<Stat> family;
@@ -199,8 +200,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // Nearly always nothing is left. The kernel says so at once of the process group, whereas for a
-  // session all processes have to be looked at.
+  // Usually no process is left. For the process group one call shows that, whereas all processes
+  // of the machine have to be read to find those of a session.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

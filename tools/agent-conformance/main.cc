@@ -17,8 +17,8 @@ namespace conformance {
 
 namespace {
 
-// The factor by which times are longer in a second try, since a loaded machine may have caused the
-// fault.
+// A check that depends on time is repeated with all times longer by this factor: a loaded machine
+// may have caused the fault.
 constexpr int second_patience = 4;
 
 bool names(const std::vector<std::string>& list, std::string_view name) {
@@ -86,7 +86,8 @@ class Runner {
     result.took += std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime() - begin));
   }
 
-  // Returns false if an agent did not end by itself before: then later agents are not waited for.
+  // Returns false if an earlier agent did not exit at the end of its input. Later agents are then
+  // killed at once.
   [[nodiscard]] bool ends_at_end_of_input() const {
     return std::none_of(results_.begin(), results_.end(), [](const Result& result) {
       const std::string_view name = result.check->name;

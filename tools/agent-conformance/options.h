@@ -22,7 +22,7 @@ struct Options {
   Deed deed = Deed::check;
   Form form = Form::text;
   std::string junit;              // the path of a file, or empty
-  std::vector<std::string> only;  // names of checks; if empty, all are made
+  std::vector<std::string> only;  // the names of the checks to make; if empty, all are made
   std::vector<std::string> skip;
   Terms terms;
   std::vector<std::string> command;  // AGENT and its arguments

@@ -35,7 +35,7 @@ class Play {
     std::string welcome;
     bool bytewise = false;
     bool is_alone = false;
-    bool is_clogged = false;  // empty lines in the output are our own
+    bool is_clogged = false;  // empty lines in the output come from us, not from the agent
     bool is_committed = false;
   };
 

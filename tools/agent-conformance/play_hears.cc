@@ -1,5 +1,5 @@
-// Handles the lines and the end of an agent: judges them by the rules of the check, and answers as
-// the upgrader does.
+// Handles the lines and the end of an agent: judges them by the rules of the check, and answers the
+// agent's messages as the upgrader does.
 #include <algorithm>
 #include <utility>
 
@@ -14,8 +14,8 @@ namespace {
 using Kind = Step::Kind;
 using What = Step::What;
 
-// The time to wait for the exit of an agent that has closed its output, which every exit does
-// first.
+// How long an agent that has closed its output may take to exit. Every exit closes the output
+// first, so an agent is at fault only if it lives on.
 constexpr Duration close_grace = std::chrono::seconds{3};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Makes the reports on the checks: in words, as TAP, as JUnit's XML, as JSON. All functions return
-// texts; the caller prints them.
+// Makes the reports on the checks: in plain text, as TAP, as JUnit's XML, as JSON. All functions
+// return texts; the caller prints them.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ struct Subject {
   std::string kit_version;
 };
 
-// ---- reports in words
+// ---- reports for people
 
 [[nodiscard]] std::string in_words(const Result& result);
 [[nodiscard]] std::string sum_in_words(const Subject& subject, const Results& results);
-// These return the list of checks, for --describe.
+// These return the list of all checks, for --describe.
 [[nodiscard]] std::string described(const std::vector<const Check*>& checks);
 [[nodiscard]] std::string described_as_json(const std::vector<const Check*>& checks);
 
@@ -29,7 +29,7 @@ struct Subject {
 [[nodiscard]] std::string as_junit(const Subject& subject, const Results& results);
 [[nodiscard]] std::string as_json(const Subject& subject, const Results& results);
 
-// Returns true if all checks were judged, and none found anything that a right agent would not do.
+// Returns true if all checks were judged, and none found a fault. Advice does not count as a fault.
 [[nodiscard]] bool conforms(const Results& results);
 
 }  // namespace conformance

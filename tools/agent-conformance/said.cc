@@ -162,7 +162,7 @@ std::string wrong_state(const Said& said) {
          std::to_string(state_escaped_bytes_max);
 }
 
-// Returns true if the brackets of a line, which is valid JSON, are nested too deep.
+// Returns true if the brackets in a line of valid JSON are nested too deep.
 bool nests_too_deep(std::string_view json) {
   std::size_t depth = 0;
   bool in_text = false;
@@ -195,7 +195,7 @@ std::optional<std::string> member_text(const Value& object, const char* name) {
   return std::string(text_of(found->value));
 }
 
-// Takes the members that the scripts of checks need from a well-formed message.
+// Takes those members of a well-formed message that the checks' scripts use.
 void take_members(const Value& object, Said& said) {
   said.id = member_text(object, "id");
   said.state = member_text(object, "state");

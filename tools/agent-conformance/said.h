@@ -1,5 +1,5 @@
-// Judges one line of an agent by itself: whether it is a message, and keeps the rules of its type.
-// life.h decides whether it may be sent now.
+// Judges one line of an agent by itself: whether it is a message, and whether it keeps the rules
+// for messages of its type. life.h decides whether the message may be sent at that time.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Said {
   enum class Kind : std::uint8_t { message, malformed, unknown, stray };
   Kind kind = Kind::stray;
   std::string type;  // empty for stray output
-  std::string why;   // if it is not a message: what is wrong with it
+  std::string why;   // why the line is not a valid message
   std::optional<std::string> id, state, version, reason;
   std::int64_t ms = 0;     // for extend
   bool readiness = false;  // for hello: it lists the feature readiness

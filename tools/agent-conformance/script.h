@@ -15,7 +15,7 @@
 
 namespace conformance {
 
-// A sentence of agent-protocol(7), exactly as on the page, and its section.
+// A sentence of agent-protocol(7), exactly as on the page, and the page's section.
 struct Quote {
   std::string_view section;
   std::string_view sentence;
@@ -25,7 +25,7 @@ using Lives = std::vector<Life>;
 
 struct Fault {
   std::string came{};            // what was seen instead
-  std::optional<Quote> quote{};  // the sentence that is broken, if it is not the check's first
+  std::optional<Quote> quote{};  // the sentence that is broken; by default the check's first
 };
 
 struct Judgement;
@@ -43,7 +43,7 @@ struct Step {
     look,   // looks at the agent's processes
     clog,
     unclog,
-    traced,  // waits until strace has reported everything about an ended agent
+    traced,  // waits until strace has reported every call of an agent that has exited
     judge
   };
   enum class What : std::uint8_t { hello, ready, stopped, answer, exit, closed };
@@ -68,7 +68,7 @@ struct Step {
 
 using Script = std::vector<Step>;
 
-// The result of judging everything that was seen.
+// The result of judging everything that was seen of the agents so far.
 struct Judgement {
   std::optional<Fault> fault{};
   std::vector<std::string> notes{};
@@ -80,11 +80,11 @@ enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,
   rule_form = 1U << 1U,    // unknown types, malformed messages
-  rule_turn = 1U << 2U,    // messages that may not be sent now
+  rule_turn = 1U << 2U,    // messages that are not allowed at that time
   rule_last = 1U << 3U,    // any line after stopped
   rule_first = 1U << 4U,   // any line before hello
   rule_pipes = 1U << 5U,   // the agent closes its output and lives on
-  rule_cancel = 1U << 6U,  // it cancels an unknown upgrade, or stops after its cancel
+  rule_cancel = 1U << 6U,  // cancels an unknown upgrade, or says `stopped` after its cancel
 };
 
 struct Check {
@@ -92,13 +92,13 @@ struct Check {
   std::string_view doing;     // what is done to the agent
   std::string_view expected;  // what the agent must do
   std::vector<Quote> quotes;
-  std::vector<std::string_view> needs;  // the checks that must pass for this one to make sense
+  std::vector<std::string_view> needs;  // the checks that must pass before this one makes sense
   std::function<Script(const Terms&)> script;
   std::uint32_t rules = rule_none;
-  // True if the check depends on time: a fault then counts only if a second, slower try has it,
+  // True if the check depends on time. A fault then counts only if a second, slower try finds it,
   // too.
   bool twice = false;
-  bool unfit_is_fine = false;  // the agent may say unfit because of its odd input
+  bool unfit_is_fine = false;  // an agent that says `unfit` passes, since its input is odd
   bool is_advice = false;      // a fault is reported, but does not count against conformance
 };
 

@@ -1,4 +1,4 @@
-// The steps that scripts of checks consist of.
+// Functions that make the steps of which the scripts of checks consist.
 #pragma once
 
 #include <initializer_list>
@@ -11,9 +11,9 @@ namespace conformance {
 
 [[nodiscard]] Script join(std::initializer_list<Script> parts);
 
-// Starts a first agent, and sends it this welcome; none if it is empty.
+// Starts a first agent, and sends it this welcome, unless it is empty.
 [[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
-// Starts an agent that is the candidate of `generation`.
+// Starts an agent that is the candidate, as process number `generation` of its upgrader.
 [[nodiscard]] Step start_candidate(int agent, int generation, std::string_view previous_version);
 
 [[nodiscard]] Step await(int agent, Step::What what, Duration time = {});
@@ -28,11 +28,12 @@ namespace conformance {
 [[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
 [[nodiscard]] Step examine(Judge judge);
 
-// Scripts that make a first agent ready, make one active, and stop one for an upgrade.
+// These make a script: for a first agent that becomes ready, one that becomes active, and one that
+// is stopped for an upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);
-// Makes a candidate active by this line.
+// Makes the script for a candidate that becomes active by this `activate`.
 [[nodiscard]] Script active_candidate(const std::string& activate_line);
 
 }  // namespace conformance

@@ -1,5 +1,5 @@
-// The events that a check may get, and the orders that it may give. Events are in the past tense,
-// orders are imperatives. Agents are numbered from 0 in the order of their starts. Plain data.
+// The events that a check gets, and the orders that it gives. Names of events are in the past
+// tense, names of orders are imperatives. Agents are numbered from 0 in the order of their starts.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Line {
   End end = End::newline;
 };
 struct ErrorLine {
-  std::string bytes;  // written to standard error
+  std::string bytes;  // a line on the agent's standard error
 };
 struct OutputClosed {};
 struct Exited {
@@ -39,7 +39,7 @@ struct Looked {
   std::shared_ptr<const Facts> facts;
 };
 struct Traced {
-  std::string line;  // a line of strace
+  std::string line;  // a line of strace's output
 };
 struct TraceEnded {};
 struct TimeUp {};
@@ -54,10 +54,10 @@ struct Event {
 // ---- orders
 
 struct Start {
-  bool alone = false;    // without the variable AGENT_PROTOCOL
-  bool traced = false;   // run under strace
-  bool locked = false;   // with a lock's descriptor
-  bool clogged = false;  // with an output pipe that is full from the beginning
+  bool alone = false;    // without the variable AGENT_PROTOCOL, as without an upgrader
+  bool traced = false;   // the agent runs under strace
+  bool locked = false;   // the agent inherits the descriptor of a lock
+  bool clogged = false;  // the agent's output pipe is full from the beginning
 };
 struct Write {
   std::string bytes;

@@ -56,8 +56,8 @@ void Stage::take(const Event& event) {
   if (!tells_) tell_waiting();
 }
 
-// Delivers one event at a time: events that an order causes at once are delivered when all orders
-// are carried out.
+// Delivers the waiting events one at a time. An event that arises while orders are carried out is
+// delivered after all of these orders.
 void Stage::tell_waiting() {
   tells_ = true;
   while (!waiting_.empty()) {
@@ -68,7 +68,7 @@ void Stage::tell_waiting() {
       perform(order);
   }
   tells_ = false;
-  // All events are delivered, so the loop may wait now: for news, or for the play's next deadline.
+  // All events are delivered. The loop now waits for new ones, or for the play's next deadline.
   if (play_ == nullptr || play_->is_over())
     uv_stop(&loop_);
   else
@@ -100,7 +100,7 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  if (has_looked_) return;  // on_timer() has set the timer for its second look
+  if (has_looked_) return;  // the deadline has passed, and a second look is due
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
@@ -109,8 +109,8 @@ void Stage::set_timer() {
       static_cast<std::uint64_t>(ms), 0);
 }
 
-// Handles the timer. libuv runs timers before it reads what was written, so the loop runs once more
-// before a deadline is judged.
+// Handles the timer of a deadline. libuv runs timers before it reads input, so the loop runs once
+// more before the deadline counts as missed: the agent may have written in time.
 void Stage::on_timer() {
   if (!std::exchange(has_looked_, true)) {
     uv_timer_start(
@@ -154,8 +154,8 @@ void Stage::end_all(bool patience) {
   kill_what_is_left();
 }
 
-// Kills processes that an agent has left, since the next check must not meet them. First gives them
-// some time to end by themselves.
+// Kills the processes that an agent has left, so that they do not disturb the next check. Before
+// that, they get some time to end by themselves.
 void Stage::kill_what_is_left() const {
   const std::uint64_t begin = uv_hrtime();
   for (const auto& agent : agents_) {
@@ -168,7 +168,7 @@ void Stage::kill_what_is_left() const {
         for (const int pid : left)
           ::kill(pid, SIGKILL);
       }
-      if (waited > leftover_patience + end_patience) break;  // it is stuck in the kernel
+      if (waited > leftover_patience + end_patience) break;  // the process is stuck in the kernel
       uv_sleep(static_cast<unsigned>(glance.count()));
     }
   }

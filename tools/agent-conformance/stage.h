@@ -1,5 +1,5 @@
-// The stage on which a check is played: a loop, the agents that it starts, and a clock. Carries out
-// orders and delivers events; the class Play interprets them.
+// Runs a check with real agents: has an event loop, the agents' processes and a clock. Carries out
+// orders and delivers events; the class Play decides.
 #pragma once
 
 #include <uv.h>
@@ -22,9 +22,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Plays a check to its end. Afterwards none of its agents runs: they get the end of input first.
-  // With `patience` they then have some time to exit before they are killed; otherwise they are
-  // killed at once.
+  // Plays a check to its end. Afterwards none of its agents runs: the input of each is closed
+  // first. With `patience` the agents then have some time to exit before they are killed; otherwise
+  // they are killed at once.
   void play(Play& play, bool patience);
 
  private:
@@ -46,7 +46,7 @@ class Stage {
   std::uint64_t began_ = 0;
   std::deque<Event> waiting_;
   bool tells_ = false;       // an event is being delivered
-  bool has_looked_ = false;  // the kernel was asked once more after the deadline
+  bool has_looked_ = false;  // the deadline has passed, and input is read once more
   std::vector<std::unique_ptr<AgentProcess>> agents_;
 };
 

@@ -55,7 +55,7 @@ std::string found_in_path(const std::string& name) {
 bool begins_like_a_program(const std::string& path) {
   std::array<char, 4> begin{};
   std::ifstream file(path, std::ios::binary);
-  if (!file) return true;  // the file may still be executable
+  if (!file) return true;  // a file that cannot be read may still be executable
   file.read(begin.data(), begin.size());
   const std::string_view bytes(begin.data(), begin.size());
   return bytes.starts_with("#!") || bytes ==
@@ -105,8 +105,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// Returns the command under strace. With -DDD the tracer is neither the agent's parent nor in its
-// session.
+// Returns the command under strace. The option -DDD makes strace neither the agent's parent nor a
+// member of its session, so that the agent sees no difference.
 std::vector<std::string> traced(const std::vector<std::string>& command, const std::string& fifo) {
   std::vector<std::string> result{
       "strace", "-DDD",        "-f", "-qq",

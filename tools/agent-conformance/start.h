@@ -10,15 +10,16 @@ namespace conformance {
 // path in PATH.
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
-// Returns the environment of an agent: ours, without the variables of conversations with init and
-// an upgrader, and with the agent's own. `lock` is the number of the lock's descriptor, or -1.
+// Returns the environment of an agent: ours without the variables for the conversations with init
+// and with an upgrader, and with new ones for this agent. `lock` is the number of the lock's
+// descriptor, or -1.
 [[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
 
 // Returns pointers to the texts, with a null one at the end, for exec.
 [[nodiscard]] std::vector<char*> pointers(std::vector<std::string>& texts);
 
-// Returns the command that runs the agent under strace. strace writes to `fifo`, and is not related
-// to the agent's process.
+// Returns the command that runs the agent under strace. strace writes to `fifo`, and is neither
+// parent nor child of the agent.
 [[nodiscard]] std::vector<std::string> traced(const std::vector<std::string>& command,
                                               const std::string& fifo);
 

@@ -15,7 +15,7 @@ struct Entry {
   Time at{0};
   int agent = 0;
   Kind kind = Kind::happened;
-  std::string text;  // without its newline; escaped, and cut if it is long
+  std::string text;  // the line without its newline; escaped, and cut if it is long
 };
 
 class Transcript {
@@ -32,8 +32,8 @@ class Transcript {
   std::size_t left_out_ = 0;
 };
 
-// Makes bytes fit for a terminal: valid UTF-8 stays, anything else becomes \n, \x1b and so on. More
-// than `most` bytes are cut, and their number is given.
+// Makes bytes fit for a terminal: valid UTF-8 stays, anything else becomes \n, \x1b and so on. Of a
+// longer text only `most` bytes stay, and the number of the others is added.
 [[nodiscard]] std::string shown(std::string_view bytes, std::size_t most = 400);
 
 }  // namespace conformance

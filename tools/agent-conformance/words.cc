@@ -14,7 +14,7 @@ Object welcome(int generation, std::string_view role) {
       .text("role", role);
 }
 
-// Ends an `activate` with the upgrader's own defaults for a trial.
+// Completes an `activate` with the upgrader's default options for a trial.
 std::string on_trial(Object& activate) {
   return activate.number("trial_ms", 30'000).text("commit", "survive").line();
 }

@@ -1,4 +1,4 @@
-// Makes the lines that are sent in the upgrader's place, and durations in words.
+// Makes the messages that this program sends in the upgrader's place, and texts of durations.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
 [[nodiscard]] std::string activate(bool clean);
-// Makes the `activate` of a standby, which is told only now about the failure.
+// Makes the `activate` of a standby, which has the failure of the upgrade in it.
 [[nodiscard]] std::string activate_standby(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);

@@ -13,15 +13,15 @@
 
 namespace notify_watchdog {
 
-// The variables that the child gets instead of those by which init speaks with notify-watchdog.
+// The child's own values of the variables by which init speaks with notify-watchdog.
 struct ChildSetting {
   std::string notify_socket;
   Duration watchdog{};
-  sigset_t mask{};  // the signals that init had blocked
+  sigset_t mask{};  // the signals that init had blocked for notify-watchdog
 };
 
-// Why the child could not be started: the errno value of the exec or the fork. A started child gets
-// SIGTERM if notify-watchdog dies.
+// Starts the child, which gets SIGTERM if notify-watchdog dies. If it cannot be started, returns
+// the errno value of the fork or the exec.
 struct StartFailed {
   int error = 0;
 };

@@ -35,7 +35,7 @@ constexpr unsigned long set_options = _IOR('W', 4, int);
 constexpr unsigned long set_timeout_to = _IOWR('W', 6, int);
 constexpr unsigned long get_timeout = _IOR('W', 7, int);
 
-// Any byte feeds the device; the letter V makes the next close() stop it.
+// Any byte that is written feeds the device. After the letter V, the next close() stops it.
 constexpr char food = '.';
 constexpr char magic_letter = 'V';
 
@@ -130,8 +130,8 @@ void Device::feed() {
   complain("cannot feed {}: {}"_with(path_, in_words(SystemError{errno})));
 }
 
-// Checks that the device's time is as long as promised: the program has been told how often to send
-// WATCHDOG=1, and cannot be told again.
+// Stops a device whose timeout is shorter than `promised`. The program was started with an interval
+// for WATCHDOG=1 that fits the promised timeout, and the interval cannot be changed any more.
 bool Device::keeps_promise(Duration promised) {
   if (timeout_ >= promised) return true;
   log_line("{} takes {} at most, and the program was told {}: use --timeout"_with(

@@ -11,12 +11,14 @@ namespace notify_watchdog {
 
 class Device {
  public:
-  // Opens the device, which arms it. If it cannot be opened, that is logged, and each feed() tries
-  // again: a machine without a watchdog is better than one without its agent. A device that could
-  // be opened only later is stopped again if its timeout is shorter than the program was told.
+  // Opens the device, which arms it. If it cannot be opened, logs that, and each feed() tries
+  // again: a machine without a watchdog is better than one without its agent. If a device could be
+  // opened only later, and its timeout is shorter than the one that the program was started with,
+  // it is stopped.
   Device(std::string path, upgrader::Duration timeout);
 
-  // Returns the device's own timeout: most devices know only whole seconds, and have a maximum.
+  // Returns the device's real timeout, which may differ from the requested one: most devices know
+  // only whole seconds, and have a maximum.
   [[nodiscard]] upgrader::Duration timeout() const { return timeout_; }
   // Returns true if the device is open, so that it resets the machine if it is not fed.
   [[nodiscard]] bool is_armed() const { return static_cast<bool>(descriptor_); }
@@ -35,7 +37,7 @@ class Device {
   upgrader::Duration timeout_;
   upgrader::OwnedFd descriptor_;
   bool is_real_ = false;   // a device, not a FIFO
-  bool given_up_ = false;  // the device is not opened again
+  bool given_up_ = false;  // stopped for good: its timeout is too short
   std::string complaint_;  // the last complaint, so that it is not repeated
 };
 

@@ -9,8 +9,8 @@
 namespace notify_watchdog {
 namespace {
 
-// The number of times that notify-watchdog feeds the device within the device's timeout, while it
-// does so by itself: a late wake-up must not reset the machine.
+// While notify-watchdog itself feeds the device, it does so this many times within the device's
+// timeout, so that a late wake-up does not reset the machine.
 constexpr int feeds_a_timeout = 4;
 
 // The number that a shell adds to the signal that has ended a program.
@@ -77,7 +77,7 @@ void Guard::take(const SignalArrived& event, Time now) {
   actions_.emplace_back(PassOnSignal{event.number});
 }
 
-// Begins the stop. A second request does not give the child more time.
+// Begins the stop. If a stop is under way already, the child does not get more time.
 void Guard::begin_stop(Time now) {
   if (phase_ == Phase::stopping) return;
   phase_ = Phase::stopping;
@@ -119,8 +119,8 @@ void Guard::starve(const std::string& why) {
                in_words(terms_.device_timeout)));
 }
 
-// Logs what was seen and what follows from it. As long as the device is not armed nothing can
-// follow, and the log says so instead.
+// Logs an observation and its consequence. While the device is not armed there is no consequence,
+// and the line says so instead.
 void Guard::log(const std::string& observation, const std::string& consequence) {
   actions_.emplace_back(
       Log{observation + ": " +

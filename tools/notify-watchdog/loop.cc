@@ -35,16 +35,16 @@ Time now() {
                                           std::chrono::nanoseconds(time.tv_nsec));
 }
 
-// Opens a descriptor for all signals except those that a fault of our own causes. Sets `before` to
-// the signals that init had blocked.
+// Opens a descriptor for all signals except those of our own crashes. Sets `before` to the signals
+// that init had blocked.
 OwnedFd open_signals(sigset_t& before) {
   sigset_t all;
   ::sigfillset(&all);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
     ::sigdelset(&all, fault);
   if (::sigprocmask(SIG_SETMASK, &all, &before) != 0) return {};
-  // If init had ignored SIGCHLD, the kernel would reap the child, and how it ended would be
-  // unknown.
+  // If init had set SIGCHLD to be ignored, the kernel would reap the child, and nobody would learn
+  // how it ended.
   ::signal(SIGCHLD, SIG_DFL);
   return OwnedFd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -67,7 +67,7 @@ class Loop {
   int run() {
     while (!leave_) {
       wait();
-      // The child's notifications are handled before its end, and before any deadline.
+      // Notifications that the child has sent are handled before its end, and before a deadline.
       while (const auto notification = notify_.take())
         feed(Notified{*notification});
       notify_.pass_on();
@@ -100,8 +100,9 @@ class Loop {
     signalfd_siginfo info{};
     while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
       const int number = static_cast<int>(info.ssi_signo);
-      // A SIGPIPE caused by our own writes is not passed on to the child. A signal from the
-      // terminal is not, either, since the terminal sends it to the whole process group.
+      // Two signals are not passed on to the child: a SIGPIPE that our own write has caused, and a
+      // signal from the terminal, which sends it to the whole process group, and so to the child,
+      // too.
       const bool of_terminal = info.ssi_code == SI_KERNEL && ::getpgid(child_) == ::getpgrp();
       if (number == SIGCHLD || info.ssi_pid == static_cast<unsigned>(::getpid())) continue;
       feed(SignalArrived{number}, !of_terminal);

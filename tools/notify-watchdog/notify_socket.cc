@@ -30,8 +30,8 @@ bool NotifySocket::open(const char* outer) {
   return true;
 }
 
-// Sets init's address. Accepts the same addresses as sd_notify(3), except those of virtual
-// machines.
+// Sets the address of init's socket: a path, or an abstract name that begins with `@`. The
+// addresses of virtual machines, which sd_notify(3) knows as well, are not accepted.
 void NotifySocket::set_outer(const char* outer) {
   if (outer == nullptr) return;
   const std::size_t size = std::strlen(outer);
@@ -92,8 +92,8 @@ void NotifySocket::pass_on() {
   }
 }
 
-// Sends a notification. Returns false if there was no room for it. If init refuses it for another
-// reason, it is lost.
+// Sends a notification to init. Returns false if init's socket had no room for it. If init refuses
+// it for another reason, the notification is lost.
 bool NotifySocket::send(const Datagram& datagram) const {
   Control control{};
   iovec part{.iov_base = const_cast<char*>(datagram.text.data()), .iov_len = datagram.text.size()};

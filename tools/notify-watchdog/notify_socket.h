@@ -14,8 +14,8 @@
 
 namespace notify_watchdog {
 
-// The most notifications that wait for room in init's socket. Further ones are lost, which is
-// logged.
+// The most notifications that are kept while init's socket has no room. Further ones are lost, and
+// the loss is logged.
 inline constexpr std::size_t notifications_waiting_max = 64;
 
 class NotifySocket {
@@ -30,12 +30,13 @@ class NotifySocket {
   // Returns the value of the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.
   [[nodiscard]] const std::string& name() const { return listener_.name(); }
   [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
-  // Returns the descriptor that must be polled until it can be written, or -1.
+  // Returns init's socket while notifications wait for room in it, to be polled for writing; else
+  // -1.
   [[nodiscard]] int outer_awaited() const { return waiting_.empty() ? -1 : outer_.get(); }
 
-  // Returns the next notification, and passes it on to init; or returns nothing.
+  // Returns the child's next notification, after passing it on to init; or nothing.
   [[nodiscard]] std::optional<Notification> take();
-  // Sends the notifications that wait, as far as there is room.
+  // Sends the waiting notifications to init, as far as its socket has room.
   void pass_on();
 
  private:
