@@ -57,8 +57,8 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
   return seized;
 }
 
-// Runs the upgrader, and ends by exit(), without destructors: nothing needs an orderly end (rule
-// IO-10 of ARCHITECTURE.md).
+// Runs the upgrader, and ends by exit(), without destructors of local objects: even a sudden death
+// of the upgrader must do no harm (rule IO-10 of ARCHITECTURE.md).
 [[noreturn]] void run(const Options& options) {
   const std::optional<int> sockets = passed_sockets(environ, ::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
@@ -100,9 +100,9 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
   std::exit(loop.run(std::move(setting)));
 }
 
-// Until our signals are blocked, they kill us, which is the kernel's default: so blocking them is
-// the first thing that the program does. glibc calls the functions in .preinit_array before the
-// libraries' constructors; musl has no .preinit_array.
+// Until our signals are blocked, they kill this process, which is the kernel's default. So blocking
+// them is the first thing that the program does. glibc calls the functions in .preinit_array before
+// the libraries' constructors; musl has no .preinit_array.
 #ifdef __GLIBC__
 #define FIRST_OF_ALL ".preinit_array"
 #else

@@ -49,7 +49,7 @@ struct Agent {
   std::optional<std::string> told_id;
   bool stopped = false;
   std::optional<std::string> state;  // the `state` that the agent sent with `stopped`
-  // The reason in its `unfit`, if that was read only after its exit.
+  // The reason in the agent's `unfit`, if it was read only after the agent's exit.
   std::optional<std::string> unfit;
   bool output_closed = false;
   bool input_closed = false;
@@ -115,7 +115,7 @@ struct UpgradeUnderWay {
 // The facts about the last active agent that the next one needs.
 struct LeftBehind {
   bool clean = false;  // the agent said `stopped` before it exited
-  // The `state` from its `stopped`, for the next agent's `activate`.
+  // The `state` from the agent's `stopped`, which the next agent's `activate` has, too.
   std::optional<std::string> state;
   int exit_status = 0;  // the upgrader's exit status if no agent follows
   bool operator==(const LeftBehind&) const = default;

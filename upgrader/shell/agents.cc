@@ -11,9 +11,9 @@
 namespace upgrader {
 namespace {
 
-// Returns true for messages that may be dropped if the agent sends and does not read: answers to a
-// request, which it can repeat. Orders, and the endings of upgrades that were under way, are never
-// dropped.
+// Returns true for an answer to a request. It may be dropped if the agent sends without reading,
+// since the agent can repeat the request. Orders, and the endings of upgrades that were under way,
+// are never dropped.
 bool is_reply(const agent_protocol::UpgraderMessage& message) {
   if (std::holds_alternative<agent_protocol::Error>(message)) return true;
   const auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message);
@@ -78,8 +78,8 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   if (!kept) return Sent::lost;
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
-  // The woken agent may be waiting for our processor until we sleep. Yielding it saves a quarter of
-  // the gap (make size).
+  // The agent that has just been woken may have to wait for our processor until we sleep. Yielding
+  // it makes the gap a quarter shorter (measured by make size).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();
@@ -178,14 +178,15 @@ void Agents::flush(Running& agent) {
   tell_activate_written(agent);
 }
 
-// An `activate` that waited may have been written together with later messages.
+// Reports that an `activate` that had waited has been written whole. It compares numbers of bytes,
+// since the pipe may have taken later messages in the same write.
 void Agents::tell_activate_written(Running& agent) {
   if (!agent.activate_end || agent.channel.written() < *agent.activate_end) return;
   agent.activate_end.reset();
   sink_(ActivateWritten{agent.generation});
 }
 
-// Handles the lines and exits for which the last turn had no budget left.
+// Handles the lines and exits that are left over from the last turn of the loop, which has a limit.
 void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
@@ -221,7 +222,7 @@ void Agents::pass_line(Running& agent, const agent_protocol::Line& line) {
     sink_(StrayReceived{generation, "{}{}{}"_with(stray->reason, stray->reason.empty() ? "" : ": ",
                                                   escape(line.text, stray_bytes_max))});
   }
-  if (posthumous) return;  // nobody is left who could read an answer
+  if (posthumous) return;  // the agent has exited: nobody would read an answer
   if (auto* unknown = std::get_if<agent_protocol::Unknown>(&decoded)) {
     sink_(MessageRefused{generation, std::move(*unknown)});
   } else if (auto* malformed = std::get_if<agent_protocol::Malformed>(&decoded)) {
@@ -278,7 +279,8 @@ void Agents::reap_exits() {
 void Agents::reap_strangers() {
   for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
     const std::optional<pid_t> ended = ended_child();
-    // An agent that has ended only now has sent another SIGCHLD, which is handled later.
+    // If this child is an agent, it has ended since reap_exits(), and another SIGCHLD follows: it
+    // is reaped then.
     if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
   }
   strangers_left_ = true;
@@ -297,8 +299,8 @@ void Agents::look_for_end(Running& agent) {
   if (agent.ending) agent.last_words = std::min(agent.channel.held(), last_words_bytes_max);
 }
 
-// Reports ended agents, the newest first. If one has written more than a turn may read, the rest is
-// read in the next turn, and all older agents wait until then.
+// Reports ended agents, the newest first. If an agent has written more than may be read in one turn
+// of the loop, the rest is read in the next turn, and older agents are reported after that.
 void Agents::bury_the_dead(const Budget& budget) {
   for (;;) {
     const auto newest = std::find_if(running_.rbegin(), running_.rend(),
@@ -333,8 +335,8 @@ bool Agents::read_last_words(Running& agent, Budget budget) {
   return false;
 }
 
-// Reports the exit of an agent whose last words have been passed on, after the line that it had not
-// finished.
+// Passes on the line that the agent had not finished, and then reports its exit. All its other last
+// words have been passed on before.
 void Agents::bury(Running& agent) {
   end_output(agent);
   const ProcessExited exited{agent.generation, *agent.ending};

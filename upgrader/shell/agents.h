@@ -37,7 +37,8 @@ inline constexpr std::size_t last_words_bytes_max = 1'048'576;
 
 class Agents {
  public:
-  // Takes each event as it happens. It may call start(), send() and signal() meanwhile.
+  // Gets each event as it happens. The function may call start(), send() and signal() of this
+  // object.
   using Sink = std::function<void(Event)>;
   // Called once after the events of a turn of the loop, however many they were.
   using TurnOver = std::function<void()>;
@@ -54,8 +55,9 @@ class Agents {
   // Returns the agent's pid, or -1 once the agent has been reaped.
   [[nodiscard]] pid_t pid_of(Generation generation) const;
 
-  // Sends a message; one to an agent that has been reaped is dropped. Returns what has become of
-  // the message. If an `activate` waits, ActivateWritten follows when it has been written whole.
+  // Sends a message, or drops it if the agent has been reaped. Returns whether the message was
+  // written, waits or is lost. If an `activate` waits, ActivateWritten follows when it has been
+  // written whole.
   Sent send(Generation generation, const agent_protocol::UpgraderMessage& message);
   void close_input(Generation generation);
   // Sends a signal. Returns 0 or an errno value.
@@ -64,15 +66,16 @@ class Agents {
   // Returns the number of bytes that an agent has written and nobody has read.
   [[nodiscard]] std::size_t unread(Generation generation) const;
 
-  // Reports the exits of all agents that have ended, each after the contents of its pipe. If the
-  // pipe holds more than one look reads, the exit is reported some turns later.
+  // Reports the exits of all agents that have ended, each after the contents of its pipe. If a pipe
+  // holds more than `look_bytes_max`, the exit is reported some turns of the loop later.
   void reap_exits();
   // Reaps children that have ended and were never agents: orphans that we were given as process 1
   // or as a subreaper, and children of the program that executed us. Call reap_exits() first.
   void reap_strangers();
-  // Must be called before a deadline is judged. Takes in the exits (for a `late` agent, after all
-  // its messages) and the content of the pipes of living agents. Skips an agent that does not read
-  // its replies, unless it is late.
+  // Must be called before a deadline is judged. Handles exits and the contents of the pipes of
+  // living agents, so that a message which was sent in time is seen. `late` has the agents with a
+  // deadline that has passed: their exits come after all their messages. An agent that does not
+  // read its replies is skipped, unless it is late.
   void read_everything(const std::vector<Generation>& late);
 
  private:
@@ -82,9 +85,10 @@ class Agents {
     Channel channel;
     // Set when the process has been reaped: from then on, `pid` is no longer ours.
     std::optional<Ending> ending{};
-    // The number of bytes of the agent's output that were unread when it was reaped, and still are.
+    // How many of the bytes that were unread when the agent was reaped are still unread.
     std::size_t last_words = 0;
-    // The `activate` is written whole when so many bytes in all have been written to the pipe.
+    // When so many bytes in all have been written to the pipe, the `activate` has been written
+    // whole.
     std::optional<std::uint64_t> activate_end{};
   };
 

@@ -20,7 +20,7 @@ class AttemptsFile {
   // Returns the file's contents; no attempts if the file cannot be read, is damaged, or is a
   // symbolic link.
   [[nodiscard]] Attempts read() const {
-    // Holds a number, a path, a sentence.
+    // The most bytes of the file, which holds a number, a path and a sentence.
     constexpr std::size_t bytes_max = std::size_t{2} * PATH_MAX;
     return read_attempts(entry_.directory.read_file(entry_.name, bytes_max));
   }

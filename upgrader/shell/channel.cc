@@ -20,7 +20,7 @@ UvHandle<uv_poll_t> poll_handle(uv_loop_t* loop, int fd, Channel::Wake* wake) {
   return handle;
 }
 
-// Calls a copy of the function: the call may destroy the channel, and with it the original.
+// Calls a copy of the function, since the call may destroy the channel and the function with it.
 void on_poll(uv_poll_t* handle, int, int) {
   const Channel::Wake wake = *static_cast<Channel::Wake*>(handle->data);
   wake();
@@ -69,7 +69,7 @@ bool Channel::flush() {
       continue;
     }
     if (errno == EINTR) continue;
-    // The pipe is full, or the kernel has no memory for the bytes: both pass.
+    // The pipe is full, or the kernel has no memory for the bytes: a later write may succeed.
     if (errno == EAGAIN || errno == ENOMEM) break;
     close_input();
     return false;

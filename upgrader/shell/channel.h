@@ -41,8 +41,8 @@ class Channel {
   // Begins to watch the pipes. Returns 0, or a libuv error if nothing is watched.
   [[nodiscard]] int start(uv_loop_t* loop);
 
-  // Sends a line, now or when the agent reads. If nobody will read it, or more bytes would be
-  // unsent than are kept, closes the input for good and returns false.
+  // Sends a line, now or when the agent reads. If the agent no longer reads its input, or too many
+  // bytes would wait, closes the input for good and returns false.
   [[nodiscard]] bool send(std::string_view line);
   [[nodiscard]] std::size_t unsent() const { return unsent_.size() - sent_; }
   [[nodiscard]] std::uint64_t written() const { return written_; }  // all bytes so far
@@ -52,8 +52,8 @@ class Channel {
   void close_input();
 
   enum class Read { bytes, nothing, end };
-  // Reads once, at most `bytes_max` bytes, into the line reader. Must not be called while a line is
-  // pending there.
+  // Reads once, at most `bytes_max` bytes, into the line reader. Must not be called while the line
+  // reader has a whole line that was not taken.
   [[nodiscard]] Read read(std::size_t bytes_max);
   // Returns how many bytes the pipe holds now.
   [[nodiscard]] std::size_t held() const;

@@ -40,7 +40,7 @@ int ControlFifo::open() {
   poll_ = make_handle<uv_poll_t>(
       [&](uv_poll_t* handle) { return uv_poll_init(loop_, handle, descriptor_.get()); });
   if (!poll_) {
-    descriptor_.reset();  // writers must find no reader
+    descriptor_.reset();  // writers get an error instead of waiting in vain
     return ENOMEM;
   }
   poll_->data = this;
@@ -69,7 +69,8 @@ void ControlFifo::pass_lines() {
   turn_over_();
 }
 
-// The last writer has gone. If the FIFO cannot be opened again, that is retried after the turn.
+// Opens the FIFO again, since the last writer has closed it. If that fails, it is tried again after
+// the turn of the loop.
 void ControlFifo::reopen() {
   if (const auto rest = lines_.rest()) sink_(*rest);
   static_cast<void>(open());
@@ -98,8 +99,7 @@ bool Control::has_lock(Time now) {
   return locked_;
 }
 
-// Prepares the files once, when an agent has been started: any earlier, this would delay that
-// start.
+// Prepares the files, once. Called after the first agent's start, which this would delay.
 void Control::prepare_files() {
   if (std::exchange(has_files_, true)) return;
   if (const int error = directory_.keep_last(); error != 0) {
@@ -160,8 +160,8 @@ void Control::settle(const State& state, Time now) {
   prepare_files();
   open_fifo();
   if (!due_) {
-    // While the active agent stops, status.json is not written: that would delay the handling of
-    // its exit.
+    // While the active agent stops, status.json is written a little later, since writing it might
+    // delay the handling of the agent's exit.
     const Time soonest = active_agent_stops(state) ? now + status_interval : now;
     due_ = last_ ? std::max(*last_ + status_interval, soonest) : soonest;
   }
@@ -173,7 +173,7 @@ void Control::settle(const State& state, Time now) {
 }
 
 std::optional<Time> Control::next_deadline() const {
-  // Lines have been read that are not handled yet, so this is due at once.
+  // Lines that have been read still have to be handled, at once.
   if (fifo_ && fifo_->pending()) return Time{0};
   const bool retries = deaf_ || fails_ || (fifo_ && !locked_);
   if (retries && last_ && !due_) return *last_ + retry_interval;

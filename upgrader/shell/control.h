@@ -1,5 +1,6 @@
 // The part of the loop for --control: writes status.json, as often as allowed, and reads requests
-// from the FIFO. Does not decide their contents. Without the option the loop has no Control.
+// from the FIFO. Other files decide what status.json says and what a request leads to. Without the
+// option the loop has no Control.
 #pragma once
 
 #include <uv.h>
@@ -37,7 +38,8 @@ class ControlFifo {
   using Sink = std::function<void(const agent_protocol::Line&)>;
   using TurnOver = std::function<void()>;
 
-  // `directory` must outlive this object. `turn_over` is called once after the lines of a turn.
+  // `directory` must outlive this object. `turn_over` is called once after the lines of each turn
+  // of the loop.
   ControlFifo(uv_loop_t* loop, const ControlDirectory& directory, Sink sink, TurnOver turn_over)
       : loop_(loop),
         directory_(directory),
@@ -81,7 +83,8 @@ class Control {
                            ControlFifo::TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
-  // Reads a line, which becomes an event, a line for the log, or neither.
+  // Makes an event or a line for the log out of a line of the FIFO; neither if the request has been
+  // answered before.
   using Read = std::variant<std::monostate, ControlRequested, Notice>;
   [[nodiscard]] Read read(const agent_protocol::Line& line);
 
@@ -92,9 +95,9 @@ class Control {
   // Must be called after the events of a turn of the loop. Writes status.json if it may be written
   // now.
   void settle(const State& state, Time now);
-  // Returns when to write status.json, or to try again to open the FIFO. Returns nothing while a
-  // hand-over keeps status.json from being written: the turn of the loop that ends the hand-over
-  // calls settle().
+  // Returns when to write status.json, or when to try again to open the FIFO. During a hand-over
+  // status.json must not be written, and nothing is returned: settle() is called when the hand-over
+  // is done.
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // Reads the lines that were left over from a turn of the loop.
   void read_backlog() {
@@ -122,12 +125,13 @@ class Control {
   bool locked_ = false;
   bool has_files_ = false;
   bool has_fifo_ = false;
-  bool deaf_ = false;         // the FIFO cannot be made or opened
+  bool deaf_ = false;         // the last try to make or open the FIFO failed
   std::string written_;       // the present content of status.json
   std::optional<Time> last_;  // when status.json was last compared with the state
   std::optional<Time> due_;
-  bool held_back_ = false;  // a ready agent waits for the work: nothing may take time
-  bool fails_ = false;      // the last attempt to write status.json failed
+  // An agent that is ready is about to get the work: status.json must wait.
+  bool held_back_ = false;
+  bool fails_ = false;  // the last attempt to write status.json failed
 };
 
 }  // namespace upgrader

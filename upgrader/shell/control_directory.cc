@@ -22,7 +22,7 @@ constexpr char fifo_name[] = "control";
 }  // namespace
 
 std::string ControlDirectory::open(std::string path) {
-  // With a slash at its end, a symbolic link would be followed.
+  // If the path of a symbolic link ends with a slash, the kernel follows the link.
   while (path.size() > 1 && path.back() == '/')
     path.pop_back();
   path_ = std::move(path);
@@ -47,7 +47,7 @@ int ControlDirectory::lock() {
   if (!file && errno == EROFS) file.reset(::openat(fd, lock_name, O_RDONLY | flags));
   if (!file) return errno;
   // Makes sure that only this user can open the file, since whoever can open it can lock it. A file
-  // that an earlier version has made may have another mode.
+  // made by an earlier version of the upgrader may have another mode.
   struct stat status {};
   const bool is_ours = ::fstat(file.get(), &status) == 0 && (status.st_mode & 0777) == 0600;
   if (!is_ours && ::fchmod(file.get(), 0600) != 0) return errno;

@@ -24,14 +24,14 @@ class ControlDirectory {
   // Replaces status.json. Returns 0, or an errno value if the old file stays.
   [[nodiscard]] int replace_status(std::string_view text) const;
 
-  // Makes a new FIFO, and removes whatever has its name. Returns 0 or an errno value.
+  // Makes a new FIFO, and removes first whatever has the FIFO's name. Returns 0 or an errno value.
   [[nodiscard]] int make_fifo() const;
   // Opens the FIFO for reading, without waiting for a writer. If that fails, returns no descriptor
   // and sets errno.
   [[nodiscard]] OwnedFd open_fifo() const;
   void remove_fifo() const;
 
-  // Returns false if a write may have to wait for a disk.
+  // Returns false if the directory is on a disk, for which a write may have to wait.
   [[nodiscard]] bool is_in_memory() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }

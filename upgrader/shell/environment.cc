@@ -12,8 +12,8 @@
 namespace upgrader {
 namespace {
 
-// The longest watchdog time, as for all timeouts. An agent may send heartbeats more often than
-// asked.
+// The longest time between two WATCHDOG=1, even if init allows a longer one. No timeout may be
+// longer.
 constexpr Duration watchdog_max = std::chrono::hours{24};
 
 // The most bytes of an invalid value that are shown in the log.
@@ -21,8 +21,9 @@ constexpr std::size_t value_bytes_shown = 64;
 
 constexpr std::string_view protocol_prefix = "AGENT_PROTOCOL";
 
-// Variables for the upgrader's own conversation with init. LISTEN_PIDFDID identifies this process
-// only, and the value for an agent is not known before the agent runs.
+// The variables that agents do not get, since they are for the upgrader's own conversation with
+// init. LISTEN_PIDFDID identifies this process only; its value for an agent is not known before the
+// agent runs.
 constexpr std::string_view for_us_alone[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
                                              "LISTEN_PIDFDID"};
 
@@ -56,7 +57,7 @@ Environment agent_environment(const char* const* inherited, std::optional<int> s
                               std::optional<int> lock_descriptor) {
   Environment environment;
   for (; *inherited != nullptr; ++inherited) {
-    // Compares only the name: a value may be kilobytes long.
+    // Looks at the part before the `=` only, since the value may be kilobytes long.
     const std::string_view name(*inherited, std::strcspn(*inherited, "="));
     if (name.starts_with(protocol_prefix) || is_one_of(name, for_us_alone)) continue;
     if (!sockets && is_one_of(name, listen_names)) continue;

@@ -16,10 +16,11 @@
 namespace upgrader {
 namespace {
 
-// The most bytes of the status: more than a terminal's line holds belongs in the log.
+// The most bytes of STATUS=. More than fits into a line of a terminal belongs in the log.
 constexpr std::size_t status_bytes_shown = 512;
 
-// Returns microseconds, since init ignores a RELOADING=1 that is older than its own request.
+// Returns the monotonic time in microseconds, as init wants it: init ignores a RELOADING=1 that is
+// older than its own request for the reload.
 std::int64_t monotonic_clock() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
@@ -27,7 +28,7 @@ std::int64_t monotonic_clock() {
   return std::chrono::duration_cast<std::chrono::microseconds>(clock).count();
 }
 
-// Returns ", 12 s left".
+// Returns how much time is left, as text for STATUS=: ", 12 s left".
 std::string time_left(Time until, Time now) {
   const auto left =
       std::chrono::ceil<std::chrono::seconds>(std::max(Duration::zero(), until - now));
@@ -38,7 +39,7 @@ bool is_same(const std::optional<InitWait>& one, const std::optional<InitWait>& 
   return one && other && one->what == other->what && one->generation == other->generation;
 }
 
-// Returns true if both say the same except how long something may take.
+// Returns true if the two differ at most in how long something may still take.
 bool differ_in_time_only(InitNews one, const InitNews& other) {
   one.until = other.until;
   if (is_same(one.wait, other.wait)) one.wait = other.wait;
@@ -110,7 +111,8 @@ void InitSystem::note_what_is_owed(const InitNews& before) {
     is_reloading_ = true;
     owe(Owed::reloading);
   }
-  // A reload that fails at once is over before init is told of it.
+  // The upgrade that init sees as a reload is over. It may have failed before init was sent
+  // RELOADING=1.
   if (is_reloading_ && !news_.reloading) {
     is_reloading_ = false;
     owe(Owed::ready);
@@ -144,8 +146,8 @@ void InitSystem::tell_news_due(Time now) {
   if (due && *due <= now) static_cast<void>(tell_all(now, ""));
 }
 
-// Sends the owed messages. They go before all other news, and each also contains the news of that
-// moment. Returns false if some are still owed.
+// Sends the messages that must not be lost, before any other. Each of them also contains the
+// present status. Returns false if some could not be sent yet.
 bool InitSystem::tell_what_is_owed(Time now) {
   while (!owed_.empty()) {
     if (const std::optional<Time> due = owed_time(); due && now < *due) return false;
@@ -169,7 +171,7 @@ void InitSystem::tell_readiness(Time now) {
   if (!readiness_.tell()) readiness_retry_ = now + owed_retry_interval;
 }
 
-// Returns when the first owed message may be sent; nothing if at once.
+// Returns when the first of the messages that must not be lost may be sent; nothing if at once.
 std::optional<Time> InitSystem::owed_time() const {
   if (owed_retry_) return owed_retry_;
   return owed_.front() == Owed::reloading ? pace_.next() : std::nullopt;
@@ -183,7 +185,8 @@ std::optional<Time> InitSystem::news_time() const {
   return std::max(turn, told_at_ + time_news_interval);
 }
 
-// Sends everything. Returns false if the socket is full.
+// Sends one message: `head`, the request for more time, and STATUS=. Returns false if `head` could
+// not be sent since the socket is full.
 bool InitSystem::tell_all(Time now, const std::string& head) {
   const bool sent = send(head + more_time(now) + whole_status(now));
   if (sent) pace_.note(now);
@@ -246,7 +249,7 @@ std::string InitSystem::whole_status(Time now) const {
   return "STATUS={}\n"_with(escape(whole, status_bytes_shown));
 }
 
-// Sends a message. Returns false if there was no room for it, so that a later try may succeed.
+// Sends a message. Returns false if there was no room for it, so that it can be sent later.
 bool InitSystem::send(const std::string& text) const {
   const auto* address = reinterpret_cast<const sockaddr*>(&address_);
   const ssize_t sent = ::sendto(socket_.get(), text.data(), text.size(),

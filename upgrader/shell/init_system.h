@@ -1,9 +1,10 @@
 // Notifies init of the upgrader's state, by systemd's notification protocol, without its library:
 // READY=1 once an agent is active, STATUS= in words, STOPPING=1, RELOADING=1 and READY=1 around an
 // upgrade by a signal, EXTEND_TIMEOUT_USEC= when an agent that init waits for was given more time,
-// and WATCHDOG=1 while all is well. And by one newline on a descriptor (Readiness). A socket that
-// has vanished loses the messages, without other effects. If the socket is full, READY=1 and
-// STOPPING=1 are tried again; other messages wait for the next one. Init gets at most ten a second.
+// and WATCHDOG=1 while all is well. Readiness notifies init by one newline on a descriptor instead.
+// If the socket has vanished, the messages are lost, without other effects. If the socket is full,
+// READY=1 and STOPPING=1 are tried again; other messages wait for the next one. Init gets at most
+// ten a second.
 #pragma once
 
 #include <sys/socket.h>
@@ -23,10 +24,11 @@ namespace upgrader {
 
 // Minimum time between two messages that differ only in how long something may take.
 inline constexpr Duration time_news_interval{1'000};
-// The time after which an owed message is tried again if a socket or pipe is full.
+// The time after which READY=1, STOPPING=1, RELOADING=1 or the newline is tried again if the socket
+// or the pipe is full.
 inline constexpr Duration owed_retry_interval{100};
-// The time that init is asked to wait beyond an extended deadline: the upgrader must then still
-// end, and the message about it may be a second old.
+// The time that init is asked to wait beyond an extended deadline: when the deadline has passed,
+// the upgrader must still end, and init's knowledge of the deadline may be a second old.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 
 // Minimum time between two WATCHDOG=1 that are sent before they are due.
@@ -36,7 +38,7 @@ inline constexpr Duration early_beat_interval{100};
 // dinit and finit want it, and closes it.
 class Readiness {
  public:
-  // Makes an object that tells nobody.
+  // Makes an object without a descriptor, whose tell() does nothing.
   Readiness() = default;
 
   // Takes descriptor `number`, and moves it to `lowest` or above, since lower numbers are needed
@@ -65,11 +67,12 @@ class InitSystem {
 
   [[nodiscard]] Duration watchdog() const { return watchdog_; }
 
-  // Sends the changes since the last time, now or as soon as the pace allows. Sends no WATCHDOG=1:
-  // only the caller knows whether a deadline still has to be judged.
+  // Sends init what has changed since the last message, now or as soon as the limit of messages per
+  // second allows. Sends no WATCHDOG=1: only the caller knows whether a deadline still has to be
+  // judged.
   void tell(const InitNews& news, Time now);
-  // Sends a message that was put off, if its time has come, and WATCHDOG=1 if it is due: every half
-  // interval, while no active agent is silent.
+  // Sends the messages whose time has come, and WATCHDOG=1: every half interval, while no active
+  // agent is silent.
   void tell_what_is_due(Time now);
   // Sends WATCHDOG=1 before it is due, for a caller that is about to do something that may take
   // long.
@@ -82,7 +85,7 @@ class InitSystem {
   void forget_agent(Generation generation);
 
  private:
-  // Messages that change what init does, so none may be lost, and their order must be kept.
+  // Messages that change init's behaviour, so none may be lost, and their order must be kept.
   enum class Owed { ready, reloading, stopping };
 
   void tell_news_due(Time now);
@@ -106,14 +109,14 @@ class InitSystem {
   Duration watchdog_;
   Readiness readiness_;
   std::optional<Time> readiness_retry_;  // when to try readiness_ again; set while its pipe is full
-  Time next_beat_{};  // when the next WATCHDOG=1 is due; the first is sent at once
-  InitNews news_;     // the present news
-  InitNews told_;     // the news that init has
+  Time next_beat_{};                     // when to send WATCHDOG=1 again; the first is sent at once
+  InitNews news_;                        // the present news
+  InitNews told_;                        // the news that init has
   Time told_at_{};
-  bool news_due_ = false;          // init lacks some news
-  bool agent_has_spoken_ = false;  // an agent has sent a status that init lacks
-  std::vector<Owed> owed_;         // at most three messages
-  // When to send the first of owed_ again; set while the socket is full.
+  bool news_due_ = false;          // init must still be sent some news
+  bool agent_has_spoken_ = false;  // an agent has sent a status that init was not sent
+  std::vector<Owed> owed_;         // messages that must not be lost, three at most
+  // When to send the first of owed_ again after the socket was full.
   std::optional<Time> owed_retry_;
   Pace pace_;
   bool was_ready_ = false;     // READY=1 was sent or is owed

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(log_line_bytes_max <= PIPE_BUF);
 
-// Both lists are in the order of the levels: one for the journal, one for every other log.
+// The beginnings of log lines, in the order of LogLevel: for systemd's journal, and for other logs.
 constexpr const char* journal_prefixes[] = {"<3>", "<4>", "<6>", "<7>"};
 constexpr const char* plain_prefixes[] = {
     "upgrader: error: ", "upgrader: warning: ", "upgrader: ", "upgrader: debug: "};
@@ -70,8 +70,9 @@ bool Logbook::deliver(const std::string& line) {
   return true;
 }
 
-// Returns how many bytes were written: 0 if that would block, and on every error. Some devices,
-// such as the kernel's log, can be written, but poll() never reports them as writable.
+// Writes as much as is possible without waiting, and returns how many bytes: 0 after any error.
+// poll() is not asked first, since it never reports some devices, such as the kernel's log, as
+// writable.
 std::size_t Logbook::put(std::string_view bytes) {
   if (bytes.empty()) return 0;
   if (!own_ && (S_ISFIFO(mode_) || S_ISCHR(mode_))) {

@@ -27,7 +27,8 @@ Loop::~Loop() {
   agents_.reset();
   timer_.reset();
   signals_poll_.reset();
-  // If a stop was requested before the loop ran, its first run ends at once; so this is repeated.
+  // If a stop was requested before the loop ran, the first uv_run() ends at once. So it is repeated
+  // until every handle is closed.
   while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
   }
   UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
@@ -105,8 +106,8 @@ void Loop::on_timer() {
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
   if (control_) control_->read_backlog();
-  // The time is taken before agents' messages and exits are looked for. So a deadline counts as
-  // missed only if it had passed by then and what was found does not change it.
+  // The time is taken first, and then agents' messages and exits are read. So a deadline counts as
+  // missed only if it had passed when they were read and none of them has changed it.
   const Time looked = now();
   const auto is_due = [&] {
     const std::optional<Time> deadline = supervisor_.next_deadline();
@@ -115,7 +116,7 @@ void Loop::on_timer() {
   if (is_due()) {
     agents_->read_everything(supervisor_.late(looked));
   } else if (control_ && control_->next_deadline()) {
-    agents_->reap_exits();  // exits come before the pending writes
+    agents_->reap_exits();  // exits are handled before status.json is written
   }
   if (is_due()) deliver(DeadlinePassed{looked});
   settle();
@@ -171,9 +172,9 @@ void Loop::deliver_one(const Event& event) {
 // The only place where the supervisor and the outside world meet.
 void Loop::feed(const Event& event) {
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
-  // Until the agent has read `activate`, no agent works. So `activate` is sent before the log is
-  // written, which takes a fiftieth of the gap. If a link is to be put back, that is still done
-  // first.
+  // No agent works until the new one has read `activate`. Writing log lines first would lengthen
+  // this gap by a fiftieth, so `activate` is sent before them. If AGENT's link must be put back,
+  // that is done before `activate`.
   const Pending pending = supervisor_.state().pending;
   if (pending == Pending::activate) {
     const Action* first = actions.data();

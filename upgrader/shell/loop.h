@@ -86,7 +86,7 @@ class Loop {
   void perform(const RestoreLink& restore);
   void perform(const Log& line) { logbook_.write(line.level, line.text); }
   void perform(const Notice& notice);
-  void perform(const Answer&) {}  // the chronicle records an Answer and a RecordEnding in note()
+  void perform(const Answer&) {}  // note() of the chronicle has recorded it
   void perform(const RecordEnding&) {}
   void perform(const Exit& exit);
   void signal(Generation generation, int signal_number);
@@ -97,7 +97,7 @@ class Loop {
   Lock* lock_;
   std::optional<Link> link_;              // exists with --relink
   std::optional<AttemptsFile> attempts_;  // exists with --attempts, if the file can be written
-  Attempts attempt_;                      // the content of that file
+  Attempts attempt_;                      // the content of the file of --attempts
   std::optional<ProgramId> first_program_;
   Supervisor supervisor_;
   LogLimit log_limit_;
@@ -106,17 +106,18 @@ class Loop {
 
   uv_loop_t loop_{};
   bool loop_made_ = false;
-  // Signals are read from a descriptor of our own. A signal handler would also run in the child,
-  // which shares our memory. libuv's signals pass through a pipe that is read after all others, so
-  // a signal would be handled after later deeds of the agents.
+  // Signals are read from a descriptor. A signal handler would also run in the child, which shares
+  // our memory. libuv's own signals pass through a pipe that is read after all others, so a signal
+  // would be handled after messages that agents have sent later.
   OwnedFd signals_;
   UvHandle<uv_poll_t> signals_poll_;
   UvHandle<uv_timer_t> timer_;
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  std::optional<Time> control_deadline_;  // set while another upgrader has the control directory
-  // Set while the lock or the control directory is waited for.
+  std::optional<Time> control_deadline_;  // when to give up waiting for a control directory in use
+  // When to try to get the lock or the control directory again; set while the upgrader waits for
+  // one.
   std::optional<Time> lock_retry_;
   bool stepping_ = false;     // an event is being handled
   std::vector<Event> later_;  // events that came up while another event was handled

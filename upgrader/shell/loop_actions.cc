@@ -1,5 +1,5 @@
-// The second half of the loop: performs the supervisor's actions. feed() gives the outcome to the
-// supervisor at once, before anything else.
+// Performs the supervisor's actions, for loop.cc. The outcome of an action goes to the supervisor
+// at once, before any other event.
 #include <csignal>
 #include <utility>
 
@@ -69,8 +69,8 @@ void Loop::perform(const Spawn& spawn) {
   if (const auto failed = agents_->start(spawn.generation, program)) {
     const std::string by =
         options_.adapter.empty() ? std::string() : " by {}"_with(options_.adapter.front());
-    // AGENT's executable is called not executable only if the kernel has refused that file itself.
-    // With an adapter, it has refused the adapter.
+    // Without an adapter, the kernel has refused AGENT's own file, which then is not executable.
+    // With an adapter, the kernel has refused the adapter.
     outcome_.not_executable =
         failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
     outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path(), by));
@@ -148,9 +148,9 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // If this write fails, the next start lacks only the reason; the count is already written. If
-  // this start has not been counted, the file holds the ending of an earlier start, and is not
-  // written.
+  // Adds to the file of --attempts how this start ended. If that fails, the next start lacks only
+  // this reason, since the count was written before. If this start was not counted, the file is
+  // about an earlier start, and is left alone.
   if (attempts_ && attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_->write(attempt_, true));

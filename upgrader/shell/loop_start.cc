@@ -72,14 +72,14 @@ void Loop::try_lock() {
   set_timer();
 }
 
-// Repeats the step that waits: for the control directory, or, before that, for the lock.
+// Tries again to get the control directory, or, if the lock is still missing, the lock.
 void Loop::try_again() {
   if (control_deadline_) return start_first_agent();
   try_lock();
 }
 
-// Claims the control directory. Returns false if another upgrader has it: then another try has been
-// scheduled, or the upgrader ends.
+// Claims the control directory. If another upgrader has it, schedules another try, or ends the
+// upgrader after some time, and returns false.
 bool Loop::claim_control() {
   if (!control_) return true;
   const bool claimed = control_->claim(
@@ -95,8 +95,9 @@ bool Loop::claim_control() {
   return false;
 }
 
-// Logs which program will be started. While the upgrader waits for the lock nothing can be
-// upgraded: it will start what AGENT names when it gets the lock.
+// Answers SIGUSR2 while the upgrader waits for the lock or the control directory. No agent runs
+// that could be upgraded, so this only logs the program that AGENT names now and that will be
+// started.
 void Loop::tell_what_will_start() {
   const auto checked = check_agent(options_.agent, options_.args);
   logbook_.write(
@@ -126,7 +127,8 @@ void Loop::start_first_agent() {
   if (!exit_status_) settle();
 }
 
-// Checks AGENT as it is now, and its link. Ends the upgrader if the link is unsuitable.
+// Checks AGENT as it is now, and with --relink its link. If that link cannot be used, ends the
+// upgrader.
 Result<Program> Loop::look_at_agent() {
   auto checked = check_agent(options_.agent, options_.args);
   const bool lost = !checked && !options_.previous;
@@ -164,7 +166,8 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
   return std::nullopt;
 }
 
-// Records the facts about the next start for status.json.
+// Records, for status.json, the link of --previous and the count of --attempts, on which the
+// program of the next start depends.
 void Loop::note_boot() {
   if (!control_) return;
   BootFacts facts{options_.previous, std::nullopt};

@@ -115,9 +115,8 @@ bool Link::is_read_only() const {
   return may_use(link_.directory.path().c_str(), W_OK) == EROFS;
 }
 
-// Makes a temporary link that leads to exactly the program's file, and sets `target` to its text.
-// Uses an absolute target if the relative one does not lead to that file, since the directory has
-// been moved.
+// Makes a temporary link to exactly the program's file, and sets `target` to the link's text. If
+// the directory has been moved, a relative target may lead elsewhere: then the target is absolute.
 int Link::prepare_for(const Program& program, bool relative, std::string& target) const {
   target = relative ? link_.directory.way_to(program.path()) : program.path();
   if (const int error = link_.directory.prepare_link(link_.name, target); error != 0) return error;
@@ -144,8 +143,8 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   return sync_release(program, before_sync);
 }
 
-// Makes the link of --previous name the executable committed before `program`. If both have one
-// path there is no way back, and that link stays as it is.
+// Makes the link of --previous name the executable that was committed before `program`. If both
+// have the same path, the link would name the new version, so it stays as it is.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;

@@ -1,7 +1,7 @@
 // The symbolic link that AGENT is, for --relink: a commit makes it name the committed program,
 // atomically and durably. All changes are made in the directory that held the link at start. If
-// AGENT's path leads to another directory by now, nothing is committed, since AGENT would not name
-// it.
+// AGENT's path leads to another directory by now, the commit fails, since AGENT would still name
+// the old program.
 #pragma once
 
 #include <functional>
@@ -42,17 +42,18 @@ class Link {
   // file system may be read, so that nothing can be synced.
   [[nodiscard]] int prove(const Program& program, const BeforeSync& before_sync) const;
 
-  // Makes the link name `program`, which must have been proved, and syncs the link's directory. The
-  // new target is relative if the present one is. With `moves_previous` and a link of --previous,
-  // first makes that link name the executable that was committed before, durably. Returns 0 when
-  // all is durable; otherwise an errno value, and both links are as they were. ESTALE: the
-  // program's path names another file by now, which has passed no trial, or AGENT's leads to
-  // another directory.
+  // Makes the link name `program`, and syncs the link's directory. In an upgrade, prove() has been
+  // called before. The new target is relative if the present one is. With `moves_previous` and a
+  // link of --previous, first makes that link name the executable that was committed before,
+  // durably. Returns 0 when all is durable; otherwise an errno value, and both links are as they
+  // were. ESTALE: the program's path names another file by now, which has passed no trial, or
+  // AGENT's leads to another directory.
   [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync,
                            bool moves_previous = true);
 
   // Makes the link name the last committed target again, if it names another or is gone. Returns 0
-  // or an errno value; ESTALE if AGENT's path leads to another directory, whose links are unknown.
+  // or an errno value; ESTALE if AGENT's path leads to another directory, in which the upgrader
+  // changes nothing.
   [[nodiscard]] int restore(const BeforeSync& before_sync) const;
 
   // Returns the target of the link at the last commit.

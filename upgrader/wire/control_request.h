@@ -50,8 +50,8 @@ struct ControlStray {
 
 using ControlLine = std::variant<ControlRequest, ControlRefused, ControlStray>;
 
-// Reads a line without its newline; any bytes are accepted. Allocates no more than a small multiple
-// of the line's length.
+// Reads a line without its newline, which may contain any bytes. Allocates no more than a small
+// multiple of the line's length.
 [[nodiscard]] ControlLine decode_control_line(std::string_view line);
 
 }  // namespace upgrader
