@@ -10,13 +10,14 @@
 namespace fleet {
 namespace {
 
-constexpr std::int64_t whole_share = 100'000;  // a whole, in thousandths of a per cent
+constexpr std::int64_t whole_share = 100'000;  // 100 per cent, in thousandths of a per cent
 
-// The defaults without `--spread`: the time between two nodes that begin, and the longest time for
-// a whole batch.
+// The defaults without `--spread`: the time between the beginnings of two nodes, and the longest
+// time in which a whole batch begins.
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
-// A batch of so few nodes may begin at once: they are too few to overload a server.
+// Without `--spread`, a batch of at most so many nodes begins at once: that few nodes cannot
+// overload a server.
 constexpr std::size_t unspread_nodes_max = 10;
 
 Refusal wrong_share(std::string_view text) {
@@ -32,7 +33,8 @@ std::optional<std::int64_t> share_digits(std::string_view text) {
   return number;
 }
 
-// Parses `4`, `0.5` or `.25`, with at most three digits after the dot, as thousandths.
+// Parses a number such as `4`, `0.5` or `.25`, with at most three digits after the dot. Returns it
+// in thousandths.
 std::optional<std::int64_t> thousandths_in(std::string_view text) {
   const std::size_t dot = text.find('.');
   std::string_view fraction = dot == std::string_view::npos ? "" : text.substr(dot + 1);
@@ -46,8 +48,8 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
   return *before * 1'000 + *behind;
 }
 
-// The rule for one label of `--apart`. The label's values are numbers here, so that labels are
-// compared once and not for each batch.
+// The rule for one label of `--apart`. The different values of the label are numbered, since
+// numbers are faster to compare than texts.
 struct ApartRule {
   std::vector<std::size_t> value;   // for each node, the number of its value
   std::vector<std::int64_t> most;   // for each value, the most nodes in a batch
@@ -117,8 +119,8 @@ void order_nodes(const RolloutTerms& terms, std::vector<PlacedNode>& nodes) {
   nodes = std::move(ordered);
 }
 
-// Returns the sizes of the batches; the last size is repeated. Without `--batches` they are a
-// canary, if any, and one size.
+// Returns the sizes of the batches; the last size holds for all further batches. Without
+// `--batches` these are the size of the canary, if there is one, and that of the other batches.
 std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) {
   std::vector<std::int64_t> sizes;
   if (const auto shares = parse_batches(terms.batches)) {
@@ -127,7 +129,8 @@ std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) 
     return sizes;
   }
   if (terms.canary > 0) sizes.push_back(terms.canary);
-  // A percentage in batch_percent is rounded down, as it has always been.
+  // A percentage of `--batch` is rounded down, other than one of `--batches`. This must stay so,
+  // for rollouts that exist already.
   sizes.push_back(terms.batch_percent == 0 ? terms.batch : all * terms.batch_percent / 100);
   for (std::int64_t& size : sizes)
     size = std::clamp<std::int64_t>(size, 1, batch_nodes_max);
@@ -208,7 +211,7 @@ BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> node
 }
 
 std::uint64_t place_of(std::string_view seed, std::string_view node) {
-  // FNV-1a over the seed and the name, with a byte between them that occurs in neither.
+  // The hash FNV-1a of seed and name, with a byte between them that occurs in neither.
   std::uint64_t sum = 14'695'981'039'346'656'037U;
   const auto add = [&sum](unsigned char byte) { sum = (sum ^ byte) * 1'099'511'628'211U; };
   for (const char c : seed)
@@ -216,8 +219,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
   add(0);
   for (const char c : node)
     add(static_cast<unsigned char>(c));
-  // The last bytes of FNV-1a reach only its lower bits; this spreads them over all bits
-  // (SplitMix64).
+  // The last bytes of the name change only the lower bits of FNV-1a. The mixing steps of SplitMix64
+  // spread the change over all bits.
   sum ^= sum >> 30U;
   sum *= 0xbf58476d1ce4e5b9U;
   sum ^= sum >> 27U;
@@ -226,8 +229,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
 }
 
 std::int64_t short_place(std::string_view node) {
-  // The shift leaves 40 bits, which are at most 13 digits. Even of 10,000 nodes, two hardly ever
-  // have the same number.
+  // The shift leaves 40 bits, which are at most 13 digits. Even among 10,000 nodes, it is unlikely
+  // that two have the same number.
   constexpr unsigned shift = 24;
   return static_cast<std::int64_t>(place_of("", node) >> shift);
 }

@@ -18,12 +18,14 @@ namespace fleet {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The largest size of a batch: it still fits into one record, and one lease serves its commands.
+// The largest size of a batch. A larger batch would not fit into one record, nor its commands under
+// one lease.
 inline constexpr std::int64_t batch_nodes_max = 1'000;
-// The most batches without a confirmation: a rollout with more batches takes days, so a person has
-// to say that so many are meant.
+// The most batches that need no confirmation by a person. A rollout with more batches takes days,
+// so a person has to say that this is meant.
 inline constexpr std::size_t batches_unasked_max = 100;
-// The most sizes in `--batches`. The last size is repeated, so that nobody needs many.
+// The most sizes in `--batches`. Nobody needs more, since the last size holds for all further
+// batches.
 inline constexpr std::size_t batch_sizes_max = 20;
 // The most labels in `--apart`: each label costs one comparison for each node of each batch.
 inline constexpr std::size_t aparts_max = 8;
@@ -33,7 +35,7 @@ inline constexpr std::size_t seed_bytes_max = 64;
 
 inline constexpr std::string_view batches_default = "1,0.5%,4%,10%";
 
-// A number of nodes, or a share of all nodes.
+// The size of a batch: a number of nodes, or a share of all nodes.
 struct Share {
   std::int64_t nodes = 1;
   // The share in thousandths of a per cent. If it is not 0, `nodes` is ignored.
@@ -54,7 +56,7 @@ struct Share {
 // The most nodes with the same value of a label that one batch may have.
 struct Apart {
   std::string label = {};
-  Share most = {};  // a percentage counts the nodes that have the value
+  Share most = {};  // if it is a share, then of the nodes with that value
 
   bool operator==(const Apart&) const = default;
 };
@@ -62,7 +64,7 @@ struct Apart {
 // Parses `LABEL`, `LABEL:2` or `LABEL:10%`.
 [[nodiscard]] Result<Apart> parse_apart(std::string_view text);
 
-// A node that moves, and its labels.
+// A node of the rollout, and its labels.
 struct PlacedNode {
   std::string id = {};
   std::map<std::string, std::string> labels = {};
@@ -74,21 +76,22 @@ struct BatchDraft {
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
-// Cuts `nodes` into batches; the sizes, the order and the labels in `terms` must parse. The same
-// terms and nodes always make the same batches, in whatever order the nodes come. A node that would
-// exceed the limit of its place goes into a later batch, so every node is in exactly one batch.
+// Cuts `nodes` into batches by the sizes, the order and the labels in `terms`, which must parse.
+// The same terms and nodes always make the same batches, in whatever order the nodes come. A node
+// that would exceed the limit of its place in a batch goes into a later one.
 [[nodiscard]] BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes);
 
-// Returns the node's place in a random order, 0 to 2^64 - 1. The same seed and name always give the
-// same place, and a node that does not know the seed cannot choose its place.
+// Returns the node's place in a random order, as a number from 0 to 2^64 - 1. The same seed and
+// name always give the same place. A node that does not know the seed cannot choose a name for a
+// certain place.
 [[nodiscard]] std::uint64_t place_of(std::string_view seed, std::string_view node);
 
-// Returns a number that is computed from the node's name alone, and is short enough for a record of
-// thousands of nodes. It serves to recognise a node.
+// Returns a number that depends only on the node's name, by which the node can be recognised. It is
+// short, so that one record can list thousands of nodes.
 [[nodiscard]] std::int64_t short_place(std::string_view node);
 
-// Returns the time over which a batch of n nodes begins: its k-th node begins k/n of this time
-// later.
+// Returns the time over which the nodes of a batch begin. Of n nodes, the k-th begins after k/n of
+// this time.
 [[nodiscard]] std::int64_t spread_ms(const RolloutTerms& terms, std::size_t nodes);
 
 }  // namespace fleet

@@ -1,5 +1,5 @@
-// The records of a cell: releases, wishes, windows, and settings that hold for all nodes. Plain
-// data; record_members.h says how the records are written.
+// The records of a cell: releases, desired versions, windows, settings, events and certificates.
+// Plain data; record_members.h says how the records are written.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace fleet {
 
-// The manifest of a release for one architecture, and the address of its file.
+// A release's manifest for one architecture, and the URL of the manifest.
 struct ReleaseManifest {
   std::string arch = {};
   std::string manifest = {};
@@ -22,8 +22,8 @@ struct ReleaseManifest {
 // The record release/COMPONENT/VERSION. It is written before any other record names the release,
 // and never changed afterwards.
 struct Release {
-  std::vector<ReleaseManifest> manifests = {};  // sorted by architecture
-  std::string digest = {};                      // of all manifests together
+  std::vector<ReleaseManifest> manifests = {};  // one for each architecture, sorted
+  std::string digest = {};                      // a hash of all manifests together
   std::string channel = {};
   bool prerelease = false;
   std::int64_t min_protocol = 0;
@@ -33,25 +33,27 @@ struct Release {
 };
 
 // The record desired/COMPONENT, the desired version of the cell, or node/ID/desired/COMPONENT, the
-// desired version of one node. Writing the same version again makes another attempt.
+// desired version of one node. If the same version is written again, nodes that have failed try it
+// again.
 struct Desired {
   std::string version = {};
   std::string digest = {};
   std::string why = {};
   bool pending = false;  // while true, agents that start halt and do no work
-  // Only for one node: a person has chosen its version, and a wish of the cell does not change it.
+  // True only for one node: a person has chosen its version, and the desired version of the cell
+  // does not change it.
   bool pinned = false;
   bool downgrade = false;
   bool ignore_window = false;
   std::string who = {};
   std::string trace = {};
-  std::string refused = {};  // why no node is moved to the version; empty: nodes may be moved
+  std::string refused = {};  // if not empty: no node moves to the version, for this reason
 
   bool operator==(const Desired&) const = default;
 };
 
-// The record driver/ID, on a lease. Its create revision is the fence: each write of the driver that
-// has this record compares that revision.
+// The record driver/ID, which vanishes with its lease. Its create revision is the fence: each write
+// of the driver that holds this record compares that revision.
 struct DriverRecord {
   std::string controller = {};
 
@@ -69,7 +71,8 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
-// The record stop: while it exists nothing new begins; confirmations and roll-backs go on.
+// The record stop. While it exists, nothing new begins in the cell, but confirmations and
+// roll-backs go on.
 struct Stop {
   std::string who = {};
   std::string why = {};
@@ -83,13 +86,14 @@ struct Stop {
 struct Epoch {
   std::int64_t number = 0;
   std::string why = {};
-  // True if a person has accepted the restored store. Then the nodes go on from its records.
+  // True if a person has accepted the restored store. Then the nodes act on its records again.
   bool accepted = false;
 
   bool operator==(const Epoch&) const = default;
 };
 
-// The record settings: names and texts. `who` is the person who has set the last of them.
+// The record settings: the settings by their names, as texts. `who` is the person who has made the
+// last change.
 struct Settings {
   std::map<std::string, std::string> values = {};
   std::string who = {};
@@ -98,41 +102,42 @@ struct Settings {
 };
 
 // The record event/NUMBER, which is never changed; the oldest events are erased. Also the record
-// order/TRACE, in which a person who may not write events notes an order: the next controller that
-// sees it and may write events turns it into an event.
+// order/TRACE, the note of an order by a person who may not write events. The next controller that
+// sees the note and may write events turns it into an event.
 struct FleetEvent {
   std::string time = {};
   std::string kind = {};
-  std::string subject = {};  // the key of the record that the event is about, without the root
+  std::string subject = {};  // key of the record it is about, without /fleet/v1/
   std::string text = {};
   std::string trace = {};
-  // The revision of the change that the event tells of; 0 if one transaction has written the change
-  // and the event.
+  // The revision of the change that the event tells of. 0 if the event was written in the same
+  // transaction as the change.
   std::int64_t revision = 0;
   std::string who = {};  // the person who has ordered the change
-  // True if a controller has seen the certificate of `who`. Otherwise `who` is only a claim.
+  // True if a controller has seen the certificate of the person `who`. Otherwise anybody may have
+  // written that name.
   bool proved = false;
 
   bool operator==(const FleetEvent&) const = default;
 };
 
-// The record history/NUMBER: a rollout or a plan that has ended. It still tells of the run when the
-// run's own records are gone.
+// The record history/NUMBER: one line about a rollout or a plan that has ended. It remains when the
+// records of the rollout or plan itself are erased.
 struct PastRun {
   std::string subject = {};  // such as `rollout/r1`
-  std::string what = {};     // the release that the run brought: `agent 2.0`
-  std::string state = {};    // the state in which the run ended
+  std::string what = {};     // the release that it brought: `agent 2.0`
+  std::string state = {};    // the state in which it ended
   std::string reason = {};
-  std::string who = {};  // the person who has begun the run
+  std::string who = {};  // the person who began it
   std::string began = {};
-  std::string ended = {};  // when a controller saw the run's end
+  std::string ended = {};  // when a controller saw its end
   std::string trace = {};
 
   bool operator==(const PastRun&) const = default;
 };
 
-// The record notified: the last event that was sent to the address in the setting `webhook`, and
-// that address as it was then.
+// The record notified: the last event that was sent to the webhook, and the value that the setting
+// `webhook` had then.
 struct Notified {
   std::int64_t event = 0;
   std::string webhook = {};
@@ -145,20 +150,21 @@ struct IssuedCertificate {
   std::string serial = {};  // hexadecimal
   std::int64_t issued = 0;
   std::int64_t expires = 0;
-  bool revoked = false;  // stays true if the owner gets another certificate
-  std::string key = {};  // the fingerprint of its public key; empty in records of earlier versions
+  bool revoked = false;  // stays true after a new certificate
+  std::string key = {};  // fingerprint of its public key; may be empty in old records
 
   bool operator==(const IssuedCertificate&) const = default;
 };
 
-// The record identity/KIND/WHO: a node or a person that was let in, and the certificates for it;
-// the name in them is KIND:WHO. No node may write this record.
+// The record identity/KIND/WHO: a node or a person that was let in, and the certificates for it, in
+// which it is called KIND:WHO. No node may write this record.
 struct Identity {
   // The certificates that have not expired, the oldest first.
   std::vector<IssuedCertificate> certificates = {};
   std::string since = {};
-  std::string revoked = {};  // when the owner was revoked; empty if the owner is let in
-  // of a node, from its token: these win over the labels that the node itself reports
+  std::string revoked = {};  // when it was revoked; empty if it was not
+  // The labels of a node, from the token with which it joined. They win over labels that the node
+  // itself reports.
   std::map<std::string, std::string> labels = {};
 
   bool operator==(const Identity&) const = default;

@@ -11,30 +11,30 @@
 namespace fleet {
 namespace {
 
-// The most events in one transaction. With its compares and the events that it erases, the
-// transaction stays below the limits of the store: in the number of operations, and in bytes, since
-// the texts of an event are limited.
+// The most events in one transaction. So the transaction stays below the store's limits: in the
+// number of operations, since it compares and erases records, too, and in bytes, since the texts of
+// an event are limited.
 constexpr std::size_t events_at_once = 50;
-// The most notes that one transaction turns into events. A person who may order something, but may
-// not write events, leaves a note about the order.
+// The most notes that one transaction turns into events. A note is the record of an order by a
+// person who may not write events.
 constexpr std::size_t notes_at_once = 10;
 static_assert(2 * (events_at_once + notes_at_once) < operations_max);
 static_assert((events_at_once + notes_at_once) * (key_bytes_max + 4 * text_bytes_max) <
               transaction_bytes_max);
 
-// The beginning of the subject of an event about a node's silence.
+// The beginning of the subject, `node/NODE`, of an event that tells of a silent node.
 constexpr std::string_view node_subject = "node/";
 
-// Returns whether the controller that writes the history wrote this event. An event `ordered` was
-// written by the program that wrote the order.
+// Returns whether a controller wrote this event as part of the history. Only events of the kind
+// `ordered` have other writers: the programs that write the orders.
 bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
-// Returns whether two events of one subject tell the same. A wish that is written anew has another
-// trace, so it is news. The traces of an upgrade's events are not compared: one command begins the
-// upgrade and another may confirm it, and each has a trace of its own. If the upgrade begins anew,
-// there is another event in between.
+// Returns whether two events of one subject tell the same, so that the second one is no news. If a
+// desired version is written anew, its trace differs, so it is news. For an upgrade, the traces do
+// not count: one command begins it and another may confirm it, and their traces may differ. If the
+// upgrade begins anew, another event lies in between.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   const bool same_trace = one.trace == other.trace || one.kind.starts_with("upgrade-");
   return one.kind == other.kind && one.text == other.text && same_trace;
@@ -59,8 +59,8 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   told_[subject] = {number, event.value()};
   const auto waits = waiting_.find(subject);
   if (waits == waiting_.end()) return;
-  // Our events are written in the order in which they wait, so the written event is one of the
-  // first.
+  // A pending event has been written, and need not wait any more. It is one of the first, since
+  // pending events are written in their order.
   const auto written = std::find_if(pending_.begin(), pending_.end(), [&](const FleetEvent& one) {
     return one.subject == subject && tells_the_same(one, event.value());
   });
@@ -69,8 +69,8 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   if (--waits->second == 0) waiting_.erase(waits);
 }
 
-// Forgets an event that was erased. If it was the last of its subject, the subject is forgotten,
-// too: each instance of each node is a subject of its own, so the subjects would grow without end.
+// Forgets an event that was erased, and its subject if this was the last event of the subject.
+// Otherwise the subjects would grow without end, since each instance of each node is a subject.
 void ChronicleTask::forget_event(std::uint64_t number) {
   const auto event = events_.find(number);
   if (event == events_.end()) return;
@@ -78,13 +78,13 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   const bool is_last = told != told_.end() && told->second.number == number;
   if (is_last && !has_an_end(told->second.event)) told_.erase(told);
   events_.erase(event);
-  // No event can be written after one with the highest possible number. When that event is gone,
-  // the numbers go on after the last event that is left.
+  // If the event with the highest possible number is erased, the numbers go on after the last event
+  // that is left. As long as that event exists, no other can be written.
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 
-// Returns whether the event begins a state, such as silence, whose end gets an event of its own.
-// The event for the end can be written only while the first one is known.
+// Returns whether the event begins a state, such as silence, whose end is an event, too. Such an
+// event must not be forgotten, since the event for the end is written only if it is known.
 bool ChronicleTask::has_an_end(const FleetEvent& event) const {
   if (event.kind == "stopped") return true;
   const bool is_nodes = event.subject.starts_with(node_subject);
@@ -92,7 +92,8 @@ bool ChronicleTask::has_an_end(const FleetEvent& event) const {
          instances_.contains(event.subject.substr(node_subject.size()));
 }
 
-// Returns the last event of a subject. An event that waits to be written counts as told.
+// Returns the last event of a subject. If events of the subject wait to be written, returns the
+// last of them.
 const FleetEvent* ChronicleTask::last_of(const std::string& subject) const {
   if (waiting_.contains(subject)) {
     return &*std::find_if(pending_.rbegin(), pending_.rend(),
@@ -147,7 +148,7 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (last != nullptr && last->kind == "stopped") note(std::move(*event));
 }
 
-// Takes in all records of a reading, the events first, so that no event is written again for a
+// Takes in all records of a reading. The events come first, so that no event is written again for a
 // change that has one already.
 void ChronicleTask::take_all(const Reading& reading) {
   const Ms prune_at = prune_at_;
@@ -159,8 +160,8 @@ void ChronicleTask::take_all(const Reading& reading) {
     take(record);
   }
   for (const auto& [subject, told] : told_) {
-    // If an event claims to tell of a change that the store has not seen yet, its number is false:
-    // somebody else has written the event.
+    // If an event claims to tell of a change that the store has not seen yet, its revision is
+    // false, so a controller has not written it.
     if (told.event.revision <= reading.revision)
       told_until = std::max(told_until, told.event.revision);
   }
@@ -182,8 +183,8 @@ void ChronicleTask::take_instance(const std::string& node, const std::string& in
   if (last != nullptr && last->kind == "silent") note(event_of_silence(node, false));
 }
 
-// A person has removed the node from the fleet: it is not silent, and if it comes back, it is like
-// any other.
+// Handles the removal of a node's record `active`: a person has removed the node from the cell. It
+// is not silent then, and if it comes back, it is like a new node.
 void ChronicleTask::take_node_absent(const std::string& node) {
   instances_.erase(node);
   expect_no_silence(node);
@@ -222,7 +223,7 @@ std::vector<std::string> ChronicleTask::too_old() const {
   std::size_t left = events_.size() + pending_.size();
   for (const auto& [number, event] : events_) {
     const bool too_many = left > static_cast<std::size_t>(settings_.event_count);
-    // The last event stays: it says how far history has been told.
+    // The last event is never erased: its revision tells up to where the history is written.
     if (number == last_ || old.size() == events_at_once || (!too_many && event.time >= oldest))
       break;
     old.push_back(key_of(KeyKind::event, {}, number));
@@ -231,7 +232,7 @@ std::vector<std::string> ChronicleTask::too_old() const {
   return old;
 }
 
-// Returns the notes in the order in which people wrote them; the names of their keys are random.
+// Returns the notes in the order in which people wrote them. The order of their keys is random.
 std::vector<const KeyValue*> ChronicleTask::notes_in_order() const {
   std::vector<const KeyValue*> notes;
   for (const auto& [key, record] : notes_)
@@ -269,7 +270,8 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
 
 DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
-  // No number is left: no event is written until somebody erases the event with the last number.
+  // All numbers are used up. No event is written until somebody erases the event with the last
+  // number.
   if (last_ == event_number_max) {
     notes_.clear();
     pending_.clear();

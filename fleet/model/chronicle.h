@@ -1,10 +1,10 @@
 // Writes the cell's history: the controller that holds the key `driver/events` writes an event for
 // each change that matters, numbered without a gap. A task of a driver: see driver.h.
 //
-// The words of an event are decided from the changed record and from the last event of the same
-// subject. So a controller that takes over reads all records that were written since the last
-// event, and writes the events that are missing. A change that was undone while nobody held the key
-// gets no event.
+// An event depends only on the changed record and on the last event of the same subject. So if
+// another controller takes over, it reads all records that have changed since the last event, and
+// writes the events that are missing. A change that was undone while nobody held the key gets no
+// event.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,19 @@
 namespace fleet {
 
 inline constexpr std::string_view events_id = "events";
-// Events that come within this time are written together: a rollout of a thousand nodes costs a few
-// transactions a second, however fast it goes.
+// After an event, the time in which further events are collected, to be written together. So a
+// rollout of a thousand nodes costs only a few transactions a second, however fast it goes.
 inline constexpr Ms event_gather_ms = 500;
-// The time without an instance after which a node counts as silent: longer than a restart takes.
+// A node without an instance for this time counts as silent. It is longer than a restart of
+// fleet-agent takes.
 inline constexpr Ms silence_ms = 30'000;
 // The time between two looks for events that are too old.
 inline constexpr Ms event_prune_ms = 3'600'000;
 
 class ChronicleTask {
  public:
-  // Returns the time of day `seconds_ago` seconds ago, as a text for records. Events show such a
-  // text, and old events whose time lies before one are erased.
+  // Returns the time of day `seconds_ago` seconds ago, as a text. Events have such a text, and
+  // comparing these texts shows which events are too old.
   using TimeText = std::function<std::string(std::int64_t seconds_ago)>;
 
   explicit ChronicleTask(TimeText time) : time_(std::move(time)) {}
@@ -84,18 +85,18 @@ class ChronicleTask {
     FleetEvent event = {};
   };
 
-  std::map<std::uint64_t, Kept> events_;   // all events in the store
-  std::map<std::string, KeyValue> notes_;  // noted orders that are not events yet
-  std::map<std::string, Told> told_;       // the last event of each subject
+  std::map<std::uint64_t, Kept> events_;   // all events in the store, by their numbers
+  std::map<std::string, KeyValue> notes_;  // notes of orders that are not events yet
+  std::map<std::string, Told> told_;       // for each subject, the last event
   std::deque<FleetEvent> pending_;
   // The number of pending events of each subject.
   std::map<std::string, std::size_t> waiting_;
-  bool takes_old_ = false;  // true while records are taken in whose events exist already
-  // for each node, its instances that live
+  bool takes_old_ = false;  // true while taking in records that have their events
+  // The instances of each node that are alive.
   std::map<std::string, std::set<std::string>> instances_;
-  // Nodes without an instance that have no event `silent` yet. quiet_ holds those that no look has
-  // found yet, quiet_since_ the others, by the time of the look that found them. The work for a
-  // change depends on the number of these nodes, not on the number of all nodes.
+  // Nodes without an instance that have no event `silent` yet. look_for_silence() moves nodes from
+  // quiet_ to quiet_since_, with the time at which it does so. A change costs only as much as there
+  // are such nodes, not as much as there are nodes at all.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
   std::map<std::string, Ms> since_;  // for each node, its time in quiet_since_

@@ -1,7 +1,6 @@
-// Writes something new, such as a plan, that takes several transactions, one after the other.
-// Before each transaction the store is read, and the records in it tell what is left to write. So
-// it does not matter if the answer to the transaction before was lost, nor which process began.
-// Pure.
+// Writes something new that takes several transactions, such as a plan, one transaction after the
+// other. Before each of them, the store is read, and the records show what is still to be written.
+// So it does no harm if an answer was lost, or if another process began to write. Pure.
 #pragma once
 
 #include <optional>
@@ -14,7 +13,7 @@
 
 namespace fleet {
 
-// The part of the new rollout or plan that is in the store already.
+// The record of the new rollout or plan, if it is in the store already.
 template <class Record>
 struct Written {
   Record record = {};
@@ -25,8 +24,8 @@ class Creation {
  public:
   // All records are written, and the new rollout or plan begins.
   struct Begun {};
-  // The new rollout or plan does not begin, for this reason. If `is_known` is false, this is not
-  // certain, and it may still begin.
+  // The new rollout or plan does not begin, for this reason. If `is_known` is false, the store has
+  // not answered, and the rollout or plan may still begin.
   struct NotBegun {
     std::string reason = {};
     bool is_known = true;
@@ -38,12 +37,14 @@ class Creation {
   // Returns the key that has to be read before each next().
   [[nodiscard]] const std::string& key() const { return key_; }
 
-  // Returns the next step. `found` is the record at key() now (null if there is none), `last` is
-  // the outcome of the transaction that next() returned last (null if it has returned none).
+  // Returns the next step. `found` is the record that key() has now, or null if there is none.
+  // `last` is the outcome of the last transaction that next() returned, or null if it has returned
+  // none.
   [[nodiscard]] Next next(const KeyValue* found, const Outcome* last);
 
  protected:
-  // `refusal` tells people what may be the cause if the store refuses a transaction.
+  // `refusal` is the message for people if the store refuses a transaction: it names the likely
+  // cause.
   Creation(std::string key, std::string refusal)
       : key_(std::move(key)), refusal_(std::move(refusal)) {}
   Creation(const Creation&) = default;
@@ -51,8 +52,8 @@ class Creation {
   Creation& operator=(const Creation&) = default;
   Creation& operator=(Creation&&) = default;
 
-  // Returns the next transaction if `found` is the record at key(), or std::nullopt if all is
-  // written. Returns a Refusal if somebody else has written that record under the same name.
+  // Returns the next transaction, or std::nullopt if all is written. `found` is the record at
+  // key(). If it belongs to another rollout or plan of the same name, returns a Refusal.
   [[nodiscard]] virtual agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const = 0;
 
@@ -72,7 +73,7 @@ class Creation {
  private:
   std::string key_;
   std::string refusal_;
-  Revision before_ = 0;  // revision of the record at key() at the last transaction
+  Revision before_ = 0;  // its revision before the last transaction
 };
 
 }  // namespace fleet

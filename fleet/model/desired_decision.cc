@@ -11,8 +11,8 @@
 namespace fleet {
 namespace {
 
-// The component fleet-agent itself, whose instances report. For other components, their upgrader
-// reports.
+// The name of the component fleet-agent. On its upgrades, the records of its instances are looked
+// at; on those of other components, the record that their upgrader's state is written to.
 constexpr std::string_view own_component = "agent";
 
 class DesiredDecider {
@@ -64,9 +64,9 @@ class DesiredDecider {
     const bool moved_since = node.desired.revision > wish_->revision;
     if (view_.is_stopped() || is_halted() || node.claim.revision != 0) return false;
     if (own.pinned || moved_since || is_told(node, *wish_)) return false;
-    if (node.running.empty()) return false;  // the node does not have the component
-    // If an instance waits at its gate for an older wish, its node is told the new wish, even if
-    // the node runs the wished version.
+    if (node.running.empty()) return false;  // the node does not have this component
+    // If a version waits at its gate for an older wish, the node gets the new wish, even if it runs
+    // the wished version already.
     const bool waits = phase_of(node) != UpgradePhase::unknown && !is_ended(phase_of(node));
     if (runs(node, wish_->desired.version) && !waits) return false;
     const auto active = node.instances.find(node.active.record.instance);
@@ -88,8 +88,8 @@ class DesiredDecider {
 
   [[nodiscard]] bool is_late(const std::string& id, const DesiredNode& node) const {
     if (!is_under_way(node, *wish_) || phase_of(node) == UpgradePhase::cutover_ready) return false;
-    // There is no version to take the node back to, or the version that it reports is not a name
-    // that a wish may have.
+    // A node can only be sent back to the version that it has reported, if that is a valid name of
+    // a version.
     if (!is_version_name(node.running)) return false;
     const auto told = marks_.told.find(id);
     return told != marks_.told.end() && now_ >= told->second.second + settings_.staging_ms;
@@ -105,10 +105,10 @@ class DesiredDecider {
 
   // ---- cut over
 
-  // Returns whom the old instance may make room for, or a null pointer if nobody is known to be
-  // fit: the new instance of fleet-agent, or for another component the version that waits at its
-  // gate. It must be of the wished version, and this controller itself must have seen it ready for
-  // long enough.
+  // Returns the version that the old instance may make room for, or null if none is known to be
+  // fit: the id of the new instance of fleet-agent, or, for another component, the version that
+  // waits at its gate. It must be of the wished version, and this controller itself must have seen
+  // it ready for observe_ms.
   [[nodiscard]] const std::string* successor(const std::string& id, const DesiredNode& node) const {
     const std::string_view wanted = without_build(node.desired.record.version);
     if (view_.component() != own_component) {
@@ -177,8 +177,8 @@ class DesiredDecider {
                           .revision = fence_}}};
   }
 
-  // Makes the store refuse the transaction if somebody changes one of these records at this moment:
-  // the wish for the whole cell, the wish for this node, or the claim on the node.
+  // Adds compares for the wish of the whole cell, the wish of this node, and the claim on the node.
+  // So the store refuses the transaction if somebody changes one of these records at this moment.
   void compare_orders(Transaction& transaction, const std::string& id,
                       const DesiredNode& node) const {
     transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),

@@ -1,28 +1,29 @@
-// Moves a cell to the desired version of a component, node by node: decides what the holder of
-// `driver/desired` does next, from the records in the store and from how long it has seen each
-// instance.
+// Moves a cell to the desired version of a component, node by node: decides what the controller with
+// the key `driver/desired` does next, from the records in the store and from how long it has seen
+// each instance.
 //
-//     state of the node                 what is done
-//     has another version than wished   if it may, the node is told by its own record,
-//                                       node/ID/desired/COMPONENT: one node, until one runs the
-//                                       version; then at most uncommitted_percent of all at a time
-//     staging, verifying                the node has staging_ms; then its record is set back to the
-//                                       version that it runs
-//     cutover-ready                     the old instance is told to stop, once this controller has
-//                                       itself seen the record of the new instance: of the wished
-//                                       version, ready, of the same boot, alive for observe_ms
-//                                       without a gap (for a component other than fleet-agent: the
-//                                       upgrader says for observe_ms that it waits at its gate)
-//     the cell's wish has changed       the node is told the new wish, and cancels the upgrade that
-//                                       waits
+//     state of the node                 what the controller does
+//     has another version than wished   if the node may move, writes its record
+//                                       node/ID/desired/COMPONENT, which is its order to move: for
+//                                       one node, until one runs the version; then for at most
+//                                       uncommitted_percent of all nodes at a time
+//     staging, verifying                if this has lasted for staging_ms, sets that record back to
+//                                       the version that the node runs
+//     cutover-ready                     orders the old instance to stop, if the controller itself
+//                                       has seen the new instance: of the wished version, ready, of
+//                                       the same boot, alive for observe_ms without a gap (for a
+//                                       component other than fleet-agent: its upgrader has reported
+//                                       for observe_ms that the version waits at its gate)
+//     any, and the wish has changed     writes the new wish into that record; the node then cancels
+//                                       the upgrade that waits
 //
-// When max_failed nodes have failed for a wish, no node is told to begin any more, and no instance
-// to stop: an instance that waits at its gate stays there. Writing the wish anew, even the same
-// one, is another attempt. No node is told to begin, and no old instance to stop, while the node's
-// window is closed, or is open for less time than that takes. A node keeps its version if it is
-// claimed, is pinned to a version of its own, or was moved by a rollout since the wish was written;
-// on a pinned node, old instances are told to stop as on any other. While anything is doubtful,
-// such as a missing record, no instance is told to stop.
+// When max_failed nodes have failed at a wish, no node gets an order to move any more, and no old
+// instance an order to stop: an instance that waits at its gate stays there. If the wish is written
+// again, even the same one, the nodes try again. While a node's window is closed, or will close
+// before the upgrade can be over, the node gets no order to move, nor its old instance one to stop.
+// A node keeps its version if it is claimed, is pinned to a version of its own, or was moved by a
+// rollout since the wish was written. On a pinned node, old instances are ordered to stop as on any
+// other. While anything is doubtful, such as a missing record, no instance is ordered to stop.
 #pragma once
 
 #include <map>
@@ -39,40 +40,41 @@ namespace fleet {
 struct DesiredSettings {
   std::int64_t max_failed = 1;
   std::int64_t uncommitted_percent = 5;
-  Ms observe_ms = 30'000;   // the shortest time to observe a new version before the old one goes
-  Ms staging_ms = 900'000;  // for fetching over a slow link
-  Ms stop_ms = 60'000;      // for the old instance to end
+  Ms observe_ms = 30'000;   // how long a new version must be ready before the old one is stopped
+  Ms staging_ms = 900'000;  // time to fetch and start the version, over a slow link
+  Ms stop_ms = 60'000;      // time for the old instance to end
 };
 
-// The observations that this controller has made itself. They are not in the store, so a controller
-// that takes over begins them anew.
+// The observations that this controller has made itself. They are not in the store, so another
+// controller that takes over begins to observe anew.
 struct DesiredMarks {
-  // For a node and an instance, the time since which the instance has been ready and alive, and its
-  // version. For a node and an empty instance, the time since which another component has waited at
-  // its gate, and the attempt for which it waits.
+  // For each node and instance: since when the instance has been ready and alive, and its version.
+  // For each node and an empty text, if the component is not fleet-agent: since when its new
+  // version has waited at the gate, and the id of the attempt.
   std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
-  // For each node that was told a version: the revision of its record node/ID/desired/COMPONENT,
-  // and the time at which this controller first saw the record at that revision.
+  // For each node that has a record node/ID/desired/COMPONENT: its revision, and the time at which
+  // this controller first saw the record at that revision.
   std::map<std::string, std::pair<Revision, Ms>> told = {};
-  // The nodes on which nothing begins because of their windows, and when something may begin there;
-  // no value if only a changed record can open the window.
+  // The nodes whose windows let nothing begin, and when something may begin there. No value as a
+  // time: only a changed record can open the window.
   std::map<std::string, std::optional<Ms>> closed = {};
 
   bool operator==(const DesiredMarks&) const = default;
 };
 
 struct DesiredDecision {
-  // The transaction to make now, or no value if nothing is to be done now.
+  // The transaction to write now, or no value if there is nothing to write.
   std::optional<Transaction> transaction = {};
-  std::optional<Ms> until = {};  // the time at which the decision changes by itself
-  std::string news = {};         // a line for people
+  std::optional<Ms> until = {};  // when to decide again, if no record has changed by then
+  std::string news = {};         // a line for the log
 };
 
-// Brings the marks up to date with the view. The caller calls this whenever anything has changed.
+// Brings the observations up to date with the records in the view. The caller calls this after each
+// change.
 void look(const DesiredView& view, DesiredMarks& marks, Ms now);
 
-// Decides the next transaction. The lease `lease` becomes the time limit of a command to stop, its
-// not-after.
+// Decides the next transaction. A command to stop the old version gets the lease `lease`, whose end
+// is the time limit of the command.
 [[nodiscard]] DesiredDecision decide_desired(const DesiredView& view,
                                              const DesiredSettings& settings,
                                              const DesiredMarks& marks, Revision fence,

@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether the transaction writes a command that has no lease yet. The lease of a command
-// ends when the command must not be begun any more.
+// Returns whether the transaction writes a command that still needs a lease. The lease ends when
+// the command may no longer be begun.
 bool wants_lease(const Transaction& transaction) {
   return std::any_of(transaction.puts.begin(), transaction.puts.end(), [](const Put& put) {
     return put.lease == 0 && parse_key(put.key)->kind == KeyKind::node_command;
@@ -54,8 +54,8 @@ void DesiredTask::take_all(const Reading& reading) {
   windows_.take_all(reading);
 }
 
-// Finds the nodes whose window is closed, or open for less than the time to fetch, to observe and
-// to stop.
+// Finds the nodes whose windows are closed, or will close too soon: before the upgrade is over or,
+// if the new version waits at its gate, before the old one has stopped.
 void DesiredTask::look_at_windows(Component& component, Ms now) const {
   component.marks.closed.clear();
   const Ms takes = settings_.staging_ms + settings_.observe_ms + settings_.stop_ms;

@@ -12,7 +12,8 @@
 
 namespace fleet {
 
-// The name of this driver in its key. No rollout and no plan may have it.
+// The last part of this driver's key, `driver/desired`. So no rollout and no plan may have this
+// name.
 inline constexpr std::string_view desired_id = "desired";
 
 class DesiredTask {
@@ -29,10 +30,12 @@ class DesiredTask {
   void take_all(const Reading& reading);
   void wall_shows(UnixSeconds wall, Ms now) { windows_.set_wall(wall, now); }
 
-  // Returns the next step for the components, which are looked at one after the other.
+  // Returns the next step. Looks at the components one after the other, until one has something to
+  // write.
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease) { lease_ = lease; }
-  // Returns false, since nothing has to be undone: an instance that waits at its gate stays there.
+  // Called when the store denies a write. Returns false: there is nothing to undo, since a version
+  // that waits at its gate may stay there.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 
@@ -47,7 +50,7 @@ class DesiredTask {
   std::vector<Component> components_;
   WindowView windows_;
   DesiredSettings settings_;
-  LeaseId lease_ = 0;  // the lease of the commands to stop
+  LeaseId lease_ = 0;  // for the commands to stop; 0 if there is none
 };
 
 class DesiredDriver : public Driver<DesiredTask> {

@@ -1,6 +1,6 @@
-// Tells from a node's records how far the node is on its way to a desired version. A node goes to
-// the version in its own record node/ID/desired/COMPONENT, and each write of that record is one
-// attempt.
+// Tells from a node's records how far it is on its way to a desired version. A node goes to the
+// version that its own record node/ID/desired/COMPONENT names, and each write of that record begins
+// one attempt.
 #pragma once
 
 #include <string>
@@ -11,25 +11,25 @@ namespace fleet {
 
 [[nodiscard]] bool runs(const DesiredNode& node, const std::string& version);
 
-// Returns the phase of the attempt that the node's own record stands for, or unknown if the node
-// has not begun it.
+// Returns the phase of the node's attempt at the version that its own record names, or `unknown` if
+// the node has not begun it.
 [[nodiscard]] UpgradePhase phase_of(const DesiredNode& node);
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// Returns whether a controller has written the node's own record for this wish. For one wish, a
-// controller gives a node the order only once. If a controller has taken the order back since, by
-// writing the earlier version into the record, this still returns true.
+// Returns whether a controller has ever written the node's own record for this wish, even if it has
+// put back the earlier version since. So a node gets the order for one wish only once.
 [[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node was told to move, does not run the version yet, and has not failed.
+// Returns whether the node got the order for this wish, does not run the version yet, and has not
+// failed.
 [[nodiscard]] bool is_under_way(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node has failed, or a controller has taken the order back because the node
-// took too long.
+// Returns whether the node has failed at this wish, or took too long, so that a controller took the
+// order back.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
-// Returns the id of the command that tells the old instance to stop for this attempt.
+// Returns the id of the command to stop the old version for this attempt.
 [[nodiscard]] std::string stop_id(const DesiredNode& node);
 
 }  // namespace fleet

@@ -7,7 +7,7 @@ namespace fleet {
 namespace {
 
 // Returns the record with its revision. If the record cannot be parsed, it is empty, so that the
-// driver neither begins nor stops anything on its node because of it.
+// driver does not begin or stop anything on its node because of it.
 template <class Record>
 Seen<Record> seen(const KeyValue& record) {
   const Result<Record> read = read_record<Record>(record.value);
@@ -30,8 +30,8 @@ bool is_same_version(std::string_view version, std::string_view other) {
 
 std::optional<CellWish> DesiredView::wish() const {
   const Desired& record = wish_.record;
-  // A wish moves nobody while it is held. A pending wish was written by a plan, which later
-  // releases it; a refused wish waits until a person writes it anew.
+  // A pending wish was written by a plan, which later releases it. A refused wish waits until a
+  // person writes it anew. Until then, no node moves.
   const bool is_held = record.pending || !record.refused.empty();
   if (wish_.revision == 0 || record.version.empty() || is_held) return std::nullopt;
   return CellWish{record, wish_.revision};

@@ -1,5 +1,5 @@
-// The view that a controller has of the desired version of one component: the wish, and every node
-// that has the component.
+// The records about the desired version of one component, as a controller sees them: the wish, and
+// those of each node that has the component.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ struct Seen {
 struct DesiredNode {
   std::string running = {};
   Seen<Active> active = {};
-  std::map<std::string, Seen<Instance>> instances = {};  // only those whose lease lives
+  std::map<std::string, Seen<Instance>> instances = {};  // those that are alive
   Seen<Upgrade> upgrade = {};
   Seen<Desired> desired = {};
   Seen<Claim> claim = {};
@@ -33,18 +33,19 @@ struct DesiredNode {
   bool operator==(const DesiredNode&) const = default;
 };
 
-// Returns the version without its build metadata, which does not tell releases apart.
+// Returns the version without its build metadata (`+...`), since two releases cannot differ in that
+// alone.
 [[nodiscard]] std::string_view without_build(std::string_view version);
 [[nodiscard]] bool is_same_version(std::string_view version, std::string_view other);
 
-// The version that the cell is to run, and the revision of the write that said so. Each write is a
-// wish of its own, and is tried anew.
+// The version that the cell wants to run, and the revision at which it was written. If it is
+// written again, all nodes try it again.
 struct CellWish {
   Desired desired = {};
   Revision revision = 0;
 
-  // Returns the trace in a node's own record by which the node was told this wish:
-  // `desired-REVISION`.
+  // Returns `desired-REVISION`, the trace in the record by which a node gets the order for this
+  // wish.
   [[nodiscard]] std::string trace() const;
 
   bool operator==(const CellWish&) const = default;
@@ -58,7 +59,7 @@ class DesiredView {
   [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
 
-  // Returns no value if no version is wished.
+  // Returns the wish, or no value if no version is desired or no node may move to it.
   [[nodiscard]] std::optional<CellWish> wish() const;
 
   void take(const KeyValue& record);

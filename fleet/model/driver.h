@@ -3,20 +3,22 @@
 // decides. Each transaction compares that the key is still the driver's own. The task knows what is
 // driven: see rollout_driver.h, plan_driver.h and desired_driver.h.
 //
-// Values in, a list of actions out. At most one transaction, reading or lease is under way, and
-// meanwhile nothing else is decided. The outcome of a transaction is always known before the next:
+// Events go in, and a list of actions comes out. At most one transaction, reading or request for a
+// lease is under way, and meanwhile the driver decides nothing else. The next step waits until the
+// outcome of a transaction is known:
 //
-//     committed   the driver takes its own writes in
-//     refused     somebody else has written: everything is read again
-//     unknown     no answer came: everything is read again. If the lost transaction arrives later,
-//                 it is refused, since each transaction compares and writes the driven record
-//     refused or  if the next transaction compares the same, the driver rests store_retry_ms before
-//     unknown     it reads again; after refusals_max of them the write counts as denied
-//     denied      the task is told, and may abort; if that is denied, too, driving ends, loudly
+//     committed   the driver takes in its own writes
+//     refused     another process has written: the driver reads everything again
+//     unknown     no answer came: the driver reads everything again. If the lost transaction arrives
+//                 later, it is refused, since each transaction compares and writes the driven record
+//     refused or  if the next transaction has the same compares, the driver pauses store_retry_ms
+//     unknown     before it reads again; after refusals_max of them the write counts as denied
+//     denied      the task is informed, and may abort; if that write is denied, too, driving ends,
+//                 and the log line is marked as loud
 //
-// Driving ends without a word to the nodes when the key is gone or another driver's, when the
-// driver has not heard for a whole lease that it holds the key, and when it is told to leave. The
-// next driver that takes the key goes on.
+// Driving ends if the key is gone or belongs to another driver, if the store has not shown for a
+// whole lease that the key is the driver's own, and if the controller ends. The nodes get no message
+// of that: the next driver that takes the key continues.
 #pragma once
 
 #include <map>
@@ -32,20 +34,22 @@
 namespace fleet {
 
 // A task has these functions:
-//     name()                         `rollout r1`, for people
+//     name()                         its name for people, such as `rollout r1`
 //     key(), prefixes()              its driver's key; the keys that it reads and watches
 //     take(KeyValue), take_absent(key), take_all(Reading)
-//     wall_shows(wall, now)          tells it the time of the wall clock, for windows
+//                                    take in a changed record, an erased key, and all records
+//     wall_shows(wall, now)          takes in the time of the wall clock, for windows
 //     next(fence, now)               returns a DriverStep
-//     granted(LeaseId)               gives it the lease that it wanted, or 0 if the lease is not
-//                                    granted or may be over
-//     take_gates(GatesAnswered)      only for a task whose steps are AskGates, too
-//     deny(reason)                   returns false if there is nothing left that it could do
-//     words(now)                     returns all that decides the next step, for tests
+//     granted(LeaseId)               takes in the lease that it asked for, or 0 if there is none or
+//                                    the lease may be over
+//     take_gates(GatesAnswered)      only if AskGates is among its steps: takes in the answers
+//     deny(reason)                   takes in that a write was denied; returns false if the task can
+//                                    do nothing more
+//     words(now)                     returns everything that decides the next step, for tests
 template <class Task>
 class Driver {
  public:
-  // `lease` is alive; the driver's key is put on it, and lives as long as this lease.
+  // `lease` must be alive. The driver's key gets this lease, and vanishes with it.
   Driver(std::string controller, Task task, LeaseId lease)
       : controller_(std::move(controller)), task_(std::move(task)), lease_(lease) {}
 
@@ -63,7 +67,7 @@ class Driver {
     return std::exchange(actions_, {});
   }
 
-  // Returns when TimePassed is due, or no value if it never is.
+  // Returns when the event TimePassed must come, or no value if it need not come.
   [[nodiscard]] std::optional<Ms> next_deadline() const {
     if (is_over()) return std::nullopt;
     std::optional<Ms> first;
@@ -81,8 +85,8 @@ class Driver {
   [[nodiscard]] const Task& task() const { return task_; }
   [[nodiscard]] std::size_t revisions_known() const { return newest_.size(); }
 
-  // Returns all that decides the next step, with times relative to `now`, for tests that compare
-  // states.
+  // Returns everything that decides the next step, as a text, with times relative to `now`. Tests
+  // compare it, to recognise equal states.
   [[nodiscard]] std::string words(Ms now) const {
     std::string text = "driver " + std::to_string(static_cast<int>(under_way_)) + " fence @" +
                        std::to_string(fence_);
@@ -148,7 +152,7 @@ class Driver {
     if (const auto* denied = std::get_if<Denied>(&event.outcome)) return deny(denied->reason);
     const bool again = futile_.again(write_ ? write_->transaction : Transaction{}, event.outcome);
     if (futile_.is_for_good()) return deny("it refuses the same write again and again");
-    again ? rest() : read_all();  // if the key was being taken, reading tells who has it
+    again ? rest() : read_all();  // if taking the key failed, this shows who has it
   }
 
   void deny(const std::string& reason) {
@@ -187,8 +191,8 @@ class Driver {
     newest_.clear();
     task_.take_all(event.reading);
     const KeyValue* key = event.reading.find(task_.key());
-    // The transaction that takes the key may have got no answer. If the key is now on our lease, it
-    // was committed, since no other driver has that lease.
+    // If the key is on our lease, our transaction that takes the key was committed, and only its
+    // answer was lost: no other driver has that lease.
     if (fence_ == 0 && key != nullptr && key->lease == lease_) fence_ = key->created;
     if (fence_ == 0 && key == nullptr) return take_key();
     if (key == nullptr || key->created != fence_) {
@@ -235,8 +239,8 @@ class Driver {
     task_.take_absent(event.key);
   }
 
-  // Returns whether a change is newer than all known changes of its key. A watch may tell of a
-  // change that is older than the driver's own last write.
+  // Returns whether a change is at least as new as all known changes of its key. A watch may report
+  // a change that is older than the driver's own last write.
   bool is_news(const std::string& key, Revision revision) {
     Revision& known = newest_[key];
     if (revision < known) return false;
@@ -244,9 +248,9 @@ class Driver {
     return true;
   }
 
-  // Returns whether a change that the watch tells is news. A watch tells changes in order, so older
-  // revisions of keys are forgotten, except while a transaction is under way: that transaction may
-  // turn out to have an older revision than the change.
+  // Returns whether a change that the watch reports is news. A watch reports changes in order, so
+  // older revisions can be forgotten. Only while a transaction is under way are they kept, since
+  // its revision may turn out to be older than that of the change.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;
@@ -260,7 +264,7 @@ class Driver {
     if (under_way_ == UnderWay::nothing) read_all();
   }
 
-  // Answers come for a task that has asked gates, and for no other.
+  // Only the task of a rollout asks gates, so only that gets their answers.
   void take(const GatesAnswered& event) {
     if constexpr (requires { task_.take_gates(event); }) task_.take_gates(event);
   }
@@ -271,12 +275,12 @@ class Driver {
     DriverStep next = task_.next(fence_, now_);
     if (auto* asked = std::get_if<AskGates>(&next)) {
       actions_.emplace_back(std::move(*asked));
-      next = task_.next(fence_, now_);  // what the task does meanwhile
+      next = task_.next(fence_, now_);  // the driver does not wait for the gates
     }
     waits_until_.reset();
     if (const auto* wait = std::get_if<Wait>(&next)) {
       waits_until_ = wait->until;
-      // The next order gets a lease of its own, since the present lease may have ended by then.
+      // The next order gets a new lease, since the present one may end before the order is given.
       task_.granted(0);
     }
     if (const auto* wanted = std::get_if<GrantLease>(&next)) {
@@ -302,14 +306,14 @@ class Driver {
   LeaseId lease_;
   Revision fence_ = 0;
   UnderWay under_way_ = UnderWay::nothing;
-  std::optional<Write> write_;     // the write under way
-  std::optional<Ms> retry_at_;     // when to ask the store again, if it did not answer
-  std::optional<Ms> waits_until_;  // the time at which the decision changes by itself
-  // The revision of the last known change of each key, including the driver's own writes.
+  std::optional<Write> write_;     // the transaction under way
+  std::optional<Ms> retry_at_;     // when to read again after the store did not answer
+  std::optional<Ms> waits_until_;  // when to decide again without any news
+  // The last known revision of each key, including those of the driver's own writes.
   std::map<std::string, Revision> newest_;
   FutileWrites futile_;
-  bool more_ = false;  // whether another change follows at once
-  Ms proven_at_ = 0;   // when the driver last heard that the key is its own
+  bool more_ = false;  // true if another change follows at once
+  Ms proven_at_ = 0;   // when the store last showed that the key is still ours
   Ms now_ = 0;
   DriverActions actions_;
 };

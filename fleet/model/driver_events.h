@@ -1,5 +1,4 @@
-// The events and actions of a driver. They are the same for a rollout, a plan and a desired
-// version.
+// The events and actions of a driver. They are the same for every kind of driver.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +17,19 @@ namespace fleet {
 // ---- steps of a task, one at a time
 
 struct Wait {
-  std::optional<Ms> until = {};  // no value if only news can change anything
+  std::optional<Ms> until = {};  // no value: only an event can change the decision
 
   bool operator==(const Wait&) const = default;
 };
 
 struct Write {
   Transaction transaction = {};
-  std::string news = {};  // a line for people if something ends or begins
+  std::string news = {};  // a line for the log, or empty
 
   bool operator==(const Write&) const = default;
 };
 
-// Nothing is left to drive.
+// The rollout or plan has ended, and the driver with it.
 struct Over {
   std::string why = {};
   bool loud = false;
@@ -38,18 +37,17 @@ struct Over {
   bool operator==(const Over&) const = default;
 };
 
-// The time to live of the lease of a driver's key. Another controller adopts a rollout within this
-// time and 2 s.
+// The time to live of a driver's lease. If a controller dies, another one continues its rollout
+// within this time and 2 s more.
 inline constexpr Ms driver_lease_ms = 15'000;
-// The time between two questions to a store that does not answer.
+// The time between two tries if the store does not answer.
 inline constexpr Ms store_retry_ms = 1'000;
 
-// A round of questions to the gates of a rollout is to begin. The driver does not wait for the
-// answers: it goes on meanwhile.
+// Asks a rollout's gates once. The driver does not wait for the answers.
 struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
-  // what the gates are asked about
+  // The rest tells the gates what is asked about.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};
@@ -60,15 +58,15 @@ struct AskGates {
 
 // ---- events
 
-// The driving begins. `wall` is the time of the wall clock, for windows, or no value if nobody
-// knows it.
+// The driver begins. `wall` is the time of the wall clock, for windows, or no value if it is
+// unknown or not needed.
 struct BeginDriving {
   std::optional<UnixSeconds> wall = {};
 };
 struct TransactionEnded {
   Outcome outcome = {};
 };
-// The store has answered WantReading with everything that it asked for.
+// The store has sent all records that WantReading asked for.
 struct ReadingEnded {
   Reading reading = {};
 };
@@ -81,14 +79,14 @@ struct LeaseFailed {};
 struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
-// The lease of the driver's key has ended, or may have ended: its time is counted from the moment
-// before the question that renewed it last.
+// The lease of the driver's key has ended or may have ended: its time to live, counted from just
+// before the last renewal was sent, is over.
 struct LeaseLost {
   std::string why = {};
 };
-// A watched key was written, or erased as of `revision`. If `more` is true, another change follows
-// at once, and nothing is decided in between: a decision costs more than taking in a change, and a
-// thousand nodes may report in one moment.
+// A watched key was written, or erased at `revision`. If `more` is true, another change follows at
+// once, and the driver decides nothing in between: decisions are costly, and a thousand nodes may
+// report at the same moment.
 struct KeyChanged {
   KeyValue record = {};
   bool more = false;
@@ -117,8 +115,8 @@ struct Commit {
 
   bool operator==(const Commit&) const = default;
 };
-// Asks for the records of these keys and of all keys below them, at one revision; from then on
-// their changes are watched.
+// Asks for all records whose keys begin with one of these prefixes, at one revision, and for all
+// later changes of them.
 struct WantReading {
   std::vector<std::string> prefixes = {};
 
@@ -129,14 +127,14 @@ struct GrantLease {
 
   bool operator==(const GrantLease&) const = default;
 };
-// A line for the log, events and notifications.
+// A line for the controller's log. `loud` marks trouble.
 struct Tell {
   bool loud = false;
   std::string text = {};
 
   bool operator==(const Tell&) const = default;
 };
-// The last action: the machine takes no more events. Its owner has to revoke the lease of the
+// The driver's last action: it takes no more events. Its owner has to give back the lease of the
 // driver's key.
 struct EndDriving {
   std::string why = {};
@@ -147,7 +145,7 @@ struct EndDriving {
 using DriverAction = std::variant<Commit, WantReading, GrantLease, AskGates, Tell, EndDriving>;
 using DriverActions = std::vector<DriverAction>;
 
-// The next step of a driver, as its task decides.
+// The next step of a driver, as its task has decided.
 using DriverStep = std::variant<Wait, GrantLease, AskGates, Write, Over>;
 
 }  // namespace fleet

@@ -1,5 +1,5 @@
-// Counts the keys and records that this thread has parsed so far, for tests of the work that one
-// event causes: it must not grow with the number of nodes or of past rollouts.
+// Counts the keys and records that this thread has parsed so far. Tests use this to show that the
+// work for one event does not grow with the number of nodes or of past rollouts.
 #pragma once
 
 #include <cstdint>

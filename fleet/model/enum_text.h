@@ -1,5 +1,5 @@
 // The names of an enumeration's values in records. Each enumeration begins with `unknown`. A text
-// that this program does not know is read as `unknown`, so that a word of a newer program never
+// that this program does not know is read as `unknown`, so that a newer program's value never
 // makes a record unreadable. Beside each enumeration stands a function
 //   constexpr auto names(Stage) { return std::to_array<std::string_view>({"unknown", ...}); }
 #pragma once

@@ -23,7 +23,8 @@ std::optional<FleetEvent> rollout(const KeyValue& record) {
   const std::string state(text_of(one.state));
   std::string text =
       with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason);
-  // The record changes with an answer that says something else, and at the end of a batch.
+  // The gates' answers belong to the event's text. They stay the same until a gate answers
+  // otherwise, or a batch ends.
   const bool is_going_on = one.state == RolloutState::rolling;
   for (std::size_t i = 0; is_going_on && i < one.gates.size(); ++i)
     text += "; gate " + one.gates[i].name + ": " + words_of(one.gates[i]);
@@ -40,8 +41,8 @@ std::optional<FleetEvent> plan(const KeyValue& record) {
                     .trace = one.trace};
 }
 
-// Returns the words for a phase that a person waits for, and an empty text for any other phase: an
-// event for each of six phases of a thousand nodes would be too many.
+// Returns the text for a phase that a person waits for, and an empty text for the other phases: an
+// event for each of six phases on a thousand nodes would be too many.
 std::string upgrade_words(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:
@@ -162,7 +163,7 @@ std::uint64_t last_event(const std::map<std::string, KeyValue, std::less<>>& rec
     --at;
     if (!at->first.starts_with(below)) break;
     const auto key = parse_key(at->first);
-    // Somebody may have written another key there, which is not an event.
+    // Anybody may write a key of another form below event/, so such keys are skipped.
     if (key && key->kind == KeyKind::event) return key->number();
   }
   return 0;

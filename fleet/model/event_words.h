@@ -1,4 +1,4 @@
-// Turns a change of a record into an event of the history, if it belongs there. Pure.
+// Turns a change of a record into an event of the history, if people want to know of it. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,32 @@
 
 namespace fleet {
 
-// Returns the event for a record, without its time, or no value if the record says nothing for the
-// history. The event stays the same until something that matters changes in the record, so a
-// comparison with the last event of the subject tells whether it is news.
+// Returns the event for a record, without its time, or no value if the history does not tell of
+// this record. As long as nothing that matters changes in the record, the event stays the same. So
+// a change is news if its event differs from the last event of the subject.
 [[nodiscard]] std::optional<FleetEvent> event_of(const KeyValue& record);
-// Returns the event for a key that was erased.
+// Returns the event for a key that was erased, or no value if the history does not tell of it.
 [[nodiscard]] std::optional<FleetEvent> event_of_absence(std::string_view key);
 
-// Returns the event that a node is silent, or that it reports again.
+// Returns the event that a node is silent, or, if `silent` is false, that it reports again.
 [[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);
 
-// Returns whether people are notified of the event at once: whether it tells of a success, a
-// failure or a halt.
+// Returns whether people get a notice of the event at once: it is a success, a failure or a halt.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
-// Returns the event for a note, in which a person who may not write events has noted an order. If
-// the note cannot be read, the event says so. A person may note anything, so the event proves
-// nothing.
+// Returns the event for a note, which is an order by a person who may not write events. If the note
+// cannot be read, the event's text says so. Anybody may write any note, so the event is not marked
+// as proved.
 [[nodiscard]] FleetEvent event_of_note(const KeyValue& record, const std::string& time);
 
 // Returns the number of the last event among the cell's records, or 0 if there is none.
 [[nodiscard]] std::uint64_t last_event(const std::map<std::string, KeyValue, std::less<>>& records);
 
-// Returns whether this person has ordered the change that the event tells of. `name` is NAME, or
+// Returns whether this person ordered the change that the event tells of. `name` is NAME, or
 // ROLE:NAME as in a certificate.
 [[nodiscard]] bool is_by(const FleetEvent& event, std::string_view name);
-// Returns whether an event of this subject is about `asked`, or about a record below it: `node/n10`
-// is not about `node/n1`.
+// Returns whether an event of this subject is about the record `asked` or a record below it.
+// `node/n10` is not about `node/n1`.
 [[nodiscard]] bool is_about(std::string_view subject, std::string_view asked);
 
 }  // namespace fleet

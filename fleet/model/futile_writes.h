@@ -1,5 +1,5 @@
-// Counts one driver's writes that failed one after the other, though everything was read anew in
-// between. Says when the driver has to rest before it tries again, and when it has to give up.
+// Counts the writes of a driver that failed one after the other, although everything was read again
+// in between. Decides when the driver pauses before the next try, and when it gives up.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,13 @@
 
 namespace fleet {
 
-// After this many refusals, with all records read again before each try, the driver gives the write
-// up.
+// After so many refusals, with all records read again before each try, the driver gives up.
 inline constexpr int refusals_max = 20;
 
 class FutileWrites {
  public:
-  // Counts a write that was refused, or got no answer. Returns true if the write before it compared
-  // the same and failed, too, so that trying again at once would not help.
+  // Counts a write that was refused or got no answer. Returns true if the write before it had the
+  // same compares and failed, too: then the driver must pause before the next try.
   [[nodiscard]] bool again(const Transaction& write, const Outcome& outcome) {
     const bool same = compares_ == write.compares;
     if (!same) *this = {};
@@ -30,7 +29,7 @@ class FutileWrites {
 
   [[nodiscard]] bool is_for_good() const { return refusals_ >= refusals_max; }
 
-  // Returns the state as a text, for tests that compare states.
+  // Returns the counts as a text, by which tests compare states.
   [[nodiscard]] std::string words() const {
     if (!compares_) return "";
     std::string text = " refused " + std::to_string(refusals_);
