@@ -24,7 +24,7 @@
 namespace upgraderctl {
 namespace {
 
-// Returns the base directories to be looked at, without the names in them.
+// Returns the base directories in which to look for upgraders, with no names filled in yet.
 std::vector<Base> bases_of_environment() {
   const auto value_of = [](const char* name) {
     const char* const value = std::getenv(name);
@@ -37,7 +37,8 @@ std::vector<Base> bases_of_environment() {
   return bases;
 }
 
-// Fills in the names. Returns an error if a directory cannot be read and no other has a name.
+// Fills in the names of the directories below each base. Returns an error if a base cannot be read
+// and no name was found in any.
 std::error_code look_for_names(std::vector<Base>& bases) {
   std::error_code first;
   bool found = false;
@@ -71,10 +72,9 @@ int obey(const Options& options, Terminal& terminal) {
   return ask(options, place, terminal);
 }
 
-// Opens /dev/null on each standard descriptor that is closed. Otherwise the next opened file, such
-// as the FIFO, would get the number of standard output, and get the printed text. It is opened for
-// reading only, so that printing still fails, as it must if nobody can read the text. The upgrader,
-// which prints nothing, opens /dev/null for both.
+// Opens /dev/null on each standard descriptor that is closed. Otherwise the next file to be opened,
+// such as the FIFO, could become standard output and get the printed text. /dev/null is opened only
+// for reading, so that printing still fails, as it must if nobody can read the text.
 void fill_standard_descriptors() {
   int fd = ::open("/dev/null", O_RDONLY);
   while (fd >= 0 && fd <= STDERR_FILENO)
@@ -104,12 +104,12 @@ int run(const CommandLine& line, Terminal& terminal) {
 int main(int argc, char** argv) {
   using namespace upgraderctl;
   fill_standard_descriptors();
-  // If the reader of our output has gone, that must not kill us: the write reports it.
+  // If the reader of our output has gone, SIGPIPE must not kill us: the write reports the error.
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;
   const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);
-  // If the reader of our output, such as head(1), has gone, it has all that it wanted. After any
-  // other error of a write, output is missing.
+  // If the reader of our output, such as head(1), has gone, it needed no more: that is no failure.
+  // After any other error of a write, output is missing, and the exit status must show that.
   if (!terminal.is_broken() || terminal.error_number() == EPIPE || status != exit_done) {
     return status;
   }

@@ -1,5 +1,5 @@
-// Sorts the words of a command line before the options are parsed: finds the NAME of an upgrader,
-// the command, and the place where EXECUTABLE begins, whose arguments are never options.
+// Sorts the arguments of a command line before the options are parsed: finds the NAME of an
+// upgrader, the command, and the place where EXECUTABLE begins, whose arguments are never options.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct CommandName {
   const char* about;
 };
 
-// The names and descriptions of commands, in the order of Command.
+// The names of the commands with a description of each, in the order of Command.
 inline constexpr CommandName command_names[] = {
     {Command::list, "list", "every upgrader below /run/upgrader"},
     {Command::status, "status", "what runs, what is under way, and how the last upgrade ended"},
@@ -35,8 +35,8 @@ inline constexpr CommandName command_names[] = {
 
 struct Words {
   std::optional<std::string> name;
-  std::vector<std::string> options;  // and, among them, the command
-  std::vector<std::string> tail;     // the words from EXECUTABLE on
+  std::vector<std::string> options;  // options, with the command among them
+  std::vector<std::string> tail;     // the arguments from EXECUTABLE on
 };
 
 [[nodiscard]] Words take_apart(const std::vector<std::string>& words);

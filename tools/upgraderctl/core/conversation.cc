@@ -67,8 +67,8 @@ void Conversation::take(const Looked& looked) {
     examine(*look.previous, looked.wall);
   }
   if (is_finished()) return;
-  // Our upgrader has ended if status.json is another upgrader's by now, or if only previous.json is
-  // ours.
+  // The upgrader that got the request has ended if status.json is now that of another upgrader, or
+  // if its own status is found only in previous.json.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));
     return;
@@ -171,9 +171,8 @@ void Conversation::examine_answer(const Status& own) {
   }
 }
 
-// Handles the answer. If `begun_by_this`, this request has begun the upgrade. Otherwise the
-// upgrader has answered with an upgrade of the same id, now or earlier, which may be to another
-// executable.
+// Handles the answer. If `begun_by_this`, this request has begun the upgrade. Otherwise an upgrade
+// of the same id existed already, and may be to another executable.
 void Conversation::answered(const Status& own, bool begun_by_this) {
   state_.compares = errand_.executable && !begun_by_this;
   if (finish_if_another(own)) return;
@@ -218,10 +217,10 @@ void Conversation::examine_upgrade(const Status& own) {
   }
 }
 
-// Notes whether our answer may have been pushed out of the status, which keeps only the last
-// answers: if none of them was there before our request, ours may have come and gone between two
-// looks. The upgrader then no longer knows the request by its name, and would obey it a second time
-// if it was sent again. It still knows an upgrade by its id.
+// Notes whether the answer to this request may have been pushed out of status.json, which keeps
+// only the last answers. That is possible if none of the answers from before the request is left.
+// The upgrader then no longer knows the request's name, and would obey the same line a second time.
+// It still knows an upgrade by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

@@ -25,26 +25,26 @@
 
 namespace upgraderctl {
 
-// The goal of a command, with the facts that are needed to judge whether it is reached.
+// The goal of a command, with the facts by which to judge whether the goal is reached.
 struct Errand {
   enum class Goal {
     answer,     // the request has been carried out or begun
     ending,     // the upgrade has ended
-    rehearsal,  // the candidate was ready; then the upgrade is cancelled
+    rehearsal,  // the candidate was ready; the upgrade is then cancelled
     shutdown,   // the upgrader has ended
   };
   Goal goal = Goal::answer;
   Life life;         // the upgrader that gets the request
-  std::string deed;  // for people: "upgrade", "confirm of u1"
+  std::string deed;  // the request for people: "upgrade", "confirm of u1"
   // The request's name, under which the answer is published.
   std::string request;
-  // If empty, nothing is requested, and an upgrade is followed.
+  // The line for the FIFO. If empty, nothing is requested, and an upgrade under way is followed.
   std::string line;
   std::string id;                        // the upgrade's id
-  std::optional<Executable> executable;  // if set, the upgrade's executable must be this one
+  std::optional<Executable> executable;  // if set, an upgrade to another executable is refused
   // True if the request is for an upgrade: then the upgrader also knows it by the upgrade's id.
   bool asks_upgrade = false;
-  std::vector<std::string> answers_before;  // names of answers in status.json before the request
+  std::vector<std::string> answers_before;  // the requests answered in status.json before this one
   std::string cancel_request;
   std::string cancel_line;
   std::optional<Duration> timeout;  // for the whole command; 0 means no limit, also for the answer
@@ -55,19 +55,19 @@ struct Errand {
 
 class Conversation : public Decider {
  public:
-  // The time to wait for an answer, unless a timeout for the whole was given.
+  // The time to wait for an answer, unless a timeout for the whole command was given.
   static constexpr Duration answer_timeout = std::chrono::seconds{30};
-  // The pauses after which an unanswered request is written again: first the shorter one, then
-  // twice as long each time, up to the longest.
+  // The pauses before an unanswered request is written again: the first pause, then each twice as
+  // long as the one before, up to the longest.
   static constexpr Duration first_pause = std::chrono::seconds{2};
   static constexpr Duration longest_pause = std::chrono::seconds{30};
   // The time to wait for an upgrader's last status after its FIFO has lost its reader.
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
-  // The time to wait for a control directory that has vanished to come back.
+  // The time to wait until a control directory that has vanished exists again.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
-  // The lateness of a deadline of the upgrader above which that is shown.
+  // If a deadline of the upgrader has passed by more than this, that is shown.
   static constexpr Duration late_grace = std::chrono::seconds{5};
-  // The time to wait for the cancel of a rehearsal that is interrupted.
+  // The time to wait until an interrupted rehearsal is cancelled.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};
 
   explicit Conversation(Errand errand) : errand_(std::move(errand)) {}
@@ -80,7 +80,7 @@ class Conversation : public Decider {
 
   enum class Stage { asking, following, cancelling, finished };
 
-  // The part of the conversation that changes; tests walk through its values.
+  // The part of the conversation that changes. Tests visit its values.
   struct State {
     Stage stage = Stage::asking;
     bool sent = false;          // the request of this stage was sent at least once
@@ -90,13 +90,13 @@ class Conversation : public Decider {
     bool measured = false;  // the candidate was ready, and its memory has been requested
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;
-    std::optional<Duration> limit;  // the deadline of the whole, or of the wait for the answer
+    std::optional<Duration> limit;  // the deadline of the command, or of the wait for the answer
     std::optional<Duration> resend;
     Duration pause = first_pause;
-    std::optional<Duration> gone;      // the end of the grace for last words
-    std::optional<Duration> vanished;  // the end of the grace for the directory
-    std::optional<Moment> told_late;   // the deadline whose lateness has been shown
-    std::optional<Finish> leaving;     // how to end after the wait for the cancel
+    std::optional<Duration> gone;      // how long to wait for a gone upgrader's status
+    std::optional<Duration> vanished;  // how long to wait for a vanished directory
+    std::optional<Moment> told_late;   // the deadline that was shown as missed
+    std::optional<Finish> leaving;     // how to end when the cancel is answered
     bool operator==(const State&) const = default;
   };
   [[nodiscard]] const State& state() const { return state_; }

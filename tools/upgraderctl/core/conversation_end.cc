@@ -1,5 +1,5 @@
-// The part of a conversation that decides its exit status and last words, and how an interrupted
-// rehearsal ends.
+// The part of a conversation that decides its exit status and its final message, and how an
+// interrupted rehearsal ends.
 #include <algorithm>
 #include <utility>
 
@@ -69,9 +69,9 @@ void Conversation::finish_by_end(const Status& own) {
   }
 }
 
-// Ends the conversation with an upgrader that no longer runs, and of whose end no status that we
-// have read tells. If `seen_last`, we have read its last status, so it was killed. Otherwise it may
-// have written one more, which a later upgrader has replaced.
+// Ends the conversation with an upgrader that no longer runs, and whose end is in no status that
+// was read. If `seen_last`, its last status was read, so the upgrader was killed. Otherwise a later
+// upgrader may have replaced its last status.
 void Conversation::finish_without_word(bool seen_last) {
   const std::string gone =
       "the upgrader (" + life_name(errand_.life) +
@@ -90,8 +90,8 @@ void Conversation::finish_without_word(bool seen_last) {
   }
 }
 
-// Returns advice to repeat the command with --id: an upgrade is found by its id, even if it has not
-// begun yet.
+// Returns advice to repeat the command with --id: by its id an upgrade is found even later, when
+// the upgrader reads the request.
 std::string Conversation::again_by_id() const {
   if (!errand_.asks_upgrade) return "";
   return "; so does the same command with --id=" + shown(errand_.id) + ", which goes on waiting";
@@ -117,8 +117,8 @@ void Conversation::time_is_up() {
   }
 }
 
-// Ends the command early. Before a rehearsal ends, its candidate is cancelled, and the cancel must
-// not be lost.
+// Ends the command early. A rehearsal first cancels its candidate, and waits until the cancel is
+// answered.
 void Conversation::leave(const Finish& last) {
   if (state_.stage == Stage::asking && !state_.sent) {
     finish(last.status, last.text + ": nothing was sent");

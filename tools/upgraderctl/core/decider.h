@@ -1,5 +1,5 @@
-// The events and orders of a command that waits beside a control directory. A Decider decides, and
-// is pure; errand_runner.h watches the directory and acts.
+// The events and orders of a command that watches a control directory and waits. A Decider decides
+// without input or output; errand_runner.h watches the directory and carries out the orders.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Looked {
 struct Wrote {
   WriteOutcome outcome = WriteOutcome::written;
 };
-// Nobody reads the opened FIFO any more: that upgrader has ended.
+// The upgrader that read the opened FIFO has ended.
 struct ReaderGone {};
 // The peak memory of the held candidate, if it could be read.
 struct Measured {
@@ -69,7 +69,7 @@ class Decider {
   // Times must not decrease. Finish is always the last order.
   [[nodiscard]] virtual Orders step(const Happening& happening, Duration now) = 0;
 
-  // Returns when TimePassed is due.
+  // Returns the time at which step() must be called with TimePassed.
   [[nodiscard]] virtual std::optional<Duration> next_deadline() const = 0;
 };
 

@@ -50,8 +50,8 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Ends a command whose --id is that of an upgrade that ended under the previous upgrader. The
-// present upgrader does not know of it, and would begin it a second time.
+// Ends a command whose --id is that of an upgrade that has ended under the previous upgrader. The
+// present upgrader does not know that upgrade, and would begin it a second time.
 std::optional<NoErrand> ended_before(const Options& options,
                                      const std::optional<Status>& previous) {
   if (!options.id || !previous) return std::nullopt;
@@ -67,9 +67,9 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
-// Returns the executable to compare with that of an upgrade with the same id. Nothing is compared
-// if the file cannot be found here, since the upgrader may see another file system; nor with
-// --previous, since the next commit makes that link name another executable.
+// Returns the executable that an upgrade with the same id must have; or nothing, if that cannot be
+// judged. The upgrader may see another file system, so a file that is missing here proves nothing.
+// With --previous the link names another executable after the next commit.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;
@@ -77,8 +77,8 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// Ends a command whose --id was given with another EXECUTABLE before. If the command went on, it
-// would report the result of that other upgrade as its own.
+// Ends a command whose --id was used before for another EXECUTABLE. Otherwise the command would
+// report the result of that other upgrade as its own.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -89,8 +89,8 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Ends a command whose --id may be that of an upgrade that has ended under the previous upgrader,
-// if that upgrader's status cannot be read.
+// Ends a command with --id if the status of the previous upgrader cannot be read: an upgrade of
+// that id may have ended there, and must not be begun a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;
@@ -144,8 +144,8 @@ Request deed_request(const Options& options, const std::string& name, const std:
   return RollbackRequest{name, id, options.reason};
 }
 
-// Ends a command without ID if the status has no upgrade. If the status may be out of date, the
-// words say that it is not known whether an upgrade is under way.
+// Ends a command without ID if the status shows no upgrade. If the status may be out of date, the
+// text says that it is not known whether an upgrade is under way.
 NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
   if (is_behind(seen.hearing)) {
     return {exit_unknown, std::string(name_of(options.command)) +
@@ -198,7 +198,7 @@ std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const See
 std::string request_name(Moment now, std::uint32_t chance) {
   constexpr int chance_digits = 6;
   std::string name = "ctl-";
-  // The time of day in 2026-11-22 08:15:04 UTC.
+  // The digits of the time of day, from a text such as "2026-11-22 08:15:04 UTC".
   for (const char c : show_moment(now).substr(11, 8)) {
     if (c != ':') name += c;
   }

@@ -1,4 +1,4 @@
-// Makes an errand of a command: the request, its names, and the goal of the command.
+// Makes the errand of a command: its request, the names in it, and the command's goal.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace upgraderctl {
 
-// Returns a name for a request: the time of day, for people, and random digits that no other
-// request has.
+// Returns a name for a request: the time of day, for people, and digits of the random number
+// `chance`, so that no two requests have the same name.
 [[nodiscard]] std::string request_name(Moment now, std::uint32_t chance);
 
-// The end of a command that makes no request.
+// The end of a command that needs no request, or must not make one.
 using NoErrand = Finish;
 
-// The state that was seen before the request is sent.
+// The state of the upgrader before the request is sent.
 struct Seen {
   Status status;
   Hearing hearing = Hearing::listens;
   // The status of the upgrader before this one, if it could be read.
   std::optional<Status> previous;
-  std::string previous_trouble;  // why that status could not be read, if it exists
-  std::string command;           // the words that select this upgrader: "upgraderctl app"
+  std::string previous_trouble;  // why the previous status could not be read, if it exists
+  std::string command;           // the command line that selects this upgrader: "upgraderctl app"
 };
 
 // Returns the errand of a command. `name` must be one that no other request has had. In `options`,

@@ -12,7 +12,7 @@ inline constexpr int exit_fell_back = 5;
 inline constexpr int exit_ended = 6;
 inline constexpr int exit_unknown = 7;
 
-// The number that is added to a signal that has interrupted the program, as shells do.
+// If a signal interrupts the program, the status is the signal's number plus this, as in shells.
 inline constexpr int exit_signal_base = 128;
 
 }  // namespace upgraderctl

@@ -17,7 +17,8 @@ OccasionEnvironment environment_of(const char* event, const std::string& version
           "UPGRADER_EXECUTABLE=" + executable};
 }
 
-// Returns the variables of an ending. VERSION and EXECUTABLE are those of the program that stays.
+// Returns the variables of an ending. UPGRADER_VERSION and UPGRADER_EXECUTABLE are those of the
+// program that stays.
 OccasionEnvironment environment_of(const char* event, const Ending& ending) {
   const bool committed = ending.outcome == "committed";
   const Side& stays = committed ? ending.to : ending.from;
@@ -46,8 +47,8 @@ const char* name_of(Occasion occasion) {
 }  // namespace
 
 void Occasions::looked(const Look& look, Duration now) {
-  // While the status cannot be read, nobody knows what happens. So the time for which an agent has
-  // been active counts anew from the next status that can be read.
+  // While the status cannot be read, the agent may have changed. So the time for which an agent
+  // must be active begins anew at the next status that can be read.
   if (!look.status) {
     active_since_.reset();
     active_.clear();
@@ -55,8 +56,8 @@ void Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // Endings that the previous upgrader has written are new to us, too. Not so for the occasion
-  // `good`: only an agent that this upgrader has kept active for long enough is called good.
+  // Endings that the previous upgrader has written may be new as well. They do not count for the
+  // occasion `good`: only an agent that this upgrader has kept active for long enough is good.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);
@@ -76,7 +77,8 @@ bool Occasions::concerns(const Ending& ending) const {
   return ending.outcome == (kind_ == Occasion::fallback ? "fell_back" : "committed");
 }
 
-// Measures time by our own clock: the clock of a machine without a battery jumps when it is set.
+// Measures time by our own monotonic clock: the system's clock jumps when it is set, as at a boot
+// of a machine without a battery.
 void Occasions::look_at_active(const Look& look, Duration now) {
   const Status& status = *look.status;
   const std::string life = life_of(status);
@@ -96,7 +98,7 @@ void Occasions::look_at_active(const Look& look, Duration now) {
 }
 
 void Occasions::add(OccasionEnvironment environment) {
-  // The first occasion's command is running.
+  // The first occasion must stay: its command is running, or will be tried again.
   const std::size_t first = running_ || retry_at_ ? 1 : 0;
   if (waiting_.size() >= occasions_waiting_max) {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(first));

@@ -22,7 +22,8 @@ namespace upgraderctl {
 
 enum class Occasion { good, commit, fallback };
 
-// The most occasions that wait for the running command. If there are more, the oldest is dropped.
+// The most occasions that wait. If there are more, the oldest is dropped whose command does not
+// run.
 inline constexpr std::size_t occasions_waiting_max = 64;
 // The pause between a failed command and the next try.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
@@ -41,7 +42,7 @@ class Occasions {
 
   // Returns the environment of the command that must run now, which then counts as running.
   [[nodiscard]] std::optional<OccasionEnvironment> next(Duration now);
-  // Returns when to look and to call next() again, if nothing happens before.
+  // Returns when to look at the directory and to call next() again, if nothing happens before.
   [[nodiscard]] std::optional<Duration> next_deadline() const;
 
  private:
@@ -52,14 +53,14 @@ class Occasions {
 
   Occasion kind_;
   Duration after_;
-  std::vector<std::string> seen_;  // keys of the endings in the files at the last look
+  std::vector<std::string> seen_;  // keys of the endings that the last look has seen
   std::vector<OccasionEnvironment> waiting_;
   bool running_ = false;
   std::optional<Duration> retry_at_;
-  std::string good_life_;  // the upgrader's run whose agent has been called good
+  std::string good_life_;  // the run of the upgrader whose agent was called good
   // The agent that was active at the last look. The next member is the time when it was first seen.
   std::string active_;
-  std::optional<Duration> active_since_;  // absent if none is active, or it has been called good
+  std::optional<Duration> active_since_;  // absent if no agent is active, or the agent is good
 };
 
 }  // namespace upgraderctl

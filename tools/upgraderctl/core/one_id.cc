@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* replacement = "\xEF\xBF\xBD";
 
-// Returns the executable of the upgrade `id`, or an empty text if the status does not have it.
+// Returns the executable of the upgrade `id`, or an empty text if it is not in the status.
 std::string executable_of(const std::string& id, const Status& status) {
   if (const Ending* ending = find_ending(status, id)) return ending->to.executable;
   if (!is_under_way(status, id)) return {};

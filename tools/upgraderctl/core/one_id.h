@@ -1,4 +1,4 @@
-// Checks that an id is used for only one upgrade, to one executable.
+// Checks that no id is used for upgrades to two different executables.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,9 @@ struct Executable {
   std::string resolved;
 };
 
-// Returns a clause, for the middle of a sentence, that says that the upgrade called `id` is to
-// another executable than `asked`, if it is. Returns nothing if the status knows no upgrade of that
-// id, or if the path in it cannot be compared, since its bytes that are not UTF-8 are shown there
-// as U+FFFD.
+// Returns a clause for an error message if the upgrade `id` is to another executable than `asked`.
+// Returns nothing if the status has no upgrade of that id. Also returns nothing if the path in the
+// status cannot be compared, because U+FFFD stands in it for bytes that are not UTF-8.
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);

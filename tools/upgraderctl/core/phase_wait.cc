@@ -37,9 +37,8 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
 Orders PhaseWait::take(const Look& look) {
   if (!look.status) return no_status(look);
   const Status& status = *look.status;
-  // An upgrader that ends removes its FIFO before it writes its last status. So if the FIFO is
-  // gone, and the status does not say yet that the upgrader has ended, the directory is looked at
-  // once more.
+  // An upgrader that ends removes its FIFO before it writes its last status. If the FIFO is gone,
+  // and the status does not show the end yet, the directory is looked at once more.
   const bool left = has_gone(look.hearing) && !status.ended;
   const bool left_before = std::exchange(gone_, left);
   if (left && !first_) return nobody_runs();
@@ -64,8 +63,7 @@ Orders PhaseWait::take(const Look& look) {
 }
 
 // Handles a status that cannot be read. If permissions are missing, waiting does not help.
-// Otherwise a good file may still replace a damaged one, or an upgrader may start, so the wait goes
-// on.
+// Otherwise an upgrader may still start, or replace a damaged file, so the wait goes on.
 Orders PhaseWait::no_status(const Look& look) {
   if (look.error_number == EACCES || look.error_number == EPERM) {
     return finish(exit_refused, look.trouble);

@@ -1,5 +1,5 @@
-// Decides when a wait for a phase is over. If no upgrader runs, waits for one, even if a killed
-// upgrader has left its status. If an upgrader ran when the wait began, its end ends the wait.
+// Decides when a wait for a phase is over. If no upgrader runs, waits until one runs, even if a
+// killed upgrader has left its status. If an upgrader runs, its end ends the wait, too.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ class PhaseWait : public Decider {
   std::string tells_;
   std::optional<Duration> limit_;
   std::optional<Status> first_;  // the first status of a running upgrader that was seen
-  bool gone_ = false;            // the upgrader had gone at the last look
+  bool gone_ = false;            // the last look showed an upgrader that has gone
   bool told_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Chooses the control directory that a command line means.
+// Chooses the control directory that the command line names.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace upgraderctl {
 
-// The base directories of control directories: root's, and the caller's own, which is below the
-// directory that this variable names.
+// The directories below which control directories are found: root's, and the caller's own, which is
+// below the directory that the variable XDG_RUNTIME_DIR names.
 inline constexpr char system_base[] = "/run/upgrader";
 inline constexpr char runtime_variable[] = "XDG_RUNTIME_DIR";
 inline constexpr char base_in_runtime[] = "/upgrader";
 
-// The variable that names one base directory to use instead of both.
+// The variable that names one such directory, to be used instead of these two.
 inline constexpr char base_variable[] = "UPGRADERCTL_BASE";
 
 // A base directory, with the names of the directories in it.
@@ -26,11 +26,11 @@ struct Base {
 
 struct Place {
   std::string path;
-  std::string words;  // the words of a command line that select it: "upgraderctl app"
+  std::string words;  // the command line that selects it: "upgraderctl app"
 };
 
-// The reason why there is no such directory, or more than one, with the names that exist, for
-// people.
+// Why no directory was chosen: there is none of that name, or more than one. The text lists the
+// names that exist.
 struct NoPlace {
   std::string text;
 };
@@ -43,7 +43,7 @@ struct NoPlace {
 // Returns a text such as "/run/upgrader and /run/user/1000/upgrader".
 [[nodiscard]] std::string in_words(const std::vector<Base>& bases);
 
-// Returns a word as a shell reads it.
+// Returns a text in the form in which a shell reads it as one word.
 [[nodiscard]] std::string quoted(const std::string& word);
 
 }  // namespace upgraderctl

@@ -1,5 +1,5 @@
-// Shows the steps of one upgrade in the order in which they are seen, each with its time since the
-// upgrade was accepted; and the line that a terminal shows until the next step.
+// Shows the steps of one upgrade in the order in which they are seen, each with the time since the
+// upgrade was accepted. On a terminal, a line below them shows the step that is awaited.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace upgraderctl {
 
 class Progress {
  public:
-  // `command` are the words that select this upgrader, for the person who must open the gate; empty
-  // if nobody must.
+  // `command` is the command line that selects this upgrader, for the person who must open the
+  // gate; empty if nobody must.
   Progress(std::string id, std::string command)
       : id_(std::move(id)), command_(std::move(command)) {}
 
   // Returns the steps that are new in this status, one line each.
   [[nodiscard]] std::vector<std::string> take(const Status& status);
 
-  // Returns the line about the step that is awaited, with a bar if it has a deadline; at most
-  // `columns` wide.
+  // Returns the line about the awaited step, at most `columns` wide. It has a bar if the step has a
+  // deadline.
   [[nodiscard]] static std::string line(const Status& status, Moment now, std::size_t columns);
 
  private:
@@ -35,7 +35,7 @@ class Progress {
   std::optional<Moment> begun_;
   std::string old_agent_ = "the old agent";
   bool told_[steps] = {};
-  std::string phase_;  // the last phase that was shown by itself
+  std::string phase_;  // the last phase that got a line of its own
   std::vector<std::string> lines_;
 };
 

@@ -47,7 +47,7 @@ std::string name_or(const std::optional<AgentStatus>& agent, std::string_view ot
   return agent ? agent_name(*agent) : std::string(otherwise);
 }
 
-// Describes the switch to the next agent.
+// Describes the phase in which the old agent stops and the next one is not active yet.
 std::string sentence_of_switching(const Status& status) {
   if (!status.active) return "the old agent has stopped and has yet to be followed";
   return agent_name(*status.active) + " is told to stop";
@@ -68,8 +68,8 @@ std::string stage_clause(const std::string& stage) {
 }
 
 // Returns the durations of an upgrade, as far as they are known: "ready after 400 ms, handed over
-// in 24 us". The latter is the time between two agents; an adapter's daemon may begin to serve
-// later.
+// in 24 us". The hand-over is the time between the two agents' work; the daemon of an adapter may
+// begin to serve later.
 std::string took_clause(const Ending& ending) {
   std::string clause;
   if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});
@@ -155,8 +155,8 @@ std::string outcome_clause(const Ending& ending) {
 std::string ending_sentence(const Ending& ending) {
   const std::string outcome = outcome_clause(ending);
   const std::string reason = shown(ending.reason);
-  // The reason may begin with the words of the outcome, such as "cancelled by the control
-  // directory" with "cancelled": then they are not said twice.
+  // The reason may begin with the outcome, as "cancelled by the control directory" begins with
+  // "cancelled". Then the outcome is not put before it.
   std::string sentence = reason.starts_with(outcome) ? reason : joined(outcome, ": ", reason);
   if (ending.outcome == "committed") sentence += "; " + side_name(ending.to) + " is active";
   if (ending.outcome == "kept") sentence += "; " + side_name(ending.from) + " stayed active";

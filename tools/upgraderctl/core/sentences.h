@@ -1,5 +1,5 @@
-// Describes a status in words: agents, phases, endings. Texts that come from the status are escaped
-// here, so that everything that these functions return is fit for a terminal.
+// Describes a status in plain sentences: agents, phases, endings. All texts from the status are
+// escaped here, so that they cannot disturb a terminal.
 #pragma once
 
 #include <array>

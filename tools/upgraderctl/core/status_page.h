@@ -16,22 +16,23 @@ namespace upgraderctl {
                                                    const std::optional<Status>& previous,
                                                    Hearing hearing, Moment now);
 
-// Returns what runs and what is under way in one line, to be shown at a change.
+// Returns one line about what runs and what is under way. `status --watch` prints it at each
+// change.
 [[nodiscard]] std::string status_line(const Status& status, Hearing hearing, Moment now);
 
-// Returns a key of the facts in status_line(): the next line is shown only if its key differs.
+// Returns a key of the facts in status_line(). A new line is printed only if the key has changed.
 [[nodiscard]] std::string change_key(const Status& status, Hearing hearing);
 
 struct Listed {
   std::string name;
   std::optional<Status> status;
   Hearing hearing = Hearing::unknown;
-  std::string trouble;  // why there is no status
+  std::string trouble;  // why there is no status of this upgrader
 };
 [[nodiscard]] std::vector<std::string> list_table(const std::vector<Listed>& all, Moment now);
 
-// Returns the endings of this run of the upgrader, if there is one, and of the previous one; newest
-// first.
+// Returns the endings of the upgrader's present run, if there is one, and of the run before it;
+// newest first.
 [[nodiscard]] std::vector<std::string> history_table(const std::optional<Status>& status,
                                                      Hearing hearing,
                                                      const std::optional<Status>& previous);

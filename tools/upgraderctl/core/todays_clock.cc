@@ -5,8 +5,8 @@
 namespace upgraderctl {
 namespace {
 
-// Smaller differences do not count as a clock that somebody has set: clocks are adjusted a little
-// all the time, and the two measured times of the upgrader's start differ a little anyway.
+// Differences up to this one are no sign that somebody has set the clock. A clock is adjusted a
+// little all the time, and the two measurements of the upgrader's start differ a little, too.
 constexpr std::chrono::seconds tolerance{2};
 
 class Correction {
@@ -41,8 +41,8 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // Other times are corrected if they lie before the clock was set. A deadline lies ahead, so it is
-  // corrected if the phase to which it belongs began before that.
+  // A time is corrected if it is from before the clock was set. A deadline lies in the future in
+  // any case, so it is corrected if the beginning of its phase is.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);

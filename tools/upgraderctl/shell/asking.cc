@@ -25,12 +25,12 @@
 namespace upgraderctl {
 namespace {
 
-// The time to wait for a status that belongs to the upgrader that reads the FIFO. It writes one as
-// soon as it has opened the FIFO, unless it cannot.
+// The longest wait for the status of the upgrader that reads the FIFO. An upgrader writes its
+// status right after it has opened the FIFO, unless the disk is full.
 constexpr Duration meeting_longest{5'000};
 constexpr Duration meeting_pause{50};
 
-// Returns a name that no other request has: the time of day, and three random bytes.
+// Returns a name for a request that no other request has: the time of day, and random digits.
 std::string new_name() {
   std::uint32_t chance = 0;
   if (::getrandom(&chance, sizeof chance, GRND_NONBLOCK) != sizeof chance) {
@@ -40,7 +40,7 @@ std::string new_name() {
   return request_name(now, chance);
 }
 
-// Shows how the command ended, and returns its status.
+// Prints the text with which the command ended, and returns its exit status.
 int end_by(const Finish& finish, Terminal& terminal) {
   const bool outcome = finish.status == exit_done || finish.status == exit_kept ||
                        finish.status == exit_fell_back || finish.status == exit_ended;
@@ -52,7 +52,7 @@ int end_by(const Finish& finish, Terminal& terminal) {
   return finish.status;
 }
 
-// Returns the end of a command whose upgrader takes no requests, with the reason in words.
+// Returns how a command ends whose upgrader accepts no requests: the exit status, and the reason.
 Finish not_listening(const ControlDirectory& directory, int error_number) {
   const auto [file, hearing] = directory.see();
   if (error_number == EACCES || error_number == EPERM) {
@@ -67,8 +67,8 @@ Finish not_listening(const ControlDirectory& directory, int error_number) {
   return {exit_absent, text + hearing_clause(hearing == Hearing::deaf ? hearing : Hearing::gone)};
 }
 
-// Returns the status of the upgrader to which the open FIFO leads. It is read after the FIFO was
-// opened: the upgrader that reads the FIFO has either written its status, or is about to.
+// Returns the status of the upgrader that reads the opened FIFO. Must be called after the FIFO was
+// opened: the upgrader that reads it has either written its status by then, or is about to.
 std::variant<Status, Finish> meet(const ControlDirectory& directory,
                                   const std::optional<Duration>& timeout) {
   const bool is_limited = timeout && *timeout > Duration{0};
@@ -106,8 +106,8 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
                 "--previous: " + shown(status.boot->previous) + ": " + error.message()};
 }
 
-// Makes EXECUTABLE absolute, as the upgrader requires, and changes nothing else. The file that it
-// leads to is looked up separately, for comparisons.
+// Makes EXECUTABLE absolute, as the upgrader requires, and resolves no link in it. The file to
+// which the links lead is looked up separately, only for comparisons.
 std::optional<Finish> complete(Options& options, const Status& status) {
   if (options.previous) {
     std::variant<std::string, Finish> program = previous_program(status);
@@ -150,7 +150,7 @@ int ask(const Options& given, const Place& place, Terminal& terminal) {
   Options options = given;
   ControlDirectory directory(place.path);
   const int error = directory.open();
-  // A caller who may read the status, but not write to the FIFO, can still use `wait`.
+  // A caller who may read the status, but may not write to the FIFO, can still use `wait`.
   if (error != 0 && !(options.command == Command::wait && error == EACCES)) {
     return end_by(not_listening(directory, error), terminal);
   }

@@ -1,4 +1,5 @@
-// The commands that make a request, or wait for something. They return the exit status.
+// The commands that send a request to an upgrader, or wait for something. They return the exit
+// status.
 #pragma once
 
 #include "tools/upgraderctl/core/options.h"

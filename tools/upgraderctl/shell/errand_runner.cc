@@ -48,7 +48,7 @@ class Runner {
   upgrader::UvHandle<uv_timer_t> deadline_;
   upgrader::UvHandle<uv_timer_t> painter_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  std::optional<Status> shown_;  // the last status of the followed upgrade
+  std::optional<Status> shown_;  // the last status of the upgrader that is followed
   std::optional<Finish> finish_;
 };
 
@@ -96,8 +96,8 @@ Finish Runner::run() {
   return *finish_;
 }
 
-// Looks at the directory: first whether the FIFO still has a reader, and then at the status. So if
-// the reader has gone, the status is the last one of that upgrader.
+// Looks at the directory: first whether the FIFO still has a reader, and then at the status. In
+// this order, a status that is read after the reader has gone is that upgrader's last one.
 void Runner::look() {
   const bool gone = scene_.directory.reader_gone();
   Look look = scene_.directory.look();
@@ -134,7 +134,7 @@ void Runner::perform(const Finish& finish) {
   finish_ = finish;
 }
 
-// Shows the steps of the followed upgrade; a status of another upgrader is ignored.
+// Shows the new steps of the followed upgrade. Ignores the status of any other upgrader.
 void Runner::show(const Look& look) {
   if (finish_ || !scene_.progress || !look.status) return;
   const Life& life = look.status->upgrader;

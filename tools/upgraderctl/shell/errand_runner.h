@@ -1,5 +1,5 @@
-// Runs a decider beside a control directory: passes on events, carries out orders, and shows what
-// happens meanwhile. Decides nothing.
+// Runs a decider for one control directory: passes events to it, carries out its orders, and shows
+// the progress meanwhile. Decides nothing.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ struct Scene {
   ControlDirectory& directory;
   Terminal& terminal;
   std::optional<Progress> progress;  // for the followed upgrade, if there is one
-  std::optional<Life> life;          // the upgrader that makes that upgrade
+  std::optional<Life> life;          // the upgrader that performs the followed upgrade
 };
 
-// Runs until the decider is finished, and returns how that ended. The FIFO must be open if the
-// decider may send anything.
+// Runs until the decider is finished, and returns how the command ends. The FIFO must be open if
+// the decider may send a request.
 [[nodiscard]] Finish run(Decider& decider, Scene scene);
 
 }  // namespace upgraderctl

@@ -17,8 +17,8 @@ News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed
   schedule();
 }
 
-// Watches the directory that the path names now, unless it is watched already: another directory
-// may have taken its place.
+// Watches the directory to which the path leads now, unless that is watched already. Another
+// directory may have taken the place of the watched one.
 void News::watch() {
   struct stat facts {};
   const bool there = ::stat(directory_.c_str(), &facts) == 0;

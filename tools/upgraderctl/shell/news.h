@@ -1,6 +1,6 @@
-// Reports when something in a control directory may have changed: by inotify, and by slow polling
-// in addition, since the directory may vanish, be made again, or be on a file system that inotify
-// does not cover.
+// Reports when something in a control directory may have changed: by inotify, and in addition by
+// slow polling, since the directory may vanish and be made again, or be on a file system without
+// inotify.
 #pragma once
 
 #include <sys/types.h>
@@ -32,7 +32,7 @@ class News {
   std::string directory_;
   std::function<void()> changed_;
   upgrader::UvHandle<uv_timer_t> timer_;
-  upgrader::UvHandle<uv_fs_event_t> watch_;  // null if there is none at present
+  upgrader::UvHandle<uv_fs_event_t> watch_;  // null while no directory is watched
   dev_t device_ = 0;                         // identifies the watched directory
   ino_t inode_ = 0;
 };

@@ -9,8 +9,8 @@
 
 namespace upgraderctl {
 
-// Runs until a signal ends it, and returns 128 and the signal's number. First waits for a running
-// command.
+// Runs until a signal ends it, and returns 128 plus the signal's number. Waits for a running
+// command first.
 [[nodiscard]] int run_on_occasions(const Options& options, const std::string& path,
                                    Terminal& terminal);
 

@@ -1,4 +1,5 @@
-// Implements core/options.h by CLI11, which needs files and streams.
+// Implements core/options.h with CLI11. It is not part of core/, since CLI11 uses files and
+// streams.
 #include "tools/upgraderctl/core/options.h"
 
 #include <CLI/CLI.hpp>
@@ -181,7 +182,7 @@ void set_up(CLI::App& app, Options& options) {
   }
 }
 
-// Returns faults in the combination of options.
+// Returns the faults in the combination of options.
 std::optional<UsageError> judge_together(const Options& options) {
   if (options.directory && options.name) {
     return UsageError{"--dir=" + *options.directory + " and " + *options.name +
@@ -222,13 +223,13 @@ std::optional<UsageError> judge_together(const Options& options) {
   return std::nullopt;
 }
 
-// Returns the name of the option in a word.
+// Returns the name of the option that an argument has, or an empty text.
 std::string option_in(const std::string& word) {
   return word.starts_with("--") && word.size() > 2 ? word.substr(0, word.find('=')) : "";
 }
 
-// Handles what CLI11 does wrong: for `--reason=` it would take the next word as the value, and it
-// does not report a flag that is given twice. An empty reason counts as no reason.
+// Makes up for two faults of CLI11: for `--reason=` it would take the next argument as the value,
+// and it does not report a flag that is given twice. An empty reason counts as no reason.
 std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   std::vector<std::string> seen;
   std::erase(words, "--reason=");
@@ -244,7 +245,8 @@ std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// Returns the text of CLI11's error; for a NAME without a command, with a guess of what was meant.
+// Returns the text of CLI11's error. If a NAME stands without a command, adds a guess of the
+// mistake.
 UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string text = error.what();

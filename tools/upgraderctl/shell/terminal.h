@@ -1,6 +1,6 @@
-// Standard output, for a person at a terminal or for a pipe; and standard error. On a terminal,
-// lines can be painted again in place. Uses no colours and no other screen, and leaves the cursor
-// visible, so that the terminal is in order whenever the program ends.
+// Prints on standard output, to a terminal or a pipe, and on standard error. On a terminal, lines
+// can be painted again in place. Uses no colours and no second screen, and leaves the cursor
+// visible, so that the terminal is usable even if the program is killed.
 #pragma once
 
 #include <cstddef>

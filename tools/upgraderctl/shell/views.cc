@@ -31,7 +31,7 @@ Listed listed(const std::string& base, const std::string& name) {
   return {name, std::move(status), sight.hearing, sight.file.trouble};
 }
 
-// Returns one line of JSON with the name of an upgrader, and its status.
+// Returns one line of JSON with an upgrader's name and its status.
 std::string listed_as_json(const std::string& base, const std::string& name) {
   const ControlDirectory directory(base + "/" + name);
   const StatusFile file = directory.status();
@@ -42,7 +42,8 @@ std::string listed_as_json(const std::string& base, const std::string& name) {
   return line + "}";
 }
 
-// Returns JSON with the member `upgrader` and the endings of a status, as they are spelled there.
+// Returns JSON with the member `upgrader` and the endings of a status, copied as they are in the
+// file.
 std::string endings_as_json(const std::string& text) {
   return "{\"upgrader\":" + raw_member(text, "upgrader", "{}") +
          ",\"endings\":" + raw_member(text, "endings", "[]") + "}";

@@ -38,7 +38,7 @@ class Watch {
   Terminal& terminal_;
   News news_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  std::optional<std::string> last_;  // a key of what was shown last, without the age
+  std::optional<std::string> last_;  // identifies the status that was shown last, without ages
   std::optional<int> status_;
 };
 
