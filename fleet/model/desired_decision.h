@@ -1,6 +1,6 @@
-// Moves a cell to the desired version of a component, node by node: decides what the controller with
-// the key `driver/desired` does next, from the records in the store and from how long it has seen
-// each instance.
+// Moves a cell to the desired version of a component, node by node: decides what the controller
+// with the key `driver/desired` does next, from the records in the store and from how long it has
+// seen each instance.
 //
 //     state of the node                 what the controller does
 //     has another version than wished   if the node may move, writes its record

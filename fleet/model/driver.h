@@ -9,16 +9,16 @@
 //
 //     committed   the driver takes in its own writes
 //     refused     another process has written: the driver reads everything again
-//     unknown     no answer came: the driver reads everything again. If the lost transaction arrives
-//                 later, it is refused, since each transaction compares and writes the driven record
+//     unknown     no answer came: the driver reads everything again. If the lost transaction comes
+//                 later, it is refused, since each one compares and writes the driven record
 //     refused or  if the next transaction has the same compares, the driver pauses store_retry_ms
 //     unknown     before it reads again; after refusals_max of them the write counts as denied
 //     denied      the task is informed, and may abort; if that write is denied, too, driving ends,
 //                 and the log line is marked as loud
 //
 // Driving ends if the key is gone or belongs to another driver, if the store has not shown for a
-// whole lease that the key is the driver's own, and if the controller ends. The nodes get no message
-// of that: the next driver that takes the key continues.
+// whole lease that the key is the driver's own, and if the controller ends. The nodes get no
+// message of that: the next driver that takes the key continues.
 #pragma once
 
 #include <map>
@@ -43,8 +43,8 @@ namespace fleet {
 //     granted(LeaseId)               takes in the lease that it asked for, or 0 if there is none or
 //                                    the lease may be over
 //     take_gates(GatesAnswered)      only if AskGates is among its steps: takes in the answers
-//     deny(reason)                   takes in that a write was denied; returns false if the task can
-//                                    do nothing more
+//     deny(reason)                   takes in that a write was denied; returns false if the task
+//                                    can do nothing more
 //     words(now)                     returns everything that decides the next step, for tests
 template <class Task>
 class Driver {

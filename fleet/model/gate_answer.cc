@@ -21,10 +21,10 @@ constexpr int status_well = 0;
 constexpr int status_worse = 1;
 // EX_TEMPFAIL of sysexits.h
 constexpr int status_not_known = 75;
-// The number of values that are asked for.
+// The number of values that a query asks for.
 constexpr std::int64_t values_wanted = 10;
 constexpr long http_ok = 200;
-// A number is shown as the server spells it; nobody spells one longer than this.
+// A number is shown as the server has written it, but at most so many bytes of it.
 constexpr std::size_t gate_value_bytes_max = 40;
 
 std::optional<double> number_of(std::string_view text) {
@@ -35,7 +35,7 @@ std::optional<double> number_of(std::string_view text) {
   return value;
 }
 
-// Cuts `,NAME=VALUE` off the end of `text`. Returns VALUE, or no value if the text does not end in
+// Cuts `,NAME=VALUE` off the end of `text`. Returns VALUE, or no value if `text` does not end like
 // that.
 std::optional<std::string> cut_last(std::string_view& text, std::string_view name) {
   const std::size_t comma = text.rfind(',');
@@ -58,7 +58,8 @@ GateStand stand(const PrometheusGate& gate, GateSays says, const std::string& va
               std::to_string(gate.for_s) + " s"};
 }
 
-// The values of one series: the sides on which they were, and the last one as it was spelt.
+// The values of one series: how many were on the good and on the bad side of the limit, and the
+// last one on each side, as the server has written it.
 struct Series {
   std::int64_t good = 0;
   std::int64_t bad = 0;
@@ -66,7 +67,7 @@ struct Series {
   std::string last_bad = {};
 };
 
-// Returns the series, or why it cannot be read.
+// Counts the values of one series. Returns a Refusal if they cannot be read.
 Result<Series> series_of(const PrometheusGate& gate, const JsonTree& tree) {
   Series series;
   const JsonTree* values = tree.find("values");
@@ -84,7 +85,8 @@ Result<Series> series_of(const PrometheusGate& gate, const JsonTree& tree) {
   return series;
 }
 
-// Judges all series: one that is worse is enough for worse, and well needs all of them.
+// Judges all series of an answer. A single bad series makes the answer `worse`; for `well`, all
+// series must be good.
 GateStand judge_series(const PrometheusGate& gate, const std::vector<JsonTree>& found) {
   const std::int64_t wanted = std::max<std::int64_t>(1, gate.for_s / step_s(gate));
   GateStand answer = gate_not_known(gate.name, "no data");

@@ -19,12 +19,12 @@
 
 namespace fleet {
 
-// An entry of --gate-prometheus.
+// An entry of --gate-prometheus, which makes a query of Prometheus a gate.
 struct PrometheusGate {
   std::string name = {};
-  std::string url = {};    // of the server, without a path of its interface
+  std::string url = {};    // of the server, without `/api/v1/...`
   std::string query = {};  // in PromQL; its answer is an instant vector
-  bool is_below = true;    // the good side is below the limit
+  bool is_below = true;    // true: values below the limit are good
   double limit = 0;
   std::string limit_text = {};  // the limit as the person wrote it
   std::int64_t for_s = 0;
@@ -32,7 +32,7 @@ struct PrometheusGate {
   bool operator==(const PrometheusGate&) const = default;
 };
 
-// The longest time that an entry may look back.
+// The longest time before now that an entry may ask about.
 inline constexpr std::int64_t gate_for_s_max = 86'400;
 inline constexpr std::size_t gate_query_bytes_max = 4'096;
 
@@ -40,20 +40,21 @@ inline constexpr std::size_t gate_query_bytes_max = 4'096;
 // equals signs, a URL has no comma.
 [[nodiscard]] agent_protocol::Result<PrometheusGate> parse_prometheus_gate(std::string_view text);
 
-// Returns the query for the server: the values of the entry's own query over the time that the
-// entry looks back, some ten of them, by the clock of the server.
+// Returns the query for the server. It asks for about ten values of the entry's own query, over the
+// time that the entry names, by the server's clock.
 [[nodiscard]] std::string query_of(const PrometheusGate& gate);
 
 // The answer of an HTTP server.
 struct GateReply {
   long status = 0;  // 0 if there was no answer
   std::string body = {};
-  std::string error = {};  // why there was none, in words
+  std::string error = {};  // why there was no answer
 };
 
 [[nodiscard]] GateStand prometheus_says(const PrometheusGate& gate, const GateReply& reply);
 
-// Returns the answer of a gate's program from its exit status and the last line of its output.
+// Returns the answer of a gate that is a program, from its exit status and the last line of its
+// output.
 [[nodiscard]] GateStand program_says(const std::string& name, int status,
                                      const std::string& output);
 

@@ -5,8 +5,9 @@
 namespace fleet {
 namespace {
 
-// Returns the index after the bracket expression, such as `[a-z]`, that begins at `at`, or npos if
-// it is not closed. A `]` that comes first in it does not close it, but is one of its characters.
+// Returns the index after the bracket expression, such as `[a-z]`, that begins at `at`. Returns
+// npos if its closing bracket is missing. A `]` directly after the opening bracket is one of the
+// characters, and does not close it.
 std::size_t bracket_end(std::string_view pattern, std::size_t at) {
   std::size_t first = at + 1;
   if (first < pattern.size() && pattern[first] == '!') ++first;
@@ -30,8 +31,8 @@ bool is_in(std::string_view set, char c) {
   return found != negated;
 }
 
-// Returns the index at which the pattern goes on if its element at `at`, which is not a star,
-// matches `c`, or npos if it does not.
+// Matches `c` with the pattern's element at `at`, which is not a star. Returns the index of the
+// next element if it matches, or npos.
 std::size_t take(std::string_view pattern, std::size_t at, char c) {
   if (at >= pattern.size()) return std::string_view::npos;
   if (pattern[at] == '?') return at + 1;
@@ -46,7 +47,7 @@ std::size_t take(std::string_view pattern, std::size_t at, char c) {
 bool glob_matches(std::string_view pattern, std::string_view text) {
   std::size_t at = 0;
   std::size_t behind_star = std::string_view::npos;
-  std::size_t star_took = 0;  // the last star takes the text up to here
+  std::size_t star_took = 0;  // the last star matches the text up to this index
   std::size_t i = 0;
   while (i < text.size()) {
     if (at < pattern.size() && pattern[at] == '*') {

@@ -9,7 +9,7 @@ namespace fleet {
 
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view text);
 
-// Returns false if a bracket is still open at the end of the pattern.
+// Returns false if the pattern has a bracket that is not closed.
 [[nodiscard]] bool is_glob(std::string_view pattern);
 
 }  // namespace fleet

@@ -15,8 +15,8 @@ std::optional<std::string> node_that_asks(const std::string& text) {
   return key->names.front();
 }
 
-// Returns the certificate that the node has now. An earlier fleet-agent does not name it in the
-// request; then it is the last renewed certificate in the store, if there is one.
+// Returns the certificate that the node has now. An old fleet-agent does not send it with its
+// request. Then this is the last renewed certificate in the store, or empty if there is none.
 std::string certificate_of(const CertificateRequest& request, const std::string& node,
                            const RecordsByKey& records) {
   if (!request.certificate.empty()) return request.certificate;
@@ -126,9 +126,9 @@ std::optional<PendingRenewal> RenewalRequests::first(const RecordsByKey& records
   return std::nullopt;
 }
 
-// A node gets a new certificate only after half of the life of its newest one, however often it
-// asks. So nobody can fill the record of its certificates, and each of them can be listed if it is
-// revoked.
+// Refuses a new certificate before half of the life of the newest one is over, however often the
+// node asks. Otherwise a node could fill the record of its certificates, which must list all of
+// them, so that all can be revoked.
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
   if (pending.pem.empty()) return "the request is damaged";
   if (!pending.identity) return pending.node + " is not enrolled";

@@ -1,7 +1,7 @@
-// The nodes and people that may come in, by the names in their certificates: `node:n1`,
-// `operator:anna`. A certificate is renewed when two thirds of its life are over: its node writes a
-// request into the store. It is renewed for the same name only, and for nobody who was revoked.
-// Pure: other files read and sign certificates.
+// The nodes and people that may use the cell, by the names in their certificates: `node:n1`,
+// `operator:anna`. When two thirds of the life of a node's certificate are over, the node writes a
+// request for a new one into the store. The new certificate has the same name, and nobody who was
+// revoked gets one. Pure: other files read and sign certificates.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@
 
 namespace fleet {
 
-// The kind of a node's identity. The other kinds are the roles of people.
+// The kind of a node's identity. For a person, the kind is the person's role.
 inline constexpr std::string_view node_kind = "node";
 [[nodiscard]] bool is_role(std::string_view kind);
 
 // Returns the beginning of the keys of all nodes' identities.
 [[nodiscard]] std::string node_identities();
-// Returns the node's name if this is the key of a node's identity.
+// Returns the node's name if this is the key of a node's identity, or no value.
 [[nodiscard]] std::optional<std::string> node_identified_by(const ParsedKey& key);
-// Returns the labels in a node's identity; none if the record is damaged.
+// Returns the labels in a node's identity, or none if the record is damaged.
 [[nodiscard]] std::map<std::string, std::string> labels_given(const KeyValue& identity);
 
 // Returns KIND:WHO.
@@ -42,35 +42,36 @@ struct Validity {
 // Returns whether two thirds of the certificate's life are over.
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
-// Returns the identity with one certificate more, and without those that have expired. An identity
-// that was revoked is let in again, by this certificate alone: somebody else may have the earlier
-// certificates.
+// Returns the identity with one more certificate, and without those that have expired. If the
+// identity was revoked, it is valid again, but only with this certificate: somebody else may have
+// the earlier ones.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
-// Returns the identity as revoked at that time, with all its certificates. An identity that was
-// revoked before keeps its time.
+// Returns the identity, revoked at that time together with all its certificates. If it was revoked
+// before, the earlier time stays.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);
 // Returns when the last of the certificates expires, or 0 if there is none.
 [[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
 
 // ---- renewal
 
-// A request for a new certificate, as it stands in the store.
+// The request of a node for a new certificate, with the records that it depends on.
 struct PendingRenewal {
   std::string node = {};
   std::string pem = {};          // empty if the request cannot be read
-  std::string certificate = {};  // the certificate that the node has now; empty if it is not known
+  std::string certificate = {};  // the node's present certificate; empty if unknown
   Revision revision = 0;
   std::optional<Identity> identity = {};
   Revision identity_revision = 0;
 };
 
 using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
-// Returns all requests. Looks at every key of every node, so this is only for a person's question.
+// Returns all requests. This looks at every key of every node, so it is only for a question of a
+// person.
 [[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
 
-// The nodes whose requests stand in the store, kept up to date key by key: a controller looks at
-// each change, and must not look at all nodes for it.
+// The list of the nodes that have a request in the store. Each change of a key updates the list, so
+// that a controller need not look at all nodes after each change.
 class RenewalRequests {
  public:
   void take(const std::string& key);
@@ -82,17 +83,17 @@ class RenewalRequests {
   std::set<std::string> nodes_;
 };
 
-// Returns why the node gets no new certificate, whatever its request holds: it was never enrolled,
-// was revoked, or has a certificate that is valid for long. Returns an empty text if it may get
-// one.
+// Returns why the node gets no new certificate, or an empty text if it may get one. Reasons are
+// that it was never enrolled, was revoked, or has a certificate that is valid for long. The
+// contents of the request do not matter here.
 [[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
 
-// Returns why a request that was made with the key of the certificate `serial` is not the node's
-// own. Other people may write the record of a request, among them operators, but they do not have
-// the node's key. Returns an empty text if the request is the node's own.
+// Returns why a request made with the key of the certificate `serial` is not the node's own, or an
+// empty text if it is. Operators, too, may write the record of a request, but they do not have the
+// node's key.
 [[nodiscard]] std::string why_not_held(const PendingRenewal& pending, const std::string& serial);
 
-// The answer to a request: the new certificate, or the reason why there is none.
+// The answer to a node's request: the new certificate, or the reason why there is none.
 struct RenewalAnswer {
   std::string pem = {};
   IssuedCertificate issued = {};

@@ -11,21 +11,20 @@ namespace fleet {
 
 // The limit for all names: a label of a host name (RFC 1123) has at most 63 bytes.
 inline constexpr std::size_t id_bytes_max = 63;
-// The limit for a command's id: there is room for TRACE.STEP.ATTEMPT. The id becomes that of an
-// upgrade, which has the same limit.
+// The limit for a command's id, which is TRACE.STEP.ATTEMPT. It is also the id of the upgrade that
+// the command begins, which has the same limit.
 inline constexpr std::size_t command_id_bytes_max = 64;
 
 // Returns whether the text matches `[a-z0-9][a-z0-9.-]{0,62}`, as the name of a node, a component,
 // an instance, a rollout, a plan or a group must.
 [[nodiscard]] bool is_id(std::string_view text);
 
-// Returns why neither a rollout nor a plan may have this id as its name, or no value if it may.
-// Each is driven under the key driver/NAME, and some of these keys belong to the cell's own
-// drivers.
+// Returns why neither a rollout nor a plan may have this name, or no value if it may. Each of them
+// has the key driver/NAME, and some such keys belong to the cell's own drivers.
 [[nodiscard]] std::optional<std::string> why_no_driven_name(std::string_view id);
 
-// Returns whether the text may name a component: an id, but not `v`, which is the member for the
-// format's version in every record.
+// Returns whether the text may name a component: an id other than `v`, since each record has a
+// member `v` for the version of its format.
 [[nodiscard]] bool is_component(std::string_view text);
 
 // Returns whether the text matches `[A-Za-z0-9][A-Za-z0-9.+~_-]{0,62}`, as the name of a version

@@ -11,35 +11,35 @@ namespace fleet {
 
 // The record token/ID: a token that lets machines in. The secret itself is not in the store.
 struct Token {
-  std::string hash = {};   // SHA-256 of the secret, in hexadecimal; ID is its beginning
-  std::string nodes = {};  // a glob: the names that it lets in; empty for all names
-  std::map<std::string, std::string> labels = {};  // of the nodes that it lets in
-  std::int64_t uses = 1;                           // how many nodes it lets in
-  std::int64_t used = 0;                           // how many it has let in
+  std::string hash = {};   // SHA-256 of the secret, in hexadecimal; begins with ID
+  std::string nodes = {};  // a glob for the names of the nodes; empty for all names
+  std::map<std::string, std::string> labels = {};  // the labels that the nodes get
+  std::int64_t uses = 1;                           // how many nodes may join with it
+  std::int64_t used = 0;                           // how many nodes have joined
   std::int64_t expires = 0;                        // seconds since 1970
   std::string created = {};
   std::string who = {};      // the person who has made it
   std::string revoked = {};  // when it was revoked; empty if it was not
-  // the public keys that releases are signed with: the names of their files, and their contents
+  // The public keys of releases: the name of each file, and its contents.
   std::map<std::string, std::string> release_keys = {};
 
   bool operator==(const Token&) const = default;
 };
 
-// The record join/FINGERPRINT: the request of a machine that is not in the cell yet, by the
-// fingerprint of its public key. A controller writes it, and fleet-signer answers it.
+// The record join/FINGERPRINT: the request of a machine that wants to join the cell. FINGERPRINT is
+// that of its public key. A controller writes the record, and fleet-signer answers the request.
 struct JoinRequest {
   std::string node = {};     // the name that the machine wants
-  std::string pem = {};      // its request for a certificate
+  std::string pem = {};      // its request for a certificate, in PEM
   std::string token = {};    // the hash of its token's secret
   std::int64_t asked = 0;    // when it came, in seconds since 1970
-  bool waits = false;        // fleet-signer waits for the approval of a person
+  bool waits = false;        // true: a person has to approve it first
   std::string refused = {};  // why there is no certificate; empty if it was not refused
 
   bool operator==(const JoinRequest&) const = default;
 };
 
-// The record approval/FINGERPRINT: a person lets the machine with this key in.
+// The record approval/FINGERPRINT: a person allows the machine with this key to join.
 struct Approval {
   std::string node = {};
   std::string who = {};
@@ -48,7 +48,7 @@ struct Approval {
   bool operator==(const Approval&) const = default;
 };
 
-// The text of a token, as a person carries it to a machine.
+// The text of a token, which a person brings to a machine.
 struct TokenText {
   std::vector<std::string> controllers = {};   // URLs
   std::vector<std::string> store = {};         // URLs of the store's members
@@ -59,19 +59,19 @@ struct TokenText {
   bool operator==(const TokenText&) const = default;
 };
 
-// The text that a machine sends to a controller.
+// The question that a machine sends to a controller, to join the cell.
 struct JoinQuestion {
   std::string node = {};
   std::string secret = {};
-  std::string request = {};  // for a certificate, in PEM
+  std::string request = {};  // the request for a certificate, in PEM
 
   bool operator==(const JoinQuestion&) const = default;
 };
 
-// The text that a controller sends back.
+// The controller's answer to a machine that wants to join.
 struct JoinAnswer {
   std::string state = {};        // `joined` or `waits`
-  std::string words = {};        // for a person
+  std::string words = {};        // a message for people
   std::string certificate = {};  // in PEM, if the machine has joined
   std::map<std::string, std::string> release_keys = {};
 

@@ -18,7 +18,7 @@ Revision revision_of(const RecordsByKey& records, const std::string& key) {
   return found == nullptr ? 0 : found->modified;
 }
 
-// Calls `look` with each key of the kind, until it returns true.
+// Calls `look` with the name and record of each key of this kind, until `look` returns true.
 template <class Look>
 void look_through(const RecordsByKey& records, KeyKind kind, const Look& look) {
   const std::string below = prefix_of(kind);
@@ -29,7 +29,8 @@ void look_through(const RecordsByKey& records, KeyKind kind, const Look& look) {
   }
 }
 
-// Accepts a URL of host and port, which may stand in a file of settings.
+// Returns whether the URL has only a host and a port. Such a URL can be written to a shell's file
+// of settings as it is.
 bool is_plain_url(std::string_view url) {
   static constexpr std::string_view marks = ".-:[]";
   constexpr std::string_view scheme = "https://";
@@ -40,7 +41,7 @@ bool is_plain_url(std::string_view url) {
   });
 }
 
-// Compares two digests in a time that does not depend on where they differ.
+// Compares two digests. The time that this takes does not show where they differ.
 bool are_same(std::string_view one, std::string_view other) {
   if (one.size() != other.size()) return false;
   unsigned int difference = 0;
@@ -190,7 +191,7 @@ Transaction record_join(const JoinCase& one, const JoinSigned& decision,
                         const IssuedCertificate& issued, const std::string& time, UnixSeconds now) {
   Identity identity = one.identity.value_or(Identity{});
   if (identity.since.empty()) identity.since = time;
-  // a person lets this machine have the name, so the machine that had it is shut out
+  // A person has approved another machine for this name, so the earlier machine is revoked.
   const bool is_another = decision.costs_use && one.identity.has_value();
   if (is_another) identity = revoked(std::move(identity), time);
   identity = with_certificate(std::move(identity), issued, now);
@@ -216,7 +217,7 @@ Transaction publish_join(const JoinCase& one, const std::string& pem, Revision r
 }
 
 Transaction forget_joins(const RecordsByKey& records, UnixSeconds now) {
-  constexpr std::size_t most = 50;  // the rest is removed by the next calls
+  constexpr std::size_t most = 50;  // further calls remove the rest
   Transaction transaction;
   const auto forget = [&transaction](const KeyValue& found) {
     transaction.compares.push_back({.key = found.key, .revision = found.modified});

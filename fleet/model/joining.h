@@ -1,9 +1,9 @@
 // Decides whether a machine may join a cell, and which records that changes.
 //
-// A machine shows a token, and asks for a name with a key of its own. A new name is let in by the
-// token alone. A name that exists already, or one that was revoked, waits for a person, who
-// approves the fingerprint of the key. The same key under the same name is let in again at no cost,
-// so that a machine may ask as often as it has to. Pure: other files compute hashes and sign
+// A machine shows a token, and asks for a name with a key of its own. For a new name, the token is
+// enough. If the name exists already or was revoked, the machine waits for a person, who approves
+// the fingerprint of its key. A machine may ask again at any time: the same key under the same name
+// is let in without a further use of the token. Pure: other files compute hashes and sign
 // certificates.
 #pragma once
 
@@ -26,52 +26,54 @@ namespace fleet {
 
 // The hexadecimal digits of a secret: 128 bits.
 inline constexpr std::size_t secret_digits = 32;
-// The hexadecimal digits of a fingerprint: half of SHA-256, so that nobody can make another key
-// with the same one.
+// The number of hexadecimal digits of a fingerprint. They are half of SHA-256, which is enough that
+// nobody can make another key with the same fingerprint.
 inline constexpr std::size_t fingerprint_digits = 32;
-// The hexadecimal digits of a token's ID, and those of its hash.
+// The number of hexadecimal digits of a token's ID and of its hash.
 inline constexpr std::size_t token_id_digits = 16;
 inline constexpr std::size_t hash_digits = 64;
-// The limit for the text of a token or of a machine's question, which a few addresses and one
-// request fit into.
+// The limit for the text of a token or of a machine's question. A token has a few addresses, and a
+// question has one request for a certificate.
 inline constexpr std::size_t join_bytes_max = 8'192;
-// The most requests that may stand in the store. No more are written.
+// The most requests in the store at a time. Further ones are not written.
 inline constexpr std::size_t join_requests_max = 1'000;
-// The time that a request waits for a person, and that a token is kept after it has expired.
+// The time that a request may wait for a person; a token is kept for the same time after it has
+// expired.
 inline constexpr UnixSeconds join_kept_s = 7 * 86'400;
 // The time that a refused request is kept, so that the machine can read the reason.
 inline constexpr UnixSeconds refusal_kept_s = 3'600;
 
-// Returns whether the text has exactly so many hexadecimal digits, in small letters.
+// Returns whether the text consists of exactly this many hexadecimal digits, in small letters.
 [[nodiscard]] bool is_hexadecimal(std::string_view text, std::size_t digits);
 
 // Returns whether the text may be the content of a file with a public key: lines of ASCII.
 [[nodiscard]] bool is_text(std::string_view text);
-// Returns whether the name may be that of such a file: NAME.pub, without a directory.
+// Returns whether a file with a public key may have this name: NAME.pub, without a directory.
 [[nodiscard]] bool is_release_key_name(std::string_view name);
 
-// Reads the text of a token, or of a machine's question. Refuses one that is too long or damaged,
-// or lacks a part, in words.
+// Reads the text of a token or of a machine's question. Returns a Refusal if it is too long, is
+// damaged or lacks a part.
 [[nodiscard]] Result<TokenText> token_in(std::string_view text);
 [[nodiscard]] Result<JoinQuestion> join_question_in(std::string_view text);
 
 // Returns the ID of the token whose secret has this hash.
 [[nodiscard]] std::string token_id(std::string_view hash);
-// Returns the record of the token whose secret has this hash, or null if there is none. The token
-// is found by its ID, and the comparison of the hashes takes as long wherever they differ.
+// Returns the record of the token whose secret has this hash, or null if there is none. The time of
+// the comparison does not show how much of the hash is right.
 [[nodiscard]] const KeyValue* token_with(
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view hash);
 
-// Returns why the token does not let this name in, or an empty text if it does. `asked` is the time
-// of the machine's first question, so that a token that expires while the machine waits is still
-// good for it.
+// Returns why a node of this name may not join with the token, or an empty text if it may. `asked`
+// is the time of the machine's first question: if the token expires later, while the machine waits,
+// it is still good.
 [[nodiscard]] std::string why_token_unfit(const Token& token, std::string_view node,
                                           UnixSeconds asked);
 
-// Returns whether the owner has a certificate with this key that is neither revoked nor over.
+// Returns whether the identity has a certificate with this key that has not been revoked and has
+// not expired.
 [[nodiscard]] bool has_key(const Identity& identity, std::string_view fingerprint, UnixSeconds now);
 
-// A request with the records that decide about it, as they were read.
+// A machine's request, with the records that the decision depends on.
 struct JoinCase {
   std::string fingerprint = {};
   JoinRequest request = {};
@@ -82,13 +84,14 @@ struct JoinCase {
   Revision identity_revision = 0;
   bool is_identity_damaged = false;
   std::optional<Approval> approval = {};
-  bool all_wait = false;  // the setting `join` is `ask`
+  bool all_wait = false;  // true if every machine has to be approved by a person (setting `join`)
 };
 [[nodiscard]] std::optional<JoinCase> join_case(
     const std::map<std::string, KeyValue, std::less<>>& records, const std::string& fingerprint);
 
 struct JoinWaits {
-  // The name was revoked, perhaps just after its user was made in the store: the user is removed.
+  // True if the name is revoked: then its user is removed from the store, since it may have been
+  // made just before.
   bool shuts_out = false;
 };
 struct JoinRefused {
@@ -100,24 +103,24 @@ struct JoinSigned {
 using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] JoinDecision decide_join(const JoinCase& one, UnixSeconds now);
 
-// Returns the next request that is to be decided, or no value if all are.
+// Returns the next request that must be decided now, or no value if there is none.
 [[nodiscard]] std::optional<JoinCase> next_join(
     const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now);
 
-// Returns the write of the answer to a request that waits or is refused.
+// Returns the transaction that writes the answer to a request: it waits, or is refused.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
-// Returns the write of a certificate that was signed: the owner gets it by publish_join(), once the
-// store knows the owner.
+// Returns the transaction that adds the signed certificate to the owner's identity. Only when it is
+// committed, publish_join() gives the certificate to the owner.
 [[nodiscard]] Transaction record_join(const JoinCase& one, const JoinSigned& decision,
                                       const IssuedCertificate& issued, const std::string& time,
                                       UnixSeconds now);
-// Returns the write that gives the certificate away. `recorded` is the revision of record_join():
-// if the owner was revoked since then, nothing is written.
+// Returns the transaction that gives the certificate to its owner. `recorded` is the revision of
+// record_join(): if the owner was revoked after it, the store refuses the transaction.
 [[nodiscard]] Transaction publish_join(const JoinCase& one, const std::string& pem,
                                        Revision recorded);
 
-// Returns the write that removes some of the requests, approvals and tokens whose time is over, or
-// an empty one.
+// Returns a transaction that removes some of the requests, approvals and tokens that are too old.
+// It is empty if there are none.
 [[nodiscard]] Transaction forget_joins(const std::map<std::string, KeyValue, std::less<>>& records,
                                        UnixSeconds now);
 

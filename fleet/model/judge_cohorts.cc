@@ -51,8 +51,8 @@ void Cohorts::report(const std::string& node, Ms at, const FailureReport& report
   if (has_more) fail(node, at);
 }
 
-// Adds a change that happened at `at`. If the changes of that moment have been counted already, it
-// is counted at the first moment that has not.
+// Adds a change that happened at `at`. If look() has gone past that moment, the change counts at
+// the moment that look() has reached.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

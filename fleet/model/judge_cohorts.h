@@ -25,12 +25,13 @@
 
 namespace fleet {
 
-// The delay of look(): it uses only changes that happened at least this long before it.
+// look() counts a change only when it happened at least this long ago.
 inline constexpr Ms judge_delay_ms = 90'000;
-// A node is not compared in the first minute after its start, when every program has more to do.
+// A node is not compared in its first minute, since every program is busier just after its start.
 inline constexpr Ms judge_first_ms = 60'000;
 
-// A report of a node about one component since its version became active. Its numbers only rise.
+// A node's report about the failures of one component. Its numbers only rise as long as the
+// instance is the same.
 struct FailureReport {
   std::string boot = {};
   std::string instance = {};
@@ -42,13 +43,12 @@ struct FailureReport {
 
 enum class Cohort { fresh, control };
 
-// How many nodes of one cohort, as the nodes with the new version, were compared and have failed,
-// up to the last look().
+// The counts of one cohort, as of the last look().
 struct CohortCount {
-  std::int64_t nodes = 0;   // all nodes that were ever at risk
-  std::int64_t failed = 0;  // each node counts once
+  std::int64_t nodes = 0;   // all nodes that were ever compared
+  std::int64_t failed = 0;  // nodes that have failed, each once
   std::int64_t at_risk = 0;
-  Ms node_ms = 0;  // the times at risk of all nodes, added up
+  Ms node_ms = 0;  // the times at risk of all nodes together
 
   bool operator==(const CohortCount&) const = default;
 };
@@ -56,33 +56,33 @@ struct CohortCount {
 class Cohorts {
  public:
   explicit Cohorts(double tolerate) : tolerate_(tolerate) {}
-  // Goes on from the findings of another driver: its evidence, and how many nodes of each cohort
-  // have failed first. The nodes themselves are not known; the caller enters those that have failed
-  // with `has_failed`.
+  // Continues from the findings of another driver: its evidence, and the number of nodes of each
+  // cohort that have failed. The caller then enters all nodes again; for a node that has failed,
+  // enter() gets `has_failed`.
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 
-  // Puts the node at risk in this cohort from `at` on, and no longer in the other one. `known` is
-  // the node's last report until then. A node that has left the same cohort returns to it, and is
-  // counted once. With `has_failed`, the node has failed since the rollout began, and is not
+  // Puts the node at risk in this cohort from `at` on, and takes it out of the other cohort.
+  // `known` is the node's last report before. A node that was in this cohort before returns to it,
+  // and counts once. If `has_failed`, the node has failed since the rollout began, and is not
   // compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
-  // Ends the node's time at risk for another reason than a failure: it moves, goes back, or is
-  // silent while many other nodes are silent, too.
+  // Ends the node's time at risk without a failure: the node moves, goes back, or is silent
+  // together with many others.
   void leave(const std::string& node, Ms at);
-  // Notes a failure of the node. look() counts the failure judge_delay_ms later.
+  // Notes a failure of the node. look() counts it only after judge_delay_ms.
   void fail(const std::string& node, Ms at);
-  // Notes a report of the node. look() counts the failures in it judge_delay_ms later.
+  // Notes a report of the node. look() counts its failures only after judge_delay_ms.
   void report(const std::string& node, Ms at, const FailureReport& report);
 
   // Counts the changes that happened at least judge_delay_ms before `now`.
   void look(Ms now);
 
-  // Returns the counts as of the last look.
+  // Returns the counts of this cohort, as of the last look().
   [[nodiscard]] const CohortCount& count(Cohort cohort) const;
   [[nodiscard]] const Evidence& evidence() const { return evidence_; }
-  // Returns whether the node has failed, even if look() has not counted the failure yet.
+  // Returns whether the node has failed, even if look() has not yet counted the failure.
   [[nodiscard]] bool has_failed(const std::string& node) const;
 
  private:
@@ -97,8 +97,8 @@ class Cohorts {
     Change change = Change::enters;
     Cohort cohort = Cohort::fresh;
   };
-  // The order in which changes are counted. Changes at the same moment are counted in an order that
-  // does not depend on the cohorts.
+  // The order in which changes are counted: by time, and at the same moment by a hash of the node's
+  // name, so that no cohort comes first.
   struct Order {
     Ms at = 0;
     std::uint64_t place = 0;

@@ -6,8 +6,9 @@
 
 namespace fleet {
 
-// Adds the logarithm of p(r)/p(tau) or of (1-p(r))/(1-p(tau)), with r = tau * ratio and p = p(tau).
-// Both have the denominator 1 + p (ratio - 1).
+// Adds one observation to the logarithms: log p(r)/p(tau) for a new node, log (1-p(r))/(1-p(tau))
+// for one of the control, where r = tau * ratio and p = p(tau) = `chance`. The denominator of each
+// is 1 + p (ratio - 1).
 void Evidence::add(bool is_new, double chance) {
   if (!(chance > 0 && chance < 1)) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {
@@ -32,8 +33,8 @@ double chance_of_new(const AtRisk& at_risk, double tolerate) {
 
 double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t worse_before) {
   if (controls <= 0) return 0;
-  // The values of the control cut the range of values into controls + 1 gaps. This is the number of
-  // those gaps that lie above the median; if there are two medians, above the upper one.
+  // The control's values divide all possible values into controls + 1 intervals. This many of the
+  // intervals lie above the median, or, if there are two medians, above the upper one.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);
 }

@@ -55,12 +55,12 @@ class Evidence {
   using Logs = std::array<double, evidence_ratios.size()>;
 
   Evidence() = default;
-  // Continues from the logs() of another driver.
+  // Continues from the logs() that another driver has noted.
   explicit Evidence(const Logs& logs) : logs_(logs) {}
 
-  // Adds one observation, of a new node or of the control. `chance` is the probability that it is
-  // of a new node if the ratio is the tolerated one. It is between 0 and 1; exactly 0 and exactly 1
-  // change nothing.
+  // Adds one observation: something happened to a new node (`is_new`) or to a node of the control.
+  // `chance` is the probability that it happens to a new node, if the ratio is the tolerated one. A
+  // chance of exactly 0 or 1 changes nothing.
   void add(bool is_new, double chance);
 
   // Returns the natural logarithm of the evidence: 0 at the beginning.
@@ -71,15 +71,15 @@ class Evidence {
   Logs logs_ = {};  // one for each ratio
 };
 
-// The numbers of new and of control nodes at risk at a first failure, including the node that
-// fails.
+// How many new nodes and how many nodes of the control are at risk when a node fails, including
+// that node.
 struct AtRisk {
   std::int64_t fresh = 0;
   std::int64_t control = 0;
 };
 
-// Returns the probability that the node that fails first is a new one, if new nodes fail `tolerate`
-// times as often as others.
+// Returns the probability that the next node that fails is a new one, if new nodes fail `tolerate`
+// times as often as those of the control.
 [[nodiscard]] double chance_of_new(const AtRisk& at_risk, double tolerate);
 
 // Returns the chance that the gauge of the next node is worse, if the versions are alike. A gauge
@@ -110,7 +110,7 @@ struct AtRisk {
 // measure is an e-process in a history of its own, but one of them may foretell another.)
 [[nodiscard]] double log_limit(double alpha, double share);
 
-// Returns log(e^a + e^b). Either may be minus infinity, which is the logarithm of 0.
+// Returns log(e^a + e^b). a and b may be minus infinity, which stands for the logarithm of 0.
 [[nodiscard]] double log_sum(double a, double b);
 
 }  // namespace fleet

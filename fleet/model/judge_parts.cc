@@ -1,5 +1,5 @@
-// The part of JudgeWatch for the nodes that are watched: which they are, when one has failed, and
-// how much of its soak is seen.
+// The part of JudgeWatch that watches the single nodes: which nodes are compared, when one has
+// failed, and how much of its soak was seen.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ bool runs_new(const NodeSight& sight) {
 
 }  // namespace
 
-// Chooses the nodes that move last: by their batches, and within a batch by their places.
+// Chooses the control: the nodes that come last in the random order of the rollout's seed.
 void JudgeWatch::choose_control(const RolloutView& view) {
   std::vector<std::pair<std::uint64_t, std::string>> places;
   std::int64_t nodes = 0;
@@ -83,9 +83,8 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // A silent node is compared only when it is heard again, since nothing is known about it. A node
-  // of the new version is compared even if it is silent already: it was heard when it began to run
-  // that version.
+  // A silent node is not compared until it reports, since nothing is known about it. A node with
+  // the new version is compared even if it is silent, since it has reported the new version before.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;
@@ -122,8 +121,8 @@ void JudgeWatch::look_at_parts(Ms now) {
     const Heard& heard = heard_.at(node);
     const auto own = heard.instances.find(heard.active);
     if (own == heard.instances.end() || heard.active == part.instance) continue;
-    // Another process is active. With the same version as before it is a restart, which counts as a
-    // failure; with another version, the cause is an upgrade, whoever has ordered it.
+    // Another process is active than before. If its version is the same, this is a restart, which
+    // counts as a failure. If the version differs, somebody has ordered an upgrade.
     const bool is_restart = own->second == part.version;
     part.instance = heard.active;
     part.version = own->second;
@@ -133,9 +132,9 @@ void JudgeWatch::look_at_parts(Ms now) {
 
 // ---- the part of the soak that is seen
 
-// Adds up how much of the soak is seen: the time since the last look, for each node that soaks and
-// is not silent. For a node whose soak has ended since the last look, that time counts, too, since
-// the soak may have ended just now.
+// Adds up how much of the soak was seen: the time since the last look, for each node that soaks and
+// is not silent. If a node's soak has ended since the last look, that time counts, too, since the
+// soak may have ended just now.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (const auto turn = turn_of(*view.rollout); std::exchange(found_.batch, turn) != turn) {
     found_.seen_ms = 0;

@@ -17,8 +17,8 @@ std::string digits_of_number(double number, std::chars_format format, int digits
   return error == std::errc{} ? std::string(text.data(), end) : "?";
 }
 
-// Returns the evidence as a text. Two digits are enough to see how far away the limit is, and
-// nobody needs a number beyond a million.
+// Returns the evidence as a text. It has two digits, which show how far away the limit is, and ends
+// at a million.
 std::string e_text(double log_evidence) {
   constexpr double many = 1e6;
   constexpr double few = 10;
@@ -58,7 +58,7 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Returns why nobody waits for the judge, or an empty text if the batch has to wait for it.
+// Returns why the batch need not wait for the judge, or an empty text if it has to wait.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

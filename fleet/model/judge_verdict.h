@@ -23,32 +23,32 @@ namespace fleet {
 inline constexpr std::int64_t judge_nodes_min = 200;
 inline constexpr std::int64_t judge_control_min = 20;
 inline constexpr std::int64_t judge_control_max = 500;
-// The least share of a batch's node-minutes, in per cent, that must have been seen for the verdict
-// "well".
+// For the verdict "well", at least this much of the batch's soak must have been seen, in per cent
+// of the time of all its nodes.
 inline constexpr std::int64_t judge_seen_min = 80;
 
 enum class Verdict { well, worse, not_known };
 [[nodiscard]] std::string_view text_of(Verdict verdict);
 
-// The numbers that the judge compares: how many nodes with the new version have failed, how many of
-// the control, which has the old one, and the evidence that the new ones fail more often.
+// The numbers that the judge compares: the counts of the nodes with the new version, those of the
+// control, and the evidence that nodes with the new version fail more often.
 struct Compared {
   CohortCount fresh = {};
   CohortCount control = {};
   double log_evidence = 0;
 };
 
-// The facts that are known about the batch under way.
+// The facts about the soak of the batch under way.
 struct BatchSeen {
   bool is_soak_over = false;
-  std::vector<std::string> missing = {};  // nodes that have neither reported their end nor failed
-  Ms seen_ms = 0;                         // node-milliseconds of the soak that were seen
-  Ms soak_ms = 0;                         // node-milliseconds of the whole soak
+  std::vector<std::string> missing = {};  // no report of their soak's end
+  Ms seen_ms = 0;                         // how much of the soak was seen, nodes times ms
+  Ms soak_ms = 0;                         // the whole soak, nodes times ms
 };
 
 struct JudgeTerms {
   double alpha = 0.01;
-  double share = 1;        // the share of alpha for these counters
+  double share = 1;        // the share of alpha for this measure
   std::int64_t nodes = 0;  // all nodes of the rollout
   NodeOrder order = NodeOrder::random;
 };
@@ -56,15 +56,15 @@ struct JudgeTerms {
 struct Judgement {
   Verdict verdict = Verdict::not_known;
   bool is_waited_for = false;
-  // The verdict for people: `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`.
+  // The verdict as a text: `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`.
   std::string words = {};
 };
 
 [[nodiscard]] Judgement judge(const Compared& compared, const BatchSeen& seen,
                               const JudgeTerms& terms);
 
-// Returns the size of the control in a rollout to `nodes` nodes: the control are the nodes that
-// move last. Returns 0 if the rollout has too few nodes.
+// Returns the number of nodes in the control of a rollout to `nodes` nodes, or 0 if these are too
+// few to compare.
 [[nodiscard]] std::int64_t control_size(std::int64_t nodes);
 
 }  // namespace fleet

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double millionth = 1e-6;
 
-// Returns whether the batch's soak is over, how much of its time was seen, and, if it is over,
-// which nodes have neither soaked nor ended.
+// Returns whether the batch's soak is over, how much of its time was seen, and which nodes are
+// missing: after the soak, those that have not reported its end.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {
@@ -27,7 +27,7 @@ BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
     if (begins || soaks) seen.missing.push_back(node);
   }
   if (!seen.missing.empty()) seen.is_soak_over = false;
-  // As long as the soak is not over, no node is missing: none needs to have reported an end.
+  // During the soak, no node need have reported its end, so none is missing.
   if (!seen.is_soak_over) seen.missing.clear();
   return seen;
 }
@@ -70,7 +70,7 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
     written_.reset();
     if (text == nullptr) return;
     const auto judge = read_record<RolloutJudge>(*text);
-    // If the record cannot be read, it is ignored here, and written again later.
+    // If the record cannot be read, this driver writes it anew later.
     if (judge) written_ = judge.value();
   }
 }
@@ -103,8 +103,7 @@ void JudgeWatch::remember(const RolloutJudge& judge) {
 void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool rolls = view.rollout && view.rollout->state == RolloutState::rolling;
   if (!rolls) {
-    // The time from here to the next look does not count as seen: nobody will know whether a node
-    // was silent in between.
+    // The time until the next look does not count as seen, since a node may be silent in between.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -140,7 +139,7 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   const auto left = std::count_if(control_.begin(), control_.end(),
                                   [this](const auto& node) { return unmoved_.contains(node); });
   if (left < judge_control_min || order != NodeOrder::random) return;
-  // The rollout has a control. Until the control has been compared, there is no verdict.
+  // The rollout has a control. There is no verdict until the control was compared for some time.
   const CohortCount& control = compared.control;
   const bool is_early = now < began_at_ + judge_delay_ms + judge_look_ms;
   const bool is_unheard = control.at_risk + control.failed < judge_control_min;
@@ -171,8 +170,8 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
 bool JudgeWatch::is_news(Ms now) const {
   if (found_.fresh + found_.control == 0 && failed_.empty() && !written_) return false;
   RolloutJudge before = written_.value_or(RolloutJudge{});
-  // The words contain rates, which change all the time. A change of the words alone is no news, so
-  // the comparison leaves them out.
+  // The text contains rates, which change all the time. So a change of the text alone is no reason
+  // to write the record.
   before.words = found_.words;
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)

@@ -42,12 +42,12 @@ namespace fleet {
 
 // The time between two looks at the nodes.
 inline constexpr Ms judge_look_ms = 10'000;
-// The time between two writes that change only which nodes will be compared.
+// A change that only adds failed nodes outside the comparison is written after this time.
 inline constexpr Ms judge_note_ms = 60'000;
-// The time of silence after which a node counts as failed. A machine may need minutes to boot.
+// A node that is silent for this time has failed. A machine may need minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
-// If more than one in this number of the nodes that have not moved are silent, the network is to
-// blame.
+// If more than one in this number of the nodes that have not moved are silent, the network is the
+// likely cause, and the silence is not counted as failures.
 inline constexpr std::int64_t judge_silent_share = 10;
 
 class JudgeWatch {
@@ -58,31 +58,31 @@ class JudgeWatch {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  // Looks at the state of all nodes, if it is time to.
+  // Looks at the state of all nodes, if the last look is long enough ago.
   void look(const RolloutView& view, Ms now);
-  // Returns the time of the next look, or none if the rollout has too few nodes or does not roll.
+  // Returns the time of the next look, or no value if the rollout has too few nodes or has not
+  // begun.
   [[nodiscard]] std::optional<Ms> next_look() const;
 
-  // Returns the findings for the store to keep, or none if the store has them already or nothing
-  // was found.
+  // Returns the findings if they must be written to the store now, or no value.
   [[nodiscard]] std::optional<RolloutJudge> news() const;
   [[nodiscard]] Verdict verdict() const { return verdict_; }
-  // Returns why the batch is not confirmed yet, or an empty text if it may be.
+  // Returns why the batch must still wait for the judge, or an empty text if it need not wait.
   [[nodiscard]] std::string why_unconfirmed() const;
 
  private:
-  // The facts that a node has reported, whether or not it takes part.
+  // The reports of a node, whether or not the node is compared.
   struct Heard {
-    // the instances that live, with their versions
+    // The instances that are alive, and their versions.
     std::map<std::string, std::string> instances = {};
     std::string active = {};
   };
-  // A node that is watched.
+  // A node of the rollout that is watched.
   struct Part {
-    // The time from which the node is watched; no value if it is watched already.
+    // When to begin to watch the node; no value if it is watched already.
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
-    bool is_lost = false;  // silent with many other nodes: watched again when it is heard
+    bool is_lost = false;  // silent with many others: watched again when it reports
     std::string instance = {};
     std::string version = {};  // the version of fleet-agent
   };
@@ -105,8 +105,8 @@ class JudgeWatch {
 
   std::string id_;
   std::map<std::string, Heard> heard_;
-  std::optional<RolloutJudge> written_;  // the record as it stands in the store
-  std::optional<Cohorts> cohorts_;       // no value if nothing is compared
+  std::optional<RolloutJudge> written_;  // the record rollout/RID/judge as it is in the store
+  std::optional<Cohorts> cohorts_;       // no value if the rollout has too few nodes
   RolloutJudge found_;
   Verdict verdict_ = Verdict::not_known;
   bool is_waited_for_ = false;
@@ -114,8 +114,8 @@ class JudgeWatch {
   std::set<std::string> unmoved_;
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
-  std::set<std::string> soaked_;  // the nodes of the batch whose soak has been counted to its end
-  Ms soak_ms_ = 0;  // the soaks of the batch's nodes that run the new version, added up
+  std::set<std::string> soaked_;  // nodes of the batch whose soak has ended
+  Ms soak_ms_ = 0;  // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
   Ms noted_at_ = 0;
