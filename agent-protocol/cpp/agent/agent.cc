@@ -1,6 +1,5 @@
-// The C interface, whose contract is agent_protocol.h: turns texts and numbers into messages, and
-// refusals into -1 and a sentence. agent_conversation.h decides and performs the consequences of a
-// call.
+// The functions of agent_protocol.h, the C interface: turn texts and numbers into messages, and
+// refusals into -1 and a sentence. agent_conversation.h decides and does what follows from a call.
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -23,7 +22,8 @@ namespace {
 
 using namespace agent_protocol;
 
-// The longest name of a check: it leaves most of a message for the check's reason.
+// The longest name of a start-up check. The name stands before the check's reason in a message, and
+// leaves most of the room for the reason.
 constexpr std::size_t check_name_bytes_max = 128;
 
 struct StartUpCheck {
@@ -36,15 +36,16 @@ std::string_view text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-// A failed check: the reason in a form that can be sent, and the errno of agent_protocol_ready().
+// A start-up check that failed: the reason in a form that can be sent, and the errno that
+// agent_protocol_ready() sets.
 struct Wrong {
   std::string reason;
   int error_number = ECANCELED;
 };
 
-// Runs a check. Its buffer is as large as the room in a message. A reason that was longer gets a
-// visible end, and bytes that are not valid UTF-8 become U+FFFD: a failed check is always reported,
-// whatever its words.
+// Runs a start-up check, whose buffer for a reason is as large as the room in a message. A failed
+// check is always reported, whatever it wrote: a reason that is too long is cut and ends with
+// "...", and bytes that are not valid UTF-8 become U+FFFD.
 std::optional<Wrong> run(const StartUpCheck& check) {
   constexpr std::string_view cut = "...";
   const std::string begin = check.name + ": ";
@@ -69,8 +70,8 @@ bool handle_is_open = false;
 
 }  // namespace
 
-// The handle. Its members are noexcept because no exception may pass through the interface: if
-// memory runs out, the process ends.
+// The program's handle on the conversation. Its members are noexcept because no exception may pass
+// through the C interface: if memory runs out, the process ends.
 struct agent_protocol_agent {
   explicit agent_protocol_agent(std::unique_ptr<Conversation> opened)
       : conversation(std::move(opened)) {}

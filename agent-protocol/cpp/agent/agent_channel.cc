@@ -35,7 +35,8 @@ void Channel::flush() {
   }
 }
 
-// Drops queued `error` messages until there is room for the lines that have been read already.
+// Drops `error` messages that the program has not asked for yet, until there is room for the lines
+// that have been read.
 void Channel::make_room() {
   const auto is_error = [](const auto& message) { return std::holds_alternative<Error>(message); };
   do {
@@ -65,14 +66,15 @@ bool Channel::turn(int timeout_ms) {
     if (ends[1].revents != 0) write_some();
     return true;
   }
-  // Nobody reads the output any more. Unread input still counts, and is handled first.
+  // The upgrader no longer reads the output. Its last messages may still be in the input, and are
+  // handled first.
   unsent_.clear();
   if (ends[0].revents == 0 && !full()) over_ = true;
   return ends[0].revents != 0;
 }
 
-// Writes at most PIPE_BUF bytes: a pipe that polls writable takes so many at once, and more could
-// block.
+// Writes at most PIPE_BUF bytes: a pipe that poll() reports as writable has room for so many, and a
+// write of more could block.
 void Channel::write_some() {
   const std::size_t size = std::min<std::size_t>(unsent_.size(), PIPE_BUF);
   const ssize_t written = ::write(output(), unsent_.data(), size);

@@ -1,6 +1,6 @@
-// The agent's two pipes: writes lines and reads messages. Never changes O_NONBLOCK, which is shared
-// with all other processes that hold a pipe: polls first, reads what is there, and writes no more
-// than the pipe is known to take. Knows nothing of what a message means.
+// The agent's two pipes: writes lines and reads messages, and does not interpret them. Never sets
+// O_NONBLOCK, since other processes that hold a pipe share that flag. Instead, it polls before it
+// reads or writes, and writes only as much as the pipe certainly has room for.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,11 @@
 
 namespace agent_protocol {
 
-// The most messages that are kept until the program asks for them; more wait in the pipe.
+// The most messages that are kept until the program asks for them; further messages stay in the
+// pipe.
 inline constexpr std::size_t messages_waiting_max = 256;
-// The most bytes that are kept until the upgrader takes them, as many as the upgrader keeps for us;
-// more are refused.
+// The most bytes that wait for the upgrader to read; further messages are refused. The upgrader
+// keeps as many for an agent.
 inline constexpr std::size_t output_bytes_max = 131'072;
 
 class Channel {
@@ -35,8 +36,9 @@ class Channel {
 
   // Writes and reads as much as is possible without waiting.
   void exchange();
-  // Waits until the upgrader has taken all output, or has gone. Reads meanwhile, so that two full
-  // pipes never wait for each other; if necessary, `error` messages are dropped for that.
+  // Waits until the upgrader has read all output, or has gone. Reads the input meanwhile: otherwise
+  // both sides might wait for each other, with full pipes. If there is no room for the input,
+  // `error` messages are dropped.
   void flush();
 
   // Returns the next message; unknown and malformed ones are skipped.

@@ -1,4 +1,5 @@
-// The conversation of an agent: performs the actions that its session decides.
+// An agent's conversation with its upgrader: performs the actions that the session (session.h)
+// decides.
 #include "agent-protocol/cpp/agent/agent_conversation.h"
 
 #include <poll.h>
@@ -70,7 +71,8 @@ bool Conversation::take_channel() {
   std::optional<Pipes> pipes = take_pipes();
   if (!pipes) return false;
   channel_.emplace(*std::move(pipes));
-  // As long as nothing waits to be written, the output is watched only for its end.
+  // The output is watched only for the upgrader's end of it, except while something waits to be
+  // written.
   watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
                      control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
   if (!watches_channel_) give_back(channel_->pipes());
@@ -91,7 +93,7 @@ Result<Said> Conversation::say(const AgentMessage& message) {
 }
 
 Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
-  // A stop that has arrived, but has not been reported yet, is confirmed, too.
+  // The `stop` that is confirmed may have arrived without having been read yet.
   const bool stopped = std::holds_alternative<Stopped>(message);
   if (stopped && !session_.stop_ordered()) hear_what_is_there();
   Result<Said> said = say(message, Limit::waived);

@@ -1,5 +1,5 @@
-// The conversation of an agent: the session decides, and its actions are performed on the channel,
-// the signals and the process. Without an upgrader there is no channel.
+// An agent's conversation with its upgrader. The session (session.h) decides; here its actions are
+// performed, on the pipes, the signals and the process. Without an upgrader there are no pipes.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ class Conversation {
  public:
   // Takes over the process's pipes and signals, and says hello. Returns null, with errno, if there
   // are no descriptors left, the pipes are missing, the version or a feature cannot be sent, or the
-  // process has already had its conversation (ENOTCONN).
+  // process has had a conversation before (ENOTCONN).
   [[nodiscard]] static std::unique_ptr<Conversation> open(std::string_view version,
                                                           std::vector<std::string> features);
 
@@ -31,11 +31,11 @@ class Conversation {
   // Returns a descriptor that polls readable when next() may have something to do.
   [[nodiscard]] int descriptor() const { return watch_.number(); }
 
-  // Sends a message, or returns why not; then nothing has changed. Never waits: bytes that the pipe
-  // does not take are sent by next().
+  // Sends a message. Returns why not if it cannot be sent; then nothing has changed. Never waits:
+  // bytes for which the pipe has no room are sent by next().
   [[nodiscard]] Result<Said> say(const AgentMessage& message);
-  // Sends a message like say(), and waits until the upgrader's pipe has taken it, since the program
-  // is about to exit.
+  // Sends a message like say(), and waits until the pipe has taken all of it. For a program that is
+  // about to exit.
   [[nodiscard]] Result<Said> say_and_flush(const AgentMessage& message);
   // Returns why say() would refuse `message` in the present state, or nullopt.
   [[nodiscard]] std::optional<Refusal> why_not(const AgentMessage& message) const;
@@ -55,7 +55,7 @@ class Conversation {
 
   explicit Conversation(Session::Company company) : session_(company) {}
 
-  // The steps of open(). They return false, with errno, if they fail; then the program keeps its
+  // The steps of open(). If a step fails, it returns false, with errno, and the program keeps its
   // pipes.
   [[nodiscard]] bool make_watch();
   [[nodiscard]] bool take_channel();
@@ -68,14 +68,14 @@ class Conversation {
   void hear_what_is_there();
   // Returns true if next() has something to do even if nothing new arrives.
   [[nodiscard]] bool more() const;
-  // Makes the descriptor poll readable if, and only if, next() has or may get something to do.
+  // Makes the descriptor poll readable if next() has something to do, or may get it; otherwise not.
   void update_watch();
 
   Session session_;
   Signals signals_;
   std::optional<Channel> channel_;
   Descriptor watch_;
-  std::deque<SessionEvent> events_;  // decided, and not yet given to the program
+  std::deque<SessionEvent> events_;  // decided, and not yet returned by next()
   bool watches_output_ = false;
   bool watches_channel_ = false;
   bool told_over_ = false;

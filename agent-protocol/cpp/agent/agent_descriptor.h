@@ -1,5 +1,5 @@
-// A descriptor with one owner, which closes it. The calls here make private descriptors:
-// close-on-exec from the start, and with higher numbers than those that programs use by number.
+// A descriptor with one owner, which closes it. Private descriptors are made here: they are
+// close-on-exec from the start, and have higher numbers than those that programs expect to be free.
 #pragma once
 
 #include <fcntl.h>
@@ -11,7 +11,8 @@
 
 namespace agent_protocol {
 
-// Needed everywhere in the project, also if the C library's default is smaller.
+// Files over 2 GiB and times after 2038 must work everywhere, also if the C library's default types
+// are smaller.
 static_assert(sizeof(off_t) >= 8 && sizeof(std::time_t) >= 8);
 
 // The lowest number of a private descriptor: shells use 0 to 9, and stray output goes to 1 and 2,
@@ -34,7 +35,7 @@ class Descriptor {
   [[nodiscard]] bool open() const { return number_ >= 0; }
   [[nodiscard]] int number() const { return number_; }
 
-  // Makes a private copy. If that fails, returns a closed one, with errno.
+  // Makes a private copy. If that fails, the object returned has no descriptor, and errno says why.
   [[nodiscard]] static Descriptor private_copy_of(int number) {
     return Descriptor(::fcntl(number, F_DUPFD_CLOEXEC, private_descriptor_min));
   }

@@ -1,4 +1,4 @@
-// Turns an event into the structures of the C interface.
+// Turns an event of the conversation into the structures of the C interface.
 #include "agent-protocol/cpp/agent/agent_event.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ void EventView::fill(const Welcome& welcome) {
   view_.generation = welcome.generation;
   view_.watchdog_ms = welcome.watchdog_ms.value_or(-1);
   view_.version = text_or_null(welcome.previous_version);
-  // An agent gets only one welcome, so the list is empty here.
+  // An agent gets only one `welcome`, so `features_` is still empty.
   for (const std::string& feature : welcome.features)
     features_.push_back(feature.c_str());
   features_.push_back(nullptr);
@@ -87,7 +87,7 @@ void EventView::fill(const Activate& activate) {
   view_.clean = activate.clean ? 1 : 0;
   view_.state = text_or_null(activate.state);
   view_.trial_ms = activate.trial_ms.value_or(-1);
-  // The name is a literal, so that the text at data() ends with a NUL.
+  // name_of() returns a literal, so a NUL follows the text at data().
   view_.commit = activate.commit ? name_of(*activate.commit).data() : nullptr;
   if (activate.failure) {
     fill_failure(activate.failure->failure, text_or_null(activate.failure->version));
@@ -142,7 +142,7 @@ void EventView::fill(const Error& error) {
 
 void EventView::fill_failure(const Failure& failure, const char* version) {
   failure_.id = failure.id.c_str();
-  failure_.stage = name_of(failure.stage).data();  // data() of a literal, so it ends with a NUL
+  failure_.stage = name_of(failure.stage).data();  // a NUL follows: name_of() returns a literal
   failure_.reason = failure.reason.c_str();
   failure_.version = version;
   failure_.errno_name = text_or_null(failure.errno_name);

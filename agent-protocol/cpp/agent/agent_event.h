@@ -1,4 +1,4 @@
-// An event in the structures of the C interface.
+// An event of the conversation, as the structures of the C interface.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace agent_protocol {
 
-// Owns the texts and lists that the C structures point to.
+// Makes the C structures, and owns the texts and lists that they point to.
 class EventView {
  public:
   EventView() = default;
   EventView(const EventView&) = delete;
   EventView& operator=(const EventView&) = delete;
 
-  // Returns the event; it is valid until the next call.
+  // Returns the event as a C structure, which is valid until the next call.
   [[nodiscard]] const agent_protocol_event* show(SessionEvent event);
 
  private:

@@ -1,4 +1,4 @@
-// The mark by which a process knows that it has been an agent.
+// The mark by which a process recognises that it has been an agent.
 #include "agent-protocol/cpp/agent/agent_mark.h"
 
 #include <fcntl.h>
@@ -16,8 +16,8 @@ namespace agent_protocol {
 
 namespace {
 
-// The variable holds the process's number and the time of its start, with a blank between them.
-// Processes that the agent starts inherit the variable, but have other numbers.
+// The variable holds the process's number, a blank, and the time of its start. Processes that the
+// agent starts inherit the variable, but have other numbers, so they are not taken for the agent.
 constexpr const char* mark_variable = "LIBAGENT_PROTOCOL_PROCESS";
 constexpr const char* unknown_start = "0";
 
@@ -32,7 +32,8 @@ std::string start_of_process() {
   const Descriptor file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
   const ssize_t count = ::read(file.number(), bytes.data(), bytes.size());
   std::string_view rest(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  rest.remove_prefix(std::min(rest.rfind(')'), rest.size()));  // the name may hold blanks, too
+  // The program's name may contain blanks.
+  rest.remove_prefix(std::min(rest.rfind(')'), rest.size()));
   for (int field = first_field_behind_name; field <= start_field; ++field) {
     rest.remove_prefix(rest.find(' ') + 1);
   }

@@ -15,8 +15,8 @@ namespace agent_protocol {
 
 namespace {
 
-// Sets `value` to the enumerator called `name`; returns false if there is none. NULL leaves `value`
-// absent.
+// Sets `value` to the enumerator called `name`; returns false if there is none of this name. If
+// `name` is NULL, `value` stays absent.
 template <class Enum>
 bool take_name(const char* name, std::optional<Enum>& value) {
   if (name == nullptr) return true;
@@ -29,12 +29,12 @@ std::optional<std::int64_t> time_from(std::int64_t ms) {
   return ms;
 }
 
-// The smallest valid `size`. Programs compiled with an older header give a smaller `size` than
-// newer ones; the interface's first version ended here.
+// The smallest valid `size` of a request: that of the interface's first version, which ended before
+// this member. Programs compiled with an older header have smaller structures.
 constexpr std::size_t size_min = offsetof(agent_protocol_upgrade, fallback);
 
-// Returns the members of the request that the program knows. Members beyond the `size` that it
-// gives count as absent, and their memory is not read.
+// Returns a request with the members that the program's header has. The other members count as
+// absent: they lie beyond the `size` that the program gives, and are not read.
 agent_protocol_upgrade known_of(const agent_protocol_upgrade* given) {
   agent_protocol_upgrade known = AGENT_PROTOCOL_UPGRADE_INIT;
   std::memcpy(&known, given, std::min(given->size, sizeof known));

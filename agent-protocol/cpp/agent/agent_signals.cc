@@ -15,13 +15,14 @@ namespace agent_protocol {
 
 namespace {
 
-// These are atomic because a handler may run on any thread, while the handle is used on one thread.
+// Atomic, because a handler may run on any thread, while the program uses its handle on one thread.
 std::atomic<bool> term_seen = false;
 std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
-// Handlers only load and store them. On ARMv5 the compiler says 1: other operations need help from
-// the kernel, but a load or store is one instruction. If it says 0, a handler might wait for ever.
+// The handlers only load and store these atomics, and must not wait for a lock. A value above 0
+// means that no lock is used, at least for loads and stores: it is 1 on ARMv5, where other
+// operations need help from the kernel.
 static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
 void add_one(int number) {
@@ -48,8 +49,7 @@ void note_term(int signal) {
 
 void do_nothing(int) {}
 
-// Restores the former disposition if our handler is still set: the program may have set another
-// since.
+// Restores the former disposition of a signal, unless the program has set one of its own meanwhile.
 void restore(int signal, void (*ours)(int), const struct sigaction& before) {
   struct sigaction now {};
   ::sigaction(signal, nullptr, &now);
@@ -84,7 +84,8 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // If the program has set a handler of its own, that handler may still call ours.
+  // The program may have set a handler of its own that calls ours. So ours must do no harm from now
+  // on.
   term_leaves = false;
   event_number = -1;
 }

@@ -1,5 +1,6 @@
-// Catches the two signals that must not kill an agent, and has the descriptor that wakes its loop.
-// A process can have only one such object, since dispositions belong to the whole process.
+// Catches SIGTERM and SIGPIPE, which must not kill an agent, and has the descriptor that wakes the
+// program. A process can have only one object of this class, since the dispositions of signals
+// belong to the whole process.
 #pragma once
 
 #include <csignal>
@@ -8,13 +9,13 @@
 
 namespace agent_protocol {
 
-// While the object exists, SIGTERM is noted, and SIGPIPE does nothing if it had its default. Both
-// have handlers, not SIG_IGN, so programs that this one executes get the defaults back. A process
-// that was forked from this one dies of SIGTERM as by default. A handler that the program sets
-// meanwhile stays.
+// While the object exists, SIGTERM is noted, and SIGPIPE does nothing if its disposition was the
+// default. Handlers are used, and not SIG_IGN, so that a program which this one executes has the
+// default dispositions again. In a forked process, SIGTERM kills as by default. If the program sets
+// a handler of its own meanwhile, that one stays.
 class Signals {
  public:
-  // If there is no descriptor left, catches nothing and sets errno.
+  // If no descriptor is left, catches no signal, and sets errno.
   Signals();
   ~Signals();
   Signals(const Signals&) = delete;
@@ -22,7 +23,7 @@ class Signals {
 
   [[nodiscard]] bool caught() const { return event_.open(); }
 
-  // Returns a descriptor that polls readable after a SIGTERM and after wake(), until drain().
+  // Returns a descriptor that polls readable after a SIGTERM or a wake(), until drain() is called.
   [[nodiscard]] int descriptor() const { return event_.number(); }
   void wake() const;
   void drain() const;

@@ -1,4 +1,4 @@
-// Removes from the process what the upgrader has put there: variables and descriptors.
+// Removes from the process what the upgrader has added to it: variables and descriptors.
 #include "agent-protocol/cpp/agent/agent_surroundings.h"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Removes from the process everything that the upgrader has put there: variables of the
+// Removes from the process everything that the upgrader has added to it: variables of the
 // environment, the pipes as descriptors 0 and 1, the lock's descriptor.
 #pragma once
 
@@ -24,12 +24,13 @@ struct Pipes {
 // Puts the pipes back as descriptors 0 and 1.
 void give_back(const Pipes& pipes);
 
-// Makes the lock's descriptor, if there is one, close-on-exec, so that no child gets it. It stays
-// open: the lock is held for as long as this process lives.
+// Makes the lock's descriptor, if there is one, close-on-exec, so that no program that this process
+// starts holds the lock. The descriptor stays open, so the lock is held as long as this process
+// lives.
 void keep_lock_private();
 
-// Removes the upgrader's variables, so that no program that this process starts takes itself for an
-// agent.
+// Removes the upgrader's variables, so that programs started by this process do not believe that
+// they are agents.
 void clean_environment();
 
 }  // namespace agent_protocol

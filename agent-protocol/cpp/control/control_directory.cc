@@ -46,8 +46,8 @@ int read_file(const std::string& path, std::string& text) {
   return read_whole(file.get(), text);
 }
 
-// Returns the text after a label in /proc/PID/status, up to the end of the file; an empty text if
-// that cannot be read.
+// Returns what follows a label in /proc/PID/status, up to the end of the file. Returns an empty
+// text if the file cannot be read or has no such label.
 std::string process_fact(std::int64_t pid, std::string_view label) {
   std::string text;
   if (read_file("/proc/" + std::to_string(pid) + "/status", text) != 0) return "";
@@ -76,7 +76,7 @@ bool is_there(std::int64_t pid) {
   return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
 }
 
-// Returns true if the directory's owner has no room there for another file.
+// Returns true if the file system of the directory has no room for another file of its owner.
 bool is_full(const std::string& directory) {
   struct statvfs room {};
   struct stat facts {};

@@ -11,12 +11,12 @@
 
 namespace upgraderctl {
 
-// One of the directory's files, as far as it could be read.
+// status.json or previous.json, as far as it could be read.
 struct StatusFile {
   std::string text;              // the content of the file
   std::optional<Status> status;  // absent if the file cannot be read
   int error_number = 0;
-  std::string trouble;  // the reason why it cannot be read
+  std::string trouble;  // why the file cannot be read
 };
 
 struct Sight {
@@ -33,8 +33,8 @@ class ControlDirectory {
   [[nodiscard]] StatusFile status() const { return read("status.json"); }
   [[nodiscard]] StatusFile previous() const { return read("previous.json"); }
 
-  // Reads status.json, as see() does, and after it previous.json. If a new upgrader renames the
-  // first to the second in between, both have the same content, and nothing is missed.
+  // Reads status.json, as see() does, and then previous.json. If a new upgrader renames status.json
+  // to previous.json between the two reads, both have the same content, and nothing is missed.
   [[nodiscard]] Look look() const;
 
   // Opens the FIFO for writing to the upgrader that runs now. Returns 0 or an errno value: ENXIO
@@ -42,13 +42,13 @@ class ControlDirectory {
   int open();
   void close() { fifo_.reset(); }
 
-  // Returns true if the FIFO that was opened has lost its reader.
+  // Returns true if no upgrader has the FIFO any more that open() has opened.
   [[nodiscard]] bool reader_gone() const;
 
   // Writes the whole line, or nothing of it.
   [[nodiscard]] WriteOutcome write(std::string_view line) const;
 
-  // Looks at the FIFO first, then at status.json. Does not touch the FIFO that open() has opened.
+  // Looks at the FIFO first, then at status.json. Does not use the descriptor of open().
   [[nodiscard]] Sight see() const;
 
  private:

@@ -1,5 +1,5 @@
-// Tells whether an upgrader takes requests and writes its status, as far as another process can
-// tell.
+// Tells, as far as another process can find out, whether an upgrader takes requests and writes its
+// status.
 #pragma once
 
 #include <optional>
@@ -8,21 +8,21 @@
 namespace upgraderctl {
 
 enum class Hearing {
-  listens,  // it takes requests
-  stopped,  // stopped, for example by SIGSTOP: it takes requests when it continues
-  full,     // it takes requests, but the disk of its control directory is full
-  deaf,     // it runs, but has no FIFO
-  gone,     // it has ended: its FIFO is missing, or nobody reads it
-  unseen,   // its process cannot be seen, and its FIFO may not be opened
-  unknown,  // its process exists, and its FIFO may not be opened
+  listens,  // the upgrader takes requests
+  stopped,  // stopped, for example by SIGSTOP: takes requests when it continues
+  full,     // takes requests, but the disk of the control directory is full
+  deaf,     // the upgrader runs, but has no FIFO
+  gone,     // the upgrader has ended: its FIFO is missing, or nobody reads it
+  unseen,   // the upgrader's process cannot be seen, nor its FIFO opened
+  unknown,  // the upgrader's process exists, but its FIFO may not be opened
 };
 
-// The facts from which a Hearing follows. The FIFO must be looked at before the status is read,
-// which names the process: an upgrader renames the status of an earlier one before it makes its
-// FIFO.
+// The facts from which a Hearing follows. The FIFO must be looked at first, and then status.json,
+// which has the upgrader's pid. In this order FIFO and pid belong to one upgrader, since a new
+// upgrader renames the old status.json before it makes its FIFO.
 struct Signs {
   int fifo_error = 0;                 // errno of opening the FIFO for writing; 0 if it has a reader
-  std::optional<bool> process_there;  // absent if the status names no process
+  std::optional<bool> process_there;  // absent if status.json has no pid
   bool process_stopped = false;
   bool disk_full = false;
 };
@@ -32,13 +32,14 @@ struct Signs {
   return hearing == Hearing::gone || hearing == Hearing::unseen;
 }
 
-// Returns true if status.json may be out of date.
+// Returns true if status.json may be out of date: the upgrader cannot write it now.
 [[nodiscard]] inline bool is_behind(Hearing hearing) {
   return hearing == Hearing::stopped || hearing == Hearing::full;
 }
 
-// Returns a clause about an upgrader that has not recorded its end, such as "is stopped: ...", to
-// follow "it" or "the upgrader". Returns an empty text if there is nothing to say.
+// Returns words about an upgrader that has not recorded its end, such as "is stopped: ...", to be
+// put after "it" or "the upgrader". Returns an empty text if the upgrader takes requests, or if
+// nothing is known.
 [[nodiscard]] std::string hearing_clause(Hearing hearing);
 
 }  // namespace upgraderctl

@@ -1,6 +1,6 @@
-// A cereal archive that reads as much as it can of one line of JSON: if a member is absent, occurs
-// twice, or has another type than its destination, the destination is left unchanged, and nothing
-// is refused. For files whose writer may be newer or older than this program.
+// A cereal archive that reads as much as it can of one line of JSON. It is for files whose writer
+// may be newer or older than this program, so it never refuses anything: if a member is absent,
+// occurs twice, or has another type than its destination, the destination is left unchanged.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -19,7 +19,7 @@ namespace upgraderctl {
 
 class LenientArchive : public cereal::InputArchive<LenientArchive> {
  public:
-  // The line must outlive the archive.
+  // The JsonLine must outlive the archive.
   explicit LenientArchive(const agent_protocol::JsonLine& line)
       : cereal::InputArchive<LenientArchive>(this), line_(line) {}
 
@@ -75,7 +75,7 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
   std::size_t object_ = agent_protocol::JsonLine::root;  // the object whose members are being read
 };
 
-// The function that cereal calls: a name-value pair is a member.
+// The function that cereal calls for each name-value pair, which is one member.
 template <class Value>
 void load(LenientArchive& archive, cereal::NameValuePair<Value>& pair) {
   archive.read_member(pair.name, pair.value);

@@ -1,5 +1,5 @@
-// The control directory of an upgrader at one instant, and the outcome of writing a line there:
-// plain data.
+// The state of an upgrader's control directory at one instant, and the outcome of writing a line to
+// its FIFO: plain data.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace upgraderctl {
 
-// The control directory at one instant.
+// The state of an upgrader's control directory at one instant.
 struct Look {
   std::optional<Status> status;
   std::optional<Status> previous;
   bool directory_there = true;
   Hearing hearing = Hearing::listens;
-  int error_number = 0;  // the errno of reading the status, if there is no status
-  std::string trouble;   // the reason why there is no status
+  int error_number = 0;  // the errno of reading status.json, if that failed
+  std::string trouble;   // why status.json could not be read, if that failed
 };
 
 // The outcome of writing a line to the FIFO. `full`: the FIFO has no room now; `gone`: nobody reads

@@ -9,7 +9,8 @@
 
 namespace upgraderctl {
 
-// The terms of an upgrade, spelled as in the request; if one is absent, the upgrader uses its own.
+// The terms of an upgrade, with the names and values of the request. If a term is absent, the
+// upgrader uses its own.
 struct Terms {
   std::optional<std::string> mode;
   std::optional<std::string> gate;
@@ -23,10 +24,11 @@ struct Terms {
   bool operator==(const Terms&) const = default;
 };
 
-// In each of these, `request` is the name under which the answer will be in status.json.
+// In each of these requests, the member `request` is the name under which status.json will have the
+// answer.
 
-// Without `executable`, the upgrade is to the program that AGENT on the upgrader's command line now
-// names.
+// If `executable` is absent, the upgrade is to the program that AGENT on the upgrader's command
+// line names at that time.
 struct UpgradeRequest {
   std::string request;
   std::string id;

@@ -20,7 +20,7 @@ using agent_protocol::ranged;
 using agent_protocol::timeout_ms_max;
 using cereal::make_nvp;
 
-// The value of the member `type`.
+// The text that a request has as its member `type`.
 template <class Request>
 constexpr std::string_view type_of;
 template <>
@@ -64,8 +64,8 @@ void serialize(Archive& archive, UpgradeRequest& request) {
   serialize(archive, request.terms);
 }
 
-// Writes the members of a request that is not `upgrade`, such as `cancel`: some name an upgrade,
-// some have a reason.
+// Writes the members of any request but `upgrade`: all have a name, some the id of an upgrade, some
+// a reason.
 template <class Archive, class Other>
 requires std::is_constructible_v<Request, Other>
 void serialize(Archive& archive, Other& request) {

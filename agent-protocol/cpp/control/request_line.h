@@ -9,8 +9,8 @@
 
 namespace upgraderctl {
 
-// The most bytes of a line, with its newline. A pipe takes so many whole or not at all (PIPE_BUF),
-// so that the lines of several writers never mix.
+// The most bytes of a line, with its newline. A pipe takes a write of up to so many bytes
+// (PIPE_BUF) whole or not at all, so the lines of several writers never mix.
 inline constexpr std::size_t request_bytes_max = 4'096;
 
 // Returns the line, or why it cannot be made: it would be too long, or a text is not valid.

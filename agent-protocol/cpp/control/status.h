@@ -1,5 +1,6 @@
-// The contents of status.json, as plain data. A member that is absent or malformed keeps its
-// default here: an empty text, no number, no time. The rules for the file are in status_reader.h.
+// The contents of status.json, as plain data. If a member is absent or malformed, its field here
+// keeps its default: an empty text, no number, no time. The rules for reading are in
+// status_reader.h.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,11 @@
 
 namespace upgraderctl {
 
-// One life of an upgrader, from its start to its end.
+// One run of an upgrader, from its start to its end.
 struct Life {
   std::optional<std::int64_t> pid;
   std::string version;
-  std::string started;  // spelled as in the file; no two lives have the same
+  std::string started;  // spelled as in the file; different for each upgrader
   std::optional<Moment> since;
   std::optional<std::int64_t> protocol;
   bool operator==(const Life&) const = default;
@@ -36,7 +37,7 @@ struct AgentStatus {
   bool operator==(const AgentStatus&) const = default;
 };
 
-// The upgrade under way, with only those of its terms that are shown.
+// The upgrade under way, with the terms that upgraderctl shows.
 struct UpgradeStatus {
   std::string id;
   std::string origin;
@@ -86,7 +87,7 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// How the upgrader's life ended.
+// How the upgrader ended.
 struct Ended {
   std::optional<std::int64_t> exit_status;
   std::string reason;
@@ -116,7 +117,7 @@ struct Status {
   bool operator==(const Status&) const = default;
 };
 
-// The number of requests whose answers status.json holds, and of upgrades whose endings it holds.
+// How many requests with answers status.json holds, and how many ended upgrades.
 inline constexpr std::size_t requests_max = 16;
 
 [[nodiscard]] inline bool same_life(const Status& one, const Status& other) {

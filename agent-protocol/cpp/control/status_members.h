@@ -8,8 +8,9 @@
 
 namespace upgraderctl {
 
-// The upgrader cuts long texts, and marks their object with `cut`. `text`, the member that may be
-// long, then gets an ellipsis at its end, so that nobody takes the beginning of a path for a path.
+// Adds "..." to `text` if the upgrader has cut it, so that nobody takes the beginning of a path for
+// the whole path. An object with a text that was cut has the member `cut`; `text` is its one long
+// text.
 template <class Archive>
 void serialize_cut(Archive& archive, std::string& text) {
   bool cut = false;

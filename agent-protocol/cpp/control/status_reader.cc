@@ -13,7 +13,7 @@ std::size_t skip_white(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(white_space, at), text.size());
 }
 
-// Returns the place after the string that begins at `at`. The text must be valid JSON.
+// Returns the index after the string that begins at `at`. The text must be valid JSON.
 std::size_t string_end(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\') ++at;
@@ -21,7 +21,7 @@ std::size_t string_end(std::string_view text, std::size_t at) {
   return std::min(at + 1, text.size());
 }
 
-// Returns the place after the value that begins at `at`.
+// Returns the index after the value that begins at `at`.
 std::size_t value_end(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   while (at < text.size()) {

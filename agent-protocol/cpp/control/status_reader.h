@@ -1,5 +1,5 @@
 // Turns the text of status.json or previous.json into a Status, and finds parts of the text as they
-// are spelled. Unknown members are ignored, and a malformed member costs only itself.
+// are spelled. Unknown members are ignored, and a malformed member is treated as absent.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace upgraderctl {
 
-// Returns the status. Refuses only a text that is not a JSON object, or has no text
-// `upgrader`.`started`.
+// Returns the status, or a refusal if the text is not a JSON object, or its object `upgrader` has
+// no text `started`.
 [[nodiscard]] agent_protocol::Result<Status> read_status(std::string_view text);
 
 // Returns the value of the object's member `name`, spelled as in `text`, or `otherwise` if there is
@@ -19,7 +19,7 @@ namespace upgraderctl {
 [[nodiscard]] std::string raw_member(std::string_view text, std::string_view name,
                                      std::string_view otherwise);
 
-// Returns the text without white space at its end, so that it can be part of a line.
+// Returns the text without the white space at its end, which may contain a newline.
 [[nodiscard]] std::string_view one_line(std::string_view text);
 
 }  // namespace upgraderctl

@@ -1,4 +1,4 @@
-// The agent's half of the conversation. The head of session.h describes the states.
+// The agent's half of the conversation. The head of session.h describes its states.
 #include "agent-protocol/cpp/session/session.h"
 
 #include <algorithm>
@@ -112,7 +112,8 @@ SessionActions Session::said(const Healthy& healthy) {
 }
 
 SessionActions Session::said(const Extend& extend) {
-  // A stop that the upgrader did not request has no deadline, so nothing is sent.
+  // If the upgrader did not request the stop, the stop has no deadline to be extended, so nothing
+  // is sent.
   if (life_ == Life::stopping && !ordered_) return {};
   return {Send{extend}};
 }
@@ -139,7 +140,8 @@ SessionActions Session::heard(const Welcome& welcome) {
   role_ = welcome.role;
   const auto& shared = welcome.features;
   readiness_ = std::find(shared.begin(), shared.end(), readiness) != shared.end();
-  // A fallback at boot is on trial, like a candidate.
+  // A fallback that is started at boot, after the first agent's failure, is on trial like a
+  // candidate.
   at_boot_ = welcome.failure && welcome.failure->failure.id == "boot";
   return deliver(welcome);
 }

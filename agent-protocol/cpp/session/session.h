@@ -1,21 +1,21 @@
 // The agent's half of the conversation as a state machine. It decides what the program may say now,
-// which of the upgrader's messages the program gets, and when it must exit. Does no input or
-// output, and reads no clock: see agent.cc, which performs the actions.
+// which of the upgrader's messages the program gets, and when it must exit. It does no input or
+// output, and reads no clock: agent_conversation.cc performs the actions.
 //
 // An agent is `silent` until it has said hello. Then it is held: `starting`, and after its `ready`
-// it is `ready`. `activate` makes it `active`. A stop makes it `stopping`, whether the upgrader or
-// something else requests it; a cancel takes back the upgrader's stop for an upgrade. If both sides
-// have the feature `readiness`, an active agent may say healthy in every role, and extend until it
-// has. After its own `stopped` the agent is `stopped`. It is `ended` if it was held and has said
-// unfit or must exit at once.
+// it is `ready`. `activate` makes it `active`. A stop makes it `stopping`, whether the upgrader
+// requests the stop, or a signal or the end of input is the cause. If the stop was for an upgrade,
+// a `cancel` makes the agent `active` again. If both sides have the feature `readiness`, an active
+// agent may say `healthy` in every role, and until then `extend`. After its own `stopped` the agent
+// is `stopped`. It is `ended` if it was held and has said unfit or must exit at once.
 //
-// A message that does not fit the state has usually crossed one of ours on its way: it changes
-// nothing, and the program does not get it. Two cases matter. A stop for an upgrade that the agent
-// has cancelled is void: the upgrader takes the cancel for the answer. A stop that comes after the
-// agent has stopped by itself is answered with `stopped`.
+// If a message does not fit the state, the upgrader has usually sent it before it got one of ours.
+// Such a message changes nothing, and the program does not get it. Two cases are special. A stop
+// for an upgrade that the agent has cancelled is ignored, since the upgrader takes the `cancel` as
+// the answer. A stop that comes after the agent has stopped by itself is answered with `stopped`.
 //
-// Alone, without an upgrader, the program goes through the same states: ready is followed by
-// activate, and a signal by stop; a request for an upgrade is refused, and everything else does
+// Without an upgrader, the program goes through the same states: it gets `activate` after its
+// `ready`, and `stop` after a signal. A request for an upgrade is refused, and everything else does
 // nothing.
 #pragma once
 
@@ -36,7 +36,8 @@ inline constexpr int exit_status_terminated = 128 + 15;  // as a shell reports S
 
 enum class StopCause { upgrade, rollback, shutdown, signal, end_of_input };
 
-// A stop as the program gets it. If a signal or the end of input is the cause, only `cause` is set.
+// A stop as the program gets it. If the cause is a signal or the end of input, the other members
+// are absent.
 struct StopAsked {
   StopCause cause = StopCause::shutdown;
   std::optional<std::int64_t> deadline_ms = {};
@@ -68,7 +69,7 @@ struct ExitAtOnce {
 using SessionAction = std::variant<Send, Deliver, ExitAtOnce>;
 using SessionActions = std::vector<SessionAction>;
 
-// Returns what sending `message` is called in a sentence, such as "confirm upgrade u1".
+// Returns how a sentence names the sending of `message`, such as "confirm upgrade u1".
 [[nodiscard]] std::string deed(const AgentMessage& message);
 
 class Session {
@@ -77,17 +78,18 @@ class Session {
 
   explicit Session(Company company) : company_(company) {}
 
-  // The program wants to say `message`. Refuses, and changes nothing, if the protocol does not
-  // allow that now; does not check the limits of texts and numbers: see codec.h.
+  // Handles a message that the program wants to send. If the protocol does not allow it now,
+  // refuses, and changes nothing. Does not check the limits of texts and numbers: codec.h does.
   [[nodiscard]] Result<SessionActions> say(const AgentMessage& message);
 
   [[nodiscard]] SessionActions hear(const UpgraderMessage& message);
   [[nodiscard]] SessionActions input_ended();
   [[nodiscard]] SessionActions terminated();  // SIGTERM has come
 
-  // Returns true while the agent has no work that it would have to give up before it exits.
+  // Returns true while the agent is held or has ended: it has no work to give up before it exits.
   [[nodiscard]] bool held() const { return life_ < Life::active || life_ == Life::ended; }
-  // Returns true if `stopped` would be sent at once, and false if it would only be kept.
+  // Returns true if the upgrader has requested the stop, so that `stopped` would be sent at once.
+  // Otherwise `stopped` is kept until the upgrader requests a stop.
   [[nodiscard]] bool stop_ordered() const { return ordered_.has_value() && !gone_; }
 
   [[nodiscard]] std::string describe() const;
@@ -107,7 +109,7 @@ class Session {
   [[nodiscard]] const char* standing() const;
   [[nodiscard]] std::optional<std::string> why_not_known(const std::string& id) const;
 
-  // These return why the message may not be said now, or nullopt.
+  // The functions why_not() return why a message may not be sent now, or nullopt.
   [[nodiscard]] std::optional<std::string> why_not(const Hello&) const;
   [[nodiscard]] std::optional<std::string> why_not(const Ready&) const;
   [[nodiscard]] std::optional<std::string> why_not(const Unfit&) const;
@@ -120,7 +122,7 @@ class Session {
   [[nodiscard]] std::optional<std::string> why_not(const Heartbeat&) const;
   [[nodiscard]] std::optional<std::string> why_not(const Status&) const;
 
-  // These change the session for a message that the program says.
+  // The functions said() change the session for a message that the program sends.
   [[nodiscard]] SessionActions said(const Hello& hello);
   [[nodiscard]] SessionActions said(const Ready& ready);
   [[nodiscard]] SessionActions said(const Unfit& unfit);
@@ -155,11 +157,11 @@ class Session {
   std::optional<std::string> request_;   // the id of an `upgrade` that has not been answered
   std::optional<KnownUpgrade> upgrade_;  // the upgrade under way that is to replace this agent
   std::optional<StopReason> ordered_;    // the reason, if the upgrader has requested the stop
-  std::optional<Stopped> unsent_;        // said after a stop that the upgrader did not request
-  bool signalled_ = false;               // SIGTERM has requested a stop
-  bool readiness_ = false;               // the upgrader waits for `healthy` in every role
-  bool works_ = false;                   // healthy has been said
-  bool gone_ = false;                    // the input has ended
+  std::optional<Stopped> unsent_;  // the `stopped` that is kept until the upgrader requests a stop
+  bool signalled_ = false;         // SIGTERM has requested a stop
+  bool readiness_ = false;         // both sides have the feature `readiness`
+  bool works_ = false;             // healthy has been said
+  bool gone_ = false;              // the input has ended
 };
 
 }  // namespace agent_protocol

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = JsonLine::Kind;
 
-// The names of kinds, in the order of JsonLine::Kind.
+// How a refusal names the kinds of JSON values, in the order of JsonLine::Kind.
 constexpr const char* kind_names[] = {"null",   "a boolean", "a number",
                                       "a text", "an array",  "an object"};
 
@@ -22,7 +22,7 @@ bool is_printable_ascii(std::string_view text) {
   return !text.empty();
 }
 
-// Returns the names as in: a, b or c.
+// Returns the names as a list: "a", "b" or "c".
 std::string listed(std::span<const std::string_view> names) {
   std::string list;
   for (std::size_t i = 0; i < names.size(); ++i) {

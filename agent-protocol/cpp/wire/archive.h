@@ -1,7 +1,7 @@
-// Two archives for cereal's `serialize` functions, which read and write one line of JSON. They can
-// face a hostile peer: they apply the rules of member.h, never throw, and remember the first member
-// that breaks a rule. They do without cereal's own base classes, which keep tables of pointers and
-// of types that no message needs.
+// Two archives for cereal's `serialize` functions: one writes and one reads a line of JSON. The
+// line may come from a hostile peer: the archives apply the rules of member.h, never throw, and
+// remember the first member that breaks a rule. They do not use cereal's own base classes, which
+// keep tables of pointers and types that messages do not need.
 #pragma once
 
 #include <cerrno>
@@ -19,7 +19,7 @@
 
 namespace agent_protocol {
 
-// The part that both archives share: the present object and member, and the first refusal.
+// The part that both archives share: where in the line they are, and the first refusal.
 class Refusals {
  public:
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
@@ -35,26 +35,27 @@ class Refusals {
   // Records a refusal. Its text is the member's name in quotes, a blank, and `what`.
   void refuse_member(const char* name, std::string_view what, int error_number = EINVAL);
 
-  // These return whether the rule is kept, and record a refusal if it is not.
+  // Each of these checks a rule. If it is broken, records a refusal and returns false.
   bool keeps_rule(const char* name, std::string_view value, const TextRule& rule);
   bool keeps_rule(const char* name, std::int64_t value, const RangeRule& rule);
   bool keeps_count(const char* name, std::size_t count, const TextsRule& rule);
 
-  std::string path_;     // the present object's name and a dot, or empty
-  std::string element_;  // stands before an array's name while an element is checked
+  std::string path_;     // for refusals: the present object's name and a dot, or empty
+  std::string element_;  // for refusals: "an element of ", while one is checked
 
  private:
   std::optional<std::string> refusal_;
   int error_number_ = 0;
 };
 
-// Writes a message's type, and then its members: compact, and escaped as the protocol requires.
+// Writes the line of a message: its type, and then its members, without white space, and escaped as
+// the protocol requires.
 class WritingArchive : public Refusals {
  public:
   explicit WritingArchive(std::string_view type);
 
-  // Writes all members of a structure. Its `serialize` is also used for reading, so it takes a
-  // structure that may be changed; writing changes nothing.
+  // Writes all members of a structure. The structure is not changed, although its `serialize`,
+  // which is also used for reading, takes it as changeable.
   template <class Structure>
   void write_all(const Structure& from) {
     serialize(*this, const_cast<Structure&>(from));
@@ -118,7 +119,7 @@ class WritingArchive : public Refusals {
 // member leaves its destination unchanged; the other members are still read.
 class ReadingArchive : public Refusals {
  public:
-  // The line must outlive the archive.
+  // The JsonLine must outlive the archive.
   explicit ReadingArchive(const JsonLine& line) : line_(line) {}
 
   template <class... Pairs>

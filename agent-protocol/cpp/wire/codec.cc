@@ -14,8 +14,8 @@
 namespace agent_protocol {
 namespace {
 
-// Reads the members of the message with this type, which is searched from the `index`-th
-// alternative on. Returns false if there is none.
+// Reads the members of the message whose type is `type`. Compares the types of the variant's
+// alternatives, from the `index`-th on; returns false if none is equal.
 template <class Variant, std::size_t index = 0>
 bool read_message(std::string_view type, ReadingArchive& archive, Variant& message) {
   if constexpr (index < std::variant_size_v<Variant>) {
@@ -39,8 +39,8 @@ std::optional<std::string> id_of(const UpgraderMessage&) {
   return std::nullopt;
 }
 
-// Returns the value of the object's member `type`, which must be one text; otherwise why there is
-// none.
+// Returns the value of the object's member `type`, which must be a text and occur once; or says
+// what is wrong with it.
 Result<std::string_view> type_in(const JsonLine& object) {
   const JsonLine::Found found = object.find(JsonLine::root, "type");
   if (found.twice) return Refusal{"two types"};

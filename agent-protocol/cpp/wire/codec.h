@@ -1,5 +1,5 @@
-// Turns messages into lines, and lines into messages. Knows nothing of who may send what, and when:
-// the supervisor and the session decide that.
+// Turns messages into lines, and lines into messages. The supervisor and the session decide who may
+// send which message, and when.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ namespace agent_protocol {
 
 // A line that is not a message: not a JSON object with a string `type`, or nested too deep.
 struct Stray {
-  // Why the line is not a message. Only set if the line begins with `{`, since it was then probably
-  // meant as one.
+  // Why the line is not a message. Set only if the line begins with `{`, since the agent then
+  // probably meant it as a message.
   std::string reason{};
   bool operator==(const Stray&) const = default;
 };
@@ -29,8 +29,9 @@ struct Unknown {
 // A message of a known type with a member that is not valid.
 struct Malformed {
   std::string type;
-  std::string reason;             // the malformed member, and its fault
-  std::optional<std::string> id;  // only for an `upgrade` whose `id` is well formed
+  std::string reason;  // which member is malformed, and why
+  // For answering a malformed `upgrade`; absent if its `id` is malformed, too.
+  std::optional<std::string> id;
   bool operator==(const Malformed&) const = default;
 };
 
@@ -42,14 +43,15 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] Decoded<AgentMessage> decode_agent_message(std::string_view line);
 [[nodiscard]] Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line);
 
-// Judges the first bytes of a line that has no newline within line_bytes_max bytes.
+// Decides what the beginning of a line is that has no newline within line_bytes_max bytes: never a
+// message.
 [[nodiscard]] Stray without_newline(std::string_view line);
 
 // Returns the line with its newline, or which member is too long, out of its range or not UTF-8.
 [[nodiscard]] Result<std::string> encode(const AgentMessage& message);
 [[nodiscard]] Result<std::string> encode(const UpgraderMessage& message);
 
-// Returns the value of the member `type`.
+// Returns the text that the message has as its member `type`.
 [[nodiscard]] std::string_view type_name(const AgentMessage& message);
 [[nodiscard]] std::string_view type_name(const UpgraderMessage& message);
 
@@ -61,8 +63,8 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 // the quotes.
 [[nodiscard]] std::string fit_escaped(std::string_view text, std::size_t bytes_max);
 
-// Shortens `activate` until it fits a line: leaves out its failure's version first, then the end of
-// the reason. Everything else always fits.
+// Shortens `activate` until it fits a line: leaves out the version of its failure first, and then
+// cuts the failure's reason. Without these two, it always fits.
 void fit_line(Activate& activate);
 
 }  // namespace agent_protocol

@@ -13,7 +13,7 @@
 
 namespace agent_protocol {
 
-// The most bytes that are kept of a line that is too long or cut off. They are for the log only.
+// The most bytes that are kept of a line that is too long or unfinished. They are for the log only.
 inline constexpr std::size_t incomplete_bytes_max = 200;
 
 struct Line {
@@ -39,20 +39,21 @@ class LineReader {
   // next() has returned nullopt.
   [[nodiscard]] std::optional<Line> rest();
 
-  // Returns true if next() may return a line without new bytes.
+  // Returns true if next() may return a line from the bytes that it already has.
   [[nodiscard]] bool pending() const;
 
  private:
-  // Discards the present line except its first incomplete_bytes_max bytes, to make room.
+  // Makes room: discards the present line, which is too long, except its first incomplete_bytes_max
+  // bytes.
   void skip_what_is_there();
 
   std::size_t size_;
   std::unique_ptr<char[]> buffer_;  // allocated when the first bytes are to be written to it
   std::size_t begin_ = 0;           // the first byte that belongs to no returned line
   std::size_t end_ = 0;             // the place after the last byte
-  std::size_t searched_ = 0;        // there is no newline before this place
+  std::size_t searched_ = 0;        // the bytes before this place have been searched for a newline
   bool skipping_ = false;           // the present line is too long
-  std::string skipped_prefix_;      // the first bytes of that line, for the log
+  std::string skipped_prefix_;      // the first bytes of a line that is too long, for the log
 };
 
 }  // namespace agent_protocol

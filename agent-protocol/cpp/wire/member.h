@@ -1,5 +1,5 @@
-// The values of members of messages, and their rules. serialize.h says which member has which rule;
-// the archives apply the rules both when they read and when they write.
+// The members of messages: the types of their values, and the rules for each type. serialize.h says
+// which member has which rule; the archives apply the rules when they read and when they write.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,16 @@
 
 namespace agent_protocol {
 
-// The largest integer that every reader of JSON takes exactly (RFC 8259, section 6).
+// The largest integer that every reader of JSON reads exactly (RFC 8259, section 6).
 inline constexpr std::int64_t integer_max = 9'007'199'254'740'991;
 
 // A rule for a text, which is always UTF-8 without U+0000.
 struct TextRule {
   enum class Form { any, printable_ascii, absolute_path };
-  std::size_t bytes_max = line_bytes_max;          // counted before it is escaped
-  std::size_t escaped_bytes_max = line_bytes_max;  // counted as it is written, without the quotes
-  // A text that must be printable_ascii or an absolute_path must not be empty, either.
+  std::size_t bytes_max = line_bytes_max;  // of the text itself
+  // Of the text with its escapes, as the line has it.
+  std::size_t escaped_bytes_max = line_bytes_max;
+  // If printable_ascii or absolute_path, the text must also not be empty.
   Form form = Form::any;
 };
 
@@ -46,8 +47,8 @@ struct TruthRule {};
 // The rule for a structure that has a `serialize` of its own.
 struct ObjectRule {};
 
-// A value and its rule. A value that is a std::optional may be absent. The rule is a constant of
-// the program, so that a Member is only two addresses.
+// A reference to a value, and its rule. A value that is a std::optional may be absent. Rules are
+// constants of the program, so a Member has only two addresses.
 template <class Rule, class Value>
 struct Member {
   Value& value;

@@ -31,7 +31,8 @@ inline constexpr std::size_t id_bytes_max = 64;
 inline constexpr std::size_t executable_bytes_max = 4'095;  // PATH_MAX without its NUL
 inline constexpr std::size_t args_max = 1'024;
 inline constexpr std::size_t state_bytes_max = 32'768;
-// Small enough for `activate` to fit a line.
+// The most bytes of `state` with its escapes: so few that `activate`, which contains it, fits a
+// line.
 inline constexpr std::size_t state_escaped_bytes_max = 65'000;
 inline constexpr std::int64_t protocol_number_max = 2'147'483'647;
 inline constexpr std::int64_t timeout_ms_max = 86'400'000;  // a day
@@ -76,8 +77,8 @@ enum class UncleanStop { fall_back, carry_on };
 template <>
 inline constexpr std::array<std::string_view, 2> names_of<UncleanStop>{"fallback", "continue"};
 
-// When the previous program is started: after the upgrade has failed (cold), or to stand by during
-// the trial (warm).
+// When the fallback is started: after the upgrade has failed (cold), or when the trial begins
+// (warm).
 enum class FallbackMode { cold, warm };
 template <>
 inline constexpr std::array<std::string_view, 2> names_of<FallbackMode>{"cold", "warm"};
@@ -95,7 +96,7 @@ inline constexpr std::array<std::string_view, 10> names_of<Stage>{
 
 // ---- from an agent
 
-// `type` is the value of the member of that name on the wire.
+// In each message, `type` is the text that the line has as its member `type`.
 
 struct Hello {
   static constexpr std::string_view type = "hello";
@@ -116,8 +117,8 @@ struct Unfit {
   bool operator==(const Unfit&) const = default;
 };
 
-// A request for an upgrade. If a member is absent, the upgrader uses its own default; for `args`
-// the arguments of the active agent.
+// A request for an upgrade. If `args` is absent, the arguments of the active agent are used; if
+// another member is absent, the upgrader's default is used.
 struct Upgrade {
   static constexpr std::string_view type = "upgrade";
   std::string id;
@@ -181,7 +182,8 @@ using AgentMessage = std::variant<Hello, Ready, Unfit, Upgrade, Confirm, Cancel,
 
 // ---- to an agent
 
-// Why an upgrade failed: the members of `upgrade_failed`. At most one of the last three is set.
+// Why an upgrade failed: the members of `upgrade_failed`. At most one of errno, exit status and
+// signal is set.
 struct Failure {
   std::string id;
   Stage stage = Stage::request;
@@ -192,7 +194,7 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
-// The failed upgrade, as a fallback agent is told about it.
+// The failed upgrade after which a fallback was started.
 struct PastFailure {
   Failure failure;
   std::optional<std::string> version;  // of the failed agent, if known
@@ -215,9 +217,9 @@ struct Activate {
   static constexpr std::string_view type = "activate";
   std::optional<std::string> state;
   bool clean = false;
-  std::optional<PastFailure> failure{};  // only if `welcome` came before the failure
-  // Both are set only if the agent is on trial: the length of the trial, and the condition for
-  // passing it.
+  std::optional<PastFailure> failure{};  // absent if `welcome` has told the failure before
+  // Both are set only if the agent is on trial: how long the trial lasts, and what the agent must
+  // do to pass it.
   std::optional<std::int64_t> trial_ms{};
   std::optional<CommitRule> commit{};
   bool operator==(const Activate&) const = default;

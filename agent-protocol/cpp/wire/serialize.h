@@ -12,7 +12,8 @@ namespace agent_protocol {
 
 using cereal::make_nvp;
 
-// Checks a rule about several members together. An archive that cannot refuse a message accepts it.
+// Checks a rule about several members together: `holds` is whether it is kept. An archive that
+// cannot refuse anything ignores the rule.
 template <class Archive>
 void require(Archive& archive, bool holds, const char* otherwise) {
   if constexpr (requires { archive.refuse(otherwise); }) {
