@@ -38,16 +38,16 @@ struct World {
   bool started_once = false;
   bool cancelled = false;
   bool follows = false;
-  bool killed_otherwise = false;  // the main process, but not by a signal of the plan
+  bool killed_otherwise = false;  // a signal that is not in the stop plan killed the main process
   std::optional<Probe> asked = {};
   Kept kept = Kept::nothing;
 
   [[nodiscard]] bool daemon_may_be() const {
     return kept != Kept::nothing && kept != Kept::done && kept != Kept::swept && kept != Kept::lost;
   }
-  // Returns true if nobody can take the work back any more.
+  // Returns true if no fallback can get the work any more.
   [[nodiscard]] bool is_settled() const { return !candidate || committed; }
-  // Returns true if releases must be followed, as long as nothing speaks against the daemon.
+  // Returns true if agentify must follow releases now, because nothing speaks against the daemon.
   [[nodiscard]] bool must_follow() const {
     return terms.follow && activated && is_settled() && kept == Kept::daemon && !stop_asked &&
            terms.health_action != HealthAction::exit && !left;
@@ -157,7 +157,7 @@ class Judge {
 
 struct Happening {
   Event event;
-  World then;  // the world before the adapter acts
+  World then;  // the world after the event, before the adapter acts
 };
 
 void add_keepers(const World& world, std::vector<Happening>& list) {
@@ -314,8 +314,8 @@ Happening last_happening(const Place& place) {
 bool comes_to_its_end(Place place) {
   constexpr int steps_max = 100;
   for (int steps = 0; steps < steps_max && !place.world.left; ++steps) {
-    // Before it is activated, agentify is ended by the library of the protocol, without a step of
-    // the adapter.
+    // Before agentify is activated, the library of the protocol ends it. The adapter takes no step
+    // then.
     if (!place.world.checking && !place.world.activated) return true;
     const Happening happening = last_happening(place);
     if (std::holds_alternative<TimePassed>(happening.event)) {

@@ -30,7 +30,7 @@ using Message = rapidjson::Document;
 
 std::string mode;
 
-// Returns whether the agent is to be wrong in this way.
+// Returns whether the agent is to break the protocol in the way that this mode names.
 bool is(const char* name) {
   return mode == name;
 }
@@ -235,7 +235,8 @@ void Agent::become_ready() {
   if (is("unfit")) return say("\"unfit\",\"reason\":\"no configuration\"");
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
-  // No pipe holds so long a line. Later it could keep the agent from reading its input.
+  // No pipe holds so long a line, so it is written now: while it waited later, it could keep the
+  // agent from reading its input.
   if (is("prints-long")) say("\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"");
   say("\"ready\"");
   said_ready_ = true;

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A check that is played by hand; `now` only changes by order.
+// A check whose events come from the test; `now` changes only when the test says so.
 class Bench {
  public:
   explicit Bench(std::string_view name) : play_(*find_check(name), terms_) {

@@ -279,7 +279,7 @@ TEST_CASE("an older record has one size, the order of names, no spread and its o
   CHECK(spread_ms(read, 1'000) == 0);
   CHECK(failures_allowed(read, 1'000) == 1);
   RolloutTerms settled = read;
-  settle(settled, 100, "x");  // with more nodes, time for the judge is added
+  settle(settled, 100, "x");  // only for more nodes does settle() add time for the judge
   CHECK(settled == read);
 }
 

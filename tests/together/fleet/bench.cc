@@ -68,7 +68,7 @@ class RealController {
     if (process_ > 0) static_cast<void>(end());
   }
 
-  // The processor time in ms, and the most memory in KiB.
+  // The processor time in milliseconds, and the most memory in KiB, of the controller.
   struct Cost {
     double processor_ms = 0;
     long memory_kib = 0;
@@ -100,7 +100,8 @@ class RealController {
   pid_t process_ = -1;
 };
 
-// The times of answers and orders in a rollout.
+// Measures the gaps between the batches of a rollout: from the last answer of a batch to the first
+// order of the next one.
 struct Course {
   // The time at which each node's last answer was in the store.
   std::map<std::string, Clock::time_point> confirmed = {};

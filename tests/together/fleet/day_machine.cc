@@ -109,7 +109,8 @@ DayMachine::Agent::Agent(DayMachine& machine, std::uint64_t seed)
   enter();
 }
 
-// Registers the node. The process before has ended, and nobody else has this name.
+// Writes the records by which fleet-agent registers its node. The process before it has ended, and
+// no other process uses the node's name.
 void DayMachine::Agent::enter() {
   const std::string& name = machine_.name_;
   const Transaction all{

@@ -36,7 +36,7 @@ struct Controller {
   std::unique_ptr<FakeStore> way = {};
   std::unique_ptr<Driving> driving = {};
   std::string driven = {};
-  Ms back_at = 0;  // the controller is dead until then
+  Ms back_at = 0;  // until then, the killed controller stays dead
 };
 
 class Day {

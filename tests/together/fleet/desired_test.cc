@@ -88,7 +88,7 @@ struct Cell {
     if (found == nullptr) return std::nullopt;
     return read_record<Desired>(found->value).value();
   }
-  // Returns the name under which the node makes its first attempt at the wish that it has now.
+  // Returns the id of the node's first attempt at its present wish.
   std::string attempt(int i) {
     return "desired." +
            std::to_string(store.find(key(KeyKind::node_desired, node(i), component))->modified) +
@@ -130,13 +130,13 @@ struct Cell {
     put(KeyKind::node_upgrade, node(i), component,
         write_record(Upgrade{.phase = phase, .attempt = attempt, .to = "2"}));
   }
-  // The new version of the node waits at its gate, and reports by itself.
+  // Brings the node to its gate, and lets the new instance, which is held there, report itself.
   void come_to_gate(int i, const std::string& version = "2") {
     upgrade(i, UpgradePhase::cutover_ready, attempt(i));
     put(KeyKind::node_instance, node(i), "new", write_record(instance(version, true)));
     settle();
   }
-  // The old instance of the node ends, and the new one is committed.
+  // Ends the node's old instance, and lets the upgrade be committed.
   void cut_over(int i) {
     erase(KeyKind::node_instance, node(i), "old");
     put(KeyKind::node_active, node(i), "", write_record(Active{.instance = "new", .boot_id = "b"}));
@@ -252,7 +252,7 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  say(UpgradePhase::verifying);  // it has left its gate, so its observation begins anew
+  say(UpgradePhase::verifying);  // the node has left its gate, so its observation begins anew
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
   CHECK(cell.store.find(command) == nullptr);
@@ -466,7 +466,7 @@ TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad nod
   cell.wish("2");
   for (int step = 0; step < 2'500; ++step) {
     live(cell, static_cast<int>(random() % nodes), random, bad);
-    if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // the same wish again, in the middle
+    if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // the same wish again, under way
     cell.now += second;
     cell.view.take_all(cell.store.read({std::string(key_root)}));
     look(cell.view, cell.marks, cell.now);

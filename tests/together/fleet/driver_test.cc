@@ -15,8 +15,8 @@ namespace {
 
 using namespace fleet;
 
-// A driver with a store and a clock of the test's own. settle() carries out its actions until it
-// waits.
+// A driver with a store and a clock of the test's own. settle() carries out the driver's actions
+// until the driver waits.
 template <class Driven>
 struct Bench : fleet_test::DriverWork {
   Driven driver;
@@ -81,8 +81,8 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
     if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
   }
   CHECK(decisions == before + 1);
-  // If the announced changes do not come, the driver decides all the same at the next reading or
-  // renewal.
+  // The message announces more changes. If they do not come, the driver decides at its next reading
+  // or at the next renewal of its lease.
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
@@ -240,7 +240,7 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
   bench.store.put(instance, write_record(Instance{.version = "1", .ready = true}));
   bench.tell(KeyErased{instance, bench.store.revision() + 1});
-  bench.tell(KeyChanged{*bench.store.find(instance)});  // older news, which comes late
+  bench.tell(KeyChanged{*bench.store.find(instance)});  // news older than the erasure, which comes late
   bench.settle();
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
 }
@@ -259,7 +259,7 @@ TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and write
         std::vector<std::string>{"plan p is not driven any longer: the lease has ended"});
 }
 
-// Returns a running plan with this member; the other members are as somebody has written them.
+// Returns the record of a running plan with these members of JSON as well, which may be invalid.
 std::string plan_with(const std::string& members) {
   return R"({"steps":[{"name":"a","class":"one-at-a-time","hook":"h"}],"state":"running")" +
          members + "}";

@@ -1,4 +1,4 @@
-// The work that a driver asks for, carried out on a store of the test.
+// Carries out the actions that a driver asks for, on a store of the test.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@ namespace fleet_test {
 struct DriverWork {
   TestStore store;
   fleet::DriverActions asked;     // the actions that are not carried out yet
-  std::vector<std::string> told;  // the driver's words
+  std::vector<std::string> told;  // the driver's log lines
 
-  // Keeps the driver's words, and the actions that it waits for.
+  // Adds the driver's log lines to `told`, and all other actions to `asked`.
   void take(fleet::DriverActions actions) {
     for (fleet::DriverAction& action : actions) {
       if (const auto* words = std::get_if<fleet::Tell>(&action)) {
@@ -28,8 +28,8 @@ struct DriverWork {
     }
   }
 
-  // Carries out the actions until the driver waits. `tell` brings it each outcome, and `sees` is
-  // shown each action before that.
+  // Carries out the actions until the driver waits. Calls `sees` with each action before it is
+  // carried out, and `tell` with its outcome.
   void settle(
       const std::function<void(const fleet::DriverEvent&)>& tell,
       const std::function<void(const fleet::DriverAction&)>& sees = [](const auto&) {}) {

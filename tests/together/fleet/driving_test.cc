@@ -47,7 +47,7 @@ struct Bench {
     side.driving = std::make_unique<Driving>(Driving::Settings{
         .store = side.way,
         .timers = time,
-        .lease = 5s,  // shorter than the time that a driver counts by itself
+        .lease = 5s,  // shorter than driver_lease_ms, by which a driver counts
         .seed = 1,
         .make = [name](LeaseId lease) -> std::unique_ptr<AnyDriver> {
           return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, "r", lease));
@@ -82,9 +82,9 @@ TEST_CASE("a driver that has nothing to do for many leases keeps its key, and ac
   bench.put({.state = RolloutState::rolling});
   bench.wait(1s);
 
-  CHECK(bench.rollout().state == RolloutState::completed);  // it has no batches
+  CHECK(bench.rollout().state == RolloutState::completed);  // the rollout has no batches
   CHECK(bench.one.driving->is_over());
-  CHECK(bench.driver().empty());  // the driver gave its lease back, and did not wait for its end
+  CHECK(bench.driver().empty());  // the driver has revoked its lease, which erases its key
   CHECK(bench.one.shouted.empty());
 }
 
@@ -134,13 +134,13 @@ TEST_CASE("a driver whose store is away for as long as its lease ends loudly, an
   CHECK(bench.rollout().driver == "c2");
 }
 
-// A driver that only counts the records and changes that it hears of.
+// A driver that only counts the records and changes that it is sent.
 class Watcher : public AnyDriver {
  public:
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // changes after which another follows at once
+    std::size_t together = 0;  // changes that announce that another one follows at once
   };
 
   explicit Watcher(Count& count) : count_(count) {}

@@ -37,8 +37,8 @@ class EtcdCluster {
   // ---- faults
   void kill(std::size_t member);
   void kill_all();
-  void start(std::size_t member);  // one that was killed, with the files on its disk
-  void stop(std::size_t member);   // freezes it, so that it stays silent
+  void start(std::size_t member);  // starts a killed member again with its files
+  void stop(std::size_t member);   // freezes the member, so that it is silent
   void cont(std::size_t member);
   // Cuts the member off from the other members, in both directions; clients still reach it.
   void isolate(std::size_t member, bool off = true);
@@ -47,7 +47,7 @@ class EtcdCluster {
   // Waits until there is a leader that a majority follows, and that is not killed, stopped or
   // isolated.
   [[nodiscard]] std::size_t leader();
-  // Waits until this member answers with a majority.
+  // Waits until this member answers, together with a majority.
   void wait_for(std::size_t member);
   // Runs etcdctl as admin against this member. Returns its output. Throws if it fails.
   std::string etcdctl(std::size_t member, const std::string& arguments);
@@ -58,7 +58,7 @@ class EtcdCluster {
     int peer_port = 0;
     pid_t process = -1;
     bool stopped = false;
-    std::unique_ptr<TcpProxy> way = {};  // the way from the other members to this one
+    std::unique_ptr<TcpProxy> way = {};  // the connection from the other members to this one
   };
 
   [[nodiscard]] std::string name(std::size_t member) const { return "m" + std::to_string(member); }

@@ -27,10 +27,10 @@ class FakeCell {
   // Forgets every change up to and including this revision. Present records stay.
   void compact(Revision revision);
 
-  // Returns what a watch from this revision has to tell now, or no value if nothing; moves `from`
-  // behind it.
+  // Returns the news for a watch that has reached revision `from`, and moves `from` behind them.
+  // Returns no value if there are none.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
-  // `changed` is called whenever there is something to tell.
+  // Calls `changed` from now on, whenever there may be news for this watcher.
   void have_watched(const void* who, std::function<void()> changed);
   void forget(const void* who) { watchers_.erase(who); }
 

@@ -50,7 +50,8 @@ class FakeStore::FakeWatch : public Watch {
     tell(*news);
   }
 
-  // Looks now and then whether the other end still exists, and continues or ends the watch.
+  // At each deadline, looks whether the cell can still be reached: if so, the watch goes on,
+  // otherwise it ends.
   void expect_answer() {
     silence_ = time_.after(deadline, [this] {
       if (!link_->reachable) return end(WatchLost{no_answer()});
@@ -89,8 +90,8 @@ FakeStore::~FakeStore() {
   link_->open = false;
 }
 
-// One question to the store. The first answer counts: that of the cell, or the `silence` that the
-// clock gives when the deadline has passed.
+// One question to the store. Only the first answer counts: that of the cell, or the `silence` that
+// comes when the deadline has passed.
 template <class Value>
 struct FakeStore::Asked {
   std::shared_ptr<Link> link;

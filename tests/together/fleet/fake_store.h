@@ -18,15 +18,15 @@ struct Faults {
   unsigned lost_requests = 0;
   unsigned lost_answers = 0;
   unsigned late_requests = 0;  // requests that arrive after the client has given up
-  unsigned cut_watches = 0;    // counted among the watches that have something to tell
+  unsigned cut_watches = 0;    // counted only when a watch has news to deliver
 };
 
 class FakeStore : public Store {
  public:
   using Milliseconds = Timers::Milliseconds;
-  // The time after which a question without an answer is given up.
+  // The time after which a question counts as unanswered.
   static constexpr Milliseconds deadline{5'000};
-  // The longest time for one direction, unless a message is late.
+  // The longest time that a request or an answer takes, unless it is one of the late ones.
   static constexpr Milliseconds travel_max{20};
 
   FakeStore(VirtualTime& time, FakeCell& cell, std::uint64_t seed = 0, Faults faults = {});
@@ -47,7 +47,7 @@ class FakeStore : public Store {
 
  private:
   class FakeWatch;
-  // The state that messages under way use, since the store itself may be gone.
+  // The state that a message under way needs, since it may arrive when the store object is gone.
   struct Link {
     Faults faults;
     std::mt19937_64 chance;

@@ -78,7 +78,7 @@ TEST_CASE("an entry that is not one is refused, and the words say what is missin
 }
 
 TEST_CASE("an answer of Prometheus is well, worse or not known, and the words have the number") {
-  // ten values are asked for 10 s, at each second
+  // In these answers, the query covers 10 s and has one value for each second.
   const std::vector<std::string> low(10, "0.001");
   const std::vector<std::string> high(10, "0.3");
   std::vector<std::string> turns = low;

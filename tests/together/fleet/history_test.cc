@@ -271,7 +271,7 @@ TEST_CASE("changes of many nodes at once cost one look for each") {
   const Effort before = effort;
   CHECK(bench.write() == 20);
   CHECK(bench.events().size() == 1'000);
-  // Each event is read once when it is written, and once by events().
+  // Each event is read twice in all: once when it is written, and once by events().
   CHECK(effort.records - before.records == 2'000);
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("the events of a person are found by the name, with or without the rol
   CHECK_FALSE(is_by({}, "anna"));
 }
 
-// ---- keys of others among the events
+// ---- keys among the events that are not events' keys
 
 TEST_CASE("a key among the events that is not an event's crashes nobody, and history goes on") {
   Bench bench;

@@ -1,5 +1,5 @@
-// Tests who is let in by which certificates, when certificates are renewed, and for whom they are
-// not.
+// Tests which certificates are accepted as whose, when a certificate is renewed, and for whom
+// renewal is refused.
 #include "fleet/model/identities.h"
 
 #include <catch2/catch.hpp>

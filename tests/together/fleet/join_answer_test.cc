@@ -88,7 +88,7 @@ TEST_CASE("a machine that has joined gets its certificate, whatever its token is
 TEST_CASE("a certificate that is not listed in its owner's record is not given away") {
   Door door;
   door.join("0B");
-  CHECK(std::holds_alternative<JoinWrite>(door.begin()));  // fleet-signer makes another one
+  CHECK(std::holds_alternative<JoinWrite>(door.begin()));  // fleet-signer makes another certificate
 }
 
 TEST_CASE("a machine that waits is told so at once, and one that was refused may ask again") {

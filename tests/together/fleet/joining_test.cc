@@ -262,7 +262,7 @@ TEST_CASE("labels of a token win over those that the node reports, in targets an
         std::map<std::string, std::string>{{"group", "night"}, {"rack", "r1"}});
 
   WindowView windows([](const std::string&) { return Result<TimeZone>(Refusal{"no"}); });
-  windows.take(found_at(key_of(KeyKind::window, {"night"}), "{"));  // damaged: it is closed
+  windows.take(found_at(key_of(KeyKind::window, {"night"}), "{"));  // a damaged window is closed
   windows.take(info);
   CHECK(windows.opening("n1", 1, 1).is_open);
   windows.take(given);

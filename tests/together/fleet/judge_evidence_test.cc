@@ -18,8 +18,8 @@ struct Failure {
   AtRisk at_risk = {};
 };
 
-// Returns the failures of `fresh` new nodes and then of `control` others, one after the other. At
-// each failure, the nodes `at_risk` are at risk.
+// Returns the failures of `fresh` new nodes, then those of `control` control nodes. `at_risk` has
+// the numbers of nodes that are at risk at each failure.
 std::vector<Failure> failures(int fresh, int control, AtRisk at_risk) {
   std::vector<Failure> all;
   for (int i = 0; i < fresh; ++i) {
@@ -40,12 +40,13 @@ Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
   return found;
 }
 
-// Returns e itself, for values that are still readable numbers.
+// Returns the evidence itself, not its logarithm, for values that are small enough to read.
 double e(const std::vector<Failure>& all, double tolerate = 1) {
   return std::exp(evidence(all, tolerate).log());
 }
 
-// Returns failures of which two of three are of new nodes, in turn: 40 and 20, of 400 nodes each.
+// Returns 60 failures, of two new nodes and one control node in turn, with 400 nodes of each kind
+// at risk.
 std::vector<Failure> twice_as_many() {
   std::vector<Failure> all;
   AtRisk at_risk{400, 400};
@@ -139,8 +140,8 @@ TEST_CASE("the first node is worse with chance 1/2, the next with what earlier n
 }
 
 TEST_CASE("the chances are right for all orders of three nodes and three control nodes") {
-  // With three control nodes and three new ones, all 720 orders are equally likely. Counts how
-  // often a, then b, then c of the new nodes are above the median of the control.
+  // With three control nodes and three new ones, all 720 orders of their values are equally likely.
+  // Counts each of the eight patterns of which new nodes are above the median of the control.
   std::vector<int> order{0, 1, 2, 3, 4, 5};
   std::array<int, 8> seen = {};
   do {

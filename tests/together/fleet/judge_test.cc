@@ -26,7 +26,7 @@ std::size_t runs() {
   return number;
 }
 
-// Returns the seed of a run; each line of the table draws anew.
+// Returns the seed of a run. Each line of the table has seeds of its own.
 std::uint64_t seed_of(std::size_t line, std::size_t run) {
   return line * 1'000'000'007U + run;
 }

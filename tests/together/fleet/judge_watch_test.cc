@@ -19,8 +19,8 @@ using Ids = std::vector<std::string>;
 constexpr Ms second = 1'000;
 constexpr Ms minute = 60 * second;
 
-// A cell with a driven rollout of 51 nodes and then all others. Nodes do nothing by themselves; the
-// test writes their reports.
+// A cell whose rollout moves 51 nodes first, then all others, and the rollout's driver. The nodes
+// do nothing by themselves: the test writes their reports.
 struct Bench : fleet_test::DriverWork {
   std::optional<RolloutDriver> driver;
   Ids nodes;
@@ -129,7 +129,7 @@ struct Bench : fleet_test::DriverWork {
     tell(KeptAlive{});
     settle();
   }
-  // Returns how many nodes of the first batch are ordered to do this.
+  // Returns how many nodes of the first batch have a command with this action.
   std::int64_t ordered(CommandAction action) {
     return std::count_if(first.begin(), first.end(), [&](const std::string& node) {
       const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, "agent"}));
@@ -144,7 +144,7 @@ struct Bench : fleet_test::DriverWork {
     const KeyValue* found = store.find(key_of(KeyKind::rollout_judge, {"r"}));
     return found == nullptr ? RolloutJudge{} : read_record<RolloutJudge>(found->value).value();
   }
-  // Returns the nodes that go last.
+  // Returns the nodes that this rollout moves last.
   Ids last(std::size_t count) {
     std::vector<std::pair<std::uint64_t, std::string>> places;
     for (const std::string& node : nodes)
@@ -200,12 +200,12 @@ TEST_CASE("a node that falls silent has failed after five minutes, unless many a
   bench.wait(5 * minute);
   bench.is_silent(bench.first[0]);
   bench.wait(4 * minute);
-  bench.starts(bench.first[0]);  // the process comes back, and counts as another one
+  bench.starts(bench.first[0]);  // the process starts again, as another one
   bench.is_silent(bench.first[1]);
   bench.wait(8 * minute);
   CHECK(bench.judge().fresh_failed == 2);
 
-  // A fifth of all nodes is unreachable, and nobody knows why.
+  // If a fifth of all nodes falls silent at once, that is no failure of any of them.
   for (std::size_t i = 0; i < bench.nodes.size(); i += 5)
     bench.is_silent(bench.nodes[i]);
   bench.wait(20 * minute);
@@ -242,7 +242,7 @@ TEST_CASE("a node that has failed before it moved is not compared, whoever drive
   for (int i = 0; i < 10; ++i)
     bench.wait(10 * second);
   for (int i = 0; i < 5; ++i)
-    // these nodes are not in the control
+    // These nodes are not in the control.
     bench.starts(bench.last(100)[static_cast<std::size_t>(80 + i)]);
   bench.wait(2 * minute);
   CHECK(bench.judge().failed.size() == 5);
@@ -331,7 +331,7 @@ TEST_CASE("a batch whose soak was not seen goes back, and the rollout pauses wit
   Bench bench(600, NodeOrder::random, "agent", 20 * minute);
   bench.first_soaks();
   bench.wait(10 * minute);
-  // All nodes are unreachable for a while.
+  // If all nodes are unreachable for a while, that is no failure of any of them.
   for (const std::string& node : bench.nodes)
     bench.is_silent(node);
   bench.wait(8 * minute);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double soak = 70;
 constexpr double first_minute = 1;
-constexpr double delay = 1.5;  // a look uses only failures from at least so long before it
+constexpr double delay = 1.5;  // minutes that a failure must be old before a look uses it
 constexpr double alpha = 0.01;
 constexpr std::int64_t controls_most = 500;
 constexpr std::int64_t controls_least = 20;
@@ -38,7 +38,8 @@ std::int64_t controls_of(std::int64_t nodes) {
   return std::clamp(nodes / 10, controls_least, controls_most);
 }
 
-// The real judge, or a person who looks at two rates until they differ.
+// The real judge, or one with an error, such as one that compares two failure rates at each
+// failure.
 class Judge {
  public:
   Judge(JudgeKind kind, double tolerate) : kind_(kind), tolerate_(tolerate) {}
@@ -54,7 +55,8 @@ class Judge {
     }
     evidence_.add(is_new, chance);
     const double limit = fleet::log_limit(alpha, 1);
-    // The mean is at most the largest value, so the sum is nearly always unnecessary.
+    // The mean of the evidence is at most its largest value, so the mean need hardly ever be
+    // computed.
     return is_new && std::ranges::max(evidence_.logs()) >= limit && evidence_.log() >= limit;
   }
 
@@ -66,8 +68,8 @@ class Judge {
   double variance_ = 0;
 };
 
-// One rollout. Nodes are usual or frail; they are in the batch under way, in an earlier batch, or
-// in the control.
+// One rollout. Each node is either usual or frail, and is in the batch under way, in an earlier
+// batch, or in the control.
 class Play {
  public:
   Play(const JudgedVersion& version, JudgeKind kind, Chance& chance)
@@ -102,7 +104,7 @@ class Play {
     counts = {nodes - frail, frail};
   }
 
-  // Begins a batch. Nodes that have failed since the rollout began are not compared.
+  // Begins a batch. The judge does not compare nodes that have failed since the rollout began.
   void begin(std::int64_t size) {
     touched_ += size;
     batch_size_ = size;
@@ -113,7 +115,7 @@ class Play {
       if (kind_ == JudgeKind::forgets_early) continue;
       const std::int64_t early = chance_.binomial(now_[kind], -std::expm1(-rates_[kind] * time_));
       now_[kind] -= early;
-      unseen_[kind] = early;  // may still fail, which counts for --max-failed
+      unseen_[kind] = early;  // not compared, but later failures count for --max-failed
     }
     bad_.clear();
     const std::int64_t bad = chance_.binomial(size, version_.bad_share);
@@ -228,7 +230,7 @@ class Play {
   Counts before_ = {};
   Counts now_ = {};
   Counts unseen_ = {};
-  std::vector<double> bad_;  // the times of their failures; the next one is at the end
+  std::vector<double> bad_;  // when the bad nodes will fail; the next time is the last
   double time_ = 0;
   std::int64_t touched_ = 0;
   std::int64_t failed_ = 0;
@@ -255,7 +257,7 @@ double Chance::exponential(double rate) {
   return rate > 0 ? -std::log1p(-unit()) / rate : 1e300;
 }
 
-// Jumps from one success to the next, so that rare successes take little time.
+// Draws the distance from each success to the next, which is quick if successes are rare.
 std::int64_t Chance::binomial(std::int64_t count, double chance) {
   if (chance <= 0) return 0;
   if (chance >= 1) return count;
@@ -289,7 +291,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   std::vector<double> control(static_cast<std::size_t>(controls));
   double mean = -1e300;
   std::int64_t touched = 0;
-  Evidence halves;  // of the judge with the error: one for the whole rollout
+  Evidence halves;  // for the error `by_half`: evidence of the whole rollout
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
     if (gauge.nodes - touched < controls) return 0;  // the control has been used up

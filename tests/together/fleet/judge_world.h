@@ -23,22 +23,22 @@ class Chance {
   std::uint64_t state_;
 };
 
-// The version that is simulated. Times are minutes.
+// The version that is simulated, and the nodes. Times are minutes.
 struct JudgedVersion {
   std::int64_t nodes = 10'000;
-  double failures_a_minute = 1.0 / (30 * 24 * 60);  // of one node with the old version
+  double failures_a_minute = 1.0 / (30 * 24 * 60);  // of one node with the old version, on average
   double ratio = 1;  // how much more often nodes fail with the new version
   double tolerate = 1;
   double frail_share = 0;   // the share of nodes that are frail
   double frail_factor = 1;  // how much more often frail nodes fail, with either version
   double bad_share = 0;     // the share of nodes on which the new version fails
-  double bad_within = 70;   // the longest time after the start until it fails there
+  double bad_within = 70;   // the longest time until the new version fails there
 };
 
 // The judge of a simulation: the real one, or one with an error that the simulation must find.
 enum class JudgeKind {
   real,
-  peeks,          // tests two rates at 1 %, again at each failure
+  peeks,          // compares two failure rates at 1 %, again at each failure
   forgets_early,  // forgets that a node has failed before it moved
 };
 
@@ -48,15 +48,16 @@ struct JudgedRollout {
   bool stopped_by_failures = false;
   std::int64_t touched_by_failures = 0;
 
-  // Returns the nodes touched when the first of the two had stopped it.
+  // Returns how many nodes were touched when the judge or --max-failed, whichever was first,
+  // stopped the rollout.
   [[nodiscard]] std::int64_t touched_first() const;
 };
 
 [[nodiscard]] JudgedRollout judge_rollout(const JudgedVersion& version, JudgeKind judge,
                                           Chance& chance);
 
-// A gauge. Its change over a soak has a normal distribution with a deviation of 1, which is shifted
-// on new nodes.
+// A measure that a component reports of itself. Its change over a soak is drawn from a normal
+// distribution with a deviation of 1; on new nodes, `shift` is added.
 struct JudgedGauge {
   std::int64_t nodes = 10'000;
   double shift = 0;
@@ -67,8 +68,8 @@ struct JudgedGauge {
 // Returns how many nodes were touched when the rollout was stopped, or 0 if it was not.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// The number of nodes that have been touched when the first batches of the default have been
-// judged, and the minutes that they have been at risk in all.
+// The first batches by default: the number of nodes that have been touched when these batches have
+// been judged, and the minutes of all these nodes at risk, added up.
 inline constexpr std::int64_t early_nodes = 451;
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 

@@ -18,7 +18,7 @@ struct Row {
 };
 
 TEST_CASE("every kind of record has its key, and a key says which record it is") {
-  // static, so that the names in the rows, which are only referred to, live as long as the table.
+  // static, since the rows only refer to their names, which must live as long as the table.
   static const Row rows[] = {
       Row{KeyKind::node_info, {"n1"}, "node/n1/info"},
       Row{KeyKind::node_versions, {"n1"}, "node/n1/versions"},
@@ -111,7 +111,7 @@ TEST_CASE("a number in a key must fit, and is read as a number") {
   CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/99999999999999999999"));
   CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/1000000000000000000"));
   CHECK_FALSE(parse_key("/fleet/v1/event/99999999999999999999"));
-  // Events whose keys would not sort in their order are not events.
+  // A key of an event must have its number in twelve digits, so that events sort in their order.
   CHECK_FALSE(parse_key("/fleet/v1/event/7"));
   CHECK_FALSE(parse_key("/fleet/v1/event/x"));
   // If the number is too large for its place, parse_key() refuses the key.

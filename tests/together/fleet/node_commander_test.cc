@@ -21,7 +21,7 @@ struct Bench {
   std::vector<std::string> deeds;
   std::vector<Answer> answers;
   UpgradePhase phase = UpgradePhase::unknown;
-  Outcome question = Committed{9};  // the store's answer to questions
+  Outcome question = Committed{9};  // the outcome of the node's transactions
   std::vector<Transaction> asked;
   Revision revision = 10;
 
@@ -126,7 +126,7 @@ TEST_CASE("without an answer a command does nothing, and asks again until its no
 // Rows: A-09
 TEST_CASE("a prepare whose time is over is not executed or answered, and the next one is") {
   Bench bench;
-  bench.tell(ActiveIs{0});  // it cannot act before the command's time is over
+  bench.tell(ActiveIs{0});  // the record `active` is not known to be written yet
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
   bench.now += 10 * second;
   bench.tell(ActiveIs{5});
@@ -330,7 +330,7 @@ TEST_CASE(
   CHECK(bench.answers.back().result == "this node did not run 0 just before 2");
 
   bench.order(CommandAction::prepare, "t.undo-prepare.2", {.version = "1", .undo = true});
-  CHECK(bench.asked.back().compares.size() == 2);  // and not the stop
+  CHECK(bench.asked.back().compares.size() == 2);  // not the record `stop`, which an undo ignores
   bench.tell(PrepareEnded{"t.undo-prepare.2", ""});
   CHECK(bench.answers.back().result == "done");
   bench.order(CommandAction::apply, "t.undo-apply.2", {.version = "1", .undo = true});

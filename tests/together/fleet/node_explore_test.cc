@@ -34,7 +34,7 @@ TEST_CASE(
     CHECK(end.ends_with(", unknown"));
   }
   CHECK(all.ends.contains("done, unknown"));
-  CHECK(all.ends.contains("interrupted, unknown"));  // of the last attempt that this driver orders
+  CHECK(all.ends.contains("interrupted, unknown"));  // the last command is not ordered again
 }
 
 TEST_CASE("lost answers of the store cost only time") {

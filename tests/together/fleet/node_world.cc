@@ -87,7 +87,7 @@ void NodeWorld::drive() {
   const std::optional<Answer> last = answer();
   if (over_ || !last) return;
   if (last->result == result_interrupted && attempt_ < 3) {
-    // An `apply` needs a `prepare` before it, so that is ordered again first.
+    // An `apply` needs a `prepare` before it, so the `prepare` is ordered again first.
     if (setup_.script[at_] == CommandAction::apply) --at_;
     put_command(setup_.script[at_], attempt_ + 1);
   } else if (last->result == result_done && at_ + 1 < setup_.script.size()) {

@@ -23,7 +23,7 @@ struct NodeSetup {
   int stops = 0;
   bool may_fail = false;    // the new version may die at any moment of its trial
   bool hands_over = false;  // the old version stops slowly; meanwhile nothing can be cancelled
-  // How often the driver may give the last order of the script before `apply` is answered.
+  // How often the driver may give the script's last order before the node has answered `apply`.
   int aborts = 0;
   NodeSeeded seeded = NodeSeeded::none;
 };
@@ -34,8 +34,8 @@ class NodeWorld {
 
   enum class Move {
     perform,          // carries out the first action of fleet-agent
-    perform_unheard,  // carries it out, and loses the answer of the store
-    lose,             // does not carry it out, and gives no answer
+    perform_unheard,  // carries out the first action, and loses the store's answer
+    lose,             // loses the first action, and gives no answer
     kill,             // kills fleet-agent, and loses its actions that were not carried out
     hand_over,        // the upgrader tells the old version to stop
     activate,         // the upgrader activates the new version
@@ -54,7 +54,7 @@ class NodeWorld {
 
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
   [[nodiscard]] std::string wrong_end() const;
-  [[nodiscard]] std::string result() const;  // of the last command
+  [[nodiscard]] std::string result() const;  // the answer to the last command
   // Returns the answer to the last command and the phase of the upgrade: `done, done`.
   [[nodiscard]] std::string end() const;
   [[nodiscard]] std::string words() const;
@@ -83,7 +83,7 @@ class NodeWorld {
   std::optional<fleet::NodeCommander> agent_;
   std::vector<fleet::NodeAction> asked_;
   int instance_ = 0;
-  std::size_t at_ = 0;  // the place in the script
+  std::size_t at_ = 0;  // the index of the present order in the script
   int attempt_ = 1;
   std::string ordered_;
   bool over_ = false;
@@ -98,7 +98,7 @@ class NodeWorld {
   std::string ended_;
   fleet::UpgradeEnding ending_ = fleet::UpgradeEnding::failed;
   bool expired_ = false;
-  std::string fetching_;  // what the present process fetches
+  std::string fetching_;  // what the present process of fleet-agent is fetching
   fleet::Ms activated_at_ = 0;
 
   fleet::Ms now_ = 0;

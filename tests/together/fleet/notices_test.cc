@@ -73,7 +73,7 @@ TEST_CASE("successes, failures and halts are sent in their order, each once, wit
   CHECK(first.event == 2);
   CHECK(first.webhook == "http://hook/");
   CHECK(parse_tree(first.body).value().text_of("text") == "fleet: rollout/r1: it");
-  CHECK(told.post() == 0);  // only one at a time
+  CHECK(told.post() == 0);  // only one notice is under way at a time
   told.notices.posted(true, told.now);
   CHECK(told.post() == 3);
   told.notices.posted(true, told.now);
@@ -100,7 +100,7 @@ TEST_CASE("an event that is not to be sent is read once, however often the cell 
   told.put("event/000000001000", R"({"class":"rollout-aborted"})");
   CHECK(told.post() == 1'000);
 
-  told.notices = {};  // another controller reads only what it has not read
+  told.notices = {};  // another controller, which begins at the last event notified
   CHECK(told.post() == 1'000);
 }
 

@@ -1,5 +1,6 @@
-// Tests what a person may order, and who has ordered it, which is the same for fleetctl and for
-// HTTP. config_test.cc has more about settings, config_rollout_test.cc about rollouts.
+// Tests which orders a person may give, and whom the records name as their author: the same for
+// fleetctl and for HTTP. config_test.cc has more about settings, config_rollout_test.cc about
+// rollouts.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/plan_records.h"
@@ -39,7 +40,7 @@ struct Bench {
     const auto* refused = std::get_if<OrderRefused>(&decision);
     return refused == nullptr ? "" : refused->reason;
   }
-  // Writes the whole order. Returns its event.
+  // Writes all transactions of an order. Returns the order's event.
   FleetEvent give(const Order& order) {
     auto decision = decide(order);
     INFO(refusal(order));

@@ -103,8 +103,8 @@ TEST_CASE("a member whose act asks for a reboot goes on after the boot, and rebo
   CHECK(good_life.wrong == "");
   CHECK(good_life.ends.size() == 1);
   CHECK(good_life.ends.contains("completed"));
-  // If the member is killed between its record and the order, nobody orders the reboot again, and
-  // the others wait for it in vain.
+  // If the member is killed after it has recorded the reboot and before it has ordered it, nobody
+  // orders the reboot, and the others wait for the member in vain.
   const Walk killed = walk_of({.steps = {step(kind)}, .members = {reboots}, .member_kills = 1});
   CHECK(killed.wrong == "");
   CHECK(killed.ends.contains("completed"));
@@ -306,7 +306,7 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the member
                                    RolloutState::aborting, RolloutState::completed}) {
     CHECK_FALSE(next(state).transaction);
   }
-  // The plan waits for the rollout without a limit, since the rollout ends by itself.
+  // The plan waits without a limit for the rollout of its step, since the rollout ends by itself.
   CHECK_FALSE(next(RolloutState::rolling).until);
   const PlanDecision waits = next(RolloutState::completed);
   REQUIRE(waits.until);

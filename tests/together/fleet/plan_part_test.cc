@@ -88,8 +88,8 @@ TEST_CASE("a member whose record of acting is committed acts before it sees the 
   const FollowerStep next = part.step(MemberWritten{Committed{12}});
   REQUIRE(hook_in(next));
   CHECK(hook_in(next)->verb == HookVerb::act);
-  // The member now hears how the record was before its own write: that news was already on its way.
-  // It changes nothing.
+  // The member is sent its record as it was before its own write, by a message that was already
+  // under way. It changes nothing.
   CHECK(part.step(seen(at_one, 11, 11)) == FollowerStep{NothingToDo{}});
   const FollowerStep post = part.step(HookEnded{});
   REQUIRE(hook_in(post));
@@ -160,7 +160,7 @@ TEST_CASE("in a restored store the member's record counts again, at an earlier r
   static_cast<void>(part.step(seen(acting(), 120)));
   static_cast<void>(part.step(HookEnded{}));
 
-  // The snapshot is from before the member acted.
+  // The snapshot shows the record from before the member acted.
   static_cast<void>(part.step(seen(at_one, 11, 40)));
   const FollowerStep next = part.step(HookEnded{});
 

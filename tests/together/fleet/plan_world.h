@@ -34,8 +34,8 @@ struct PlanSetup {
   // How often a driver dies while its decision is under way, so that another one goes on.
   int driver_kills = 0;
   int member_kills = 0;
-  int hastes = 0;                // how often a wait ends although its members still go on
-  std::string done_before = {};  // the `once` step that was done before; `!STEP` if it had failed
+  int hastes = 0;                // how often a step's wait ends before its members are done
+  std::string done_before = {};  // the `once` step done before; `!STEP` if it failed
   PlanSeeded seeded = PlanSeeded::none;
 };
 
@@ -64,7 +64,7 @@ class PlanWorld {
   [[nodiscard]] std::string end() const;
   [[nodiscard]] std::string words() const;
   [[nodiscard]] const fleet::Plan& plan() const;
-  // Returns the member's own record.
+  // Returns the record that the member writes.
   [[nodiscard]] fleet::PlanMember member(std::size_t which) const { return sight(ids_[which]).own; }
   // Returns how often members ran a hook, such as `act 2`.
   [[nodiscard]] int times(const std::string& what) const;
@@ -75,7 +75,7 @@ class PlanWorld {
     fleet::FollowerFacts facts = {};
     std::optional<fleet::RunHook> running = {};
     std::optional<fleet::WriteMember> pending = {};
-    fleet::Plan decided_by = {};  // the plan on which `pending` was decided
+    fleet::Plan decided_by = {};  // the plan from which the driver's `pending` follows
     bool works = true;            // its service is up
     std::map<std::string, int> ran = {};
   };

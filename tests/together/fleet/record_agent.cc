@@ -1,5 +1,6 @@
-// Shows fleet-agent records that somebody else has written for its node: a component with its
-// commander and its wishes, on a store in memory with a clock of its own, and its part in plans.
+// Lets the code of fleet-agent read records that somebody else has written for its node. Runs a
+// component with its commander and its wishes, on a store in memory with a clock of its own, and
+// the node's part in plans.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -97,11 +98,11 @@ struct Agent {
     uv_loop_close(&loop);
   }
 
-  // Runs until nothing happens any more, or for some hours.
+  // Runs until nothing is left to do, or until so much time has passed.
   void wait(Timers::Milliseconds length) {
     const auto end = time.now() + length;
     for (int i = 0; i < agent_steps_max; ++i) {
-      uv_run(&loop, UV_RUN_DEFAULT);  // work for the disk
+      uv_run(&loop, UV_RUN_DEFAULT);  // runs work for the disk
       if (!time.run_next_until(end)) return;
     }
     if (wrong.empty()) wrong = "fleet-agent never rests";
@@ -155,7 +156,7 @@ std::string wrong_in_component(const TestStore& store, RecordMaker& maker) {
   return agent.wrong;
 }
 
-// Returns what PlanDesk would show to fleet-agent's part of a plan.
+// Returns what PlanDesk, the part of fleet-agent that reads plans, would see in this store.
 PlanSeen seen(const TestStore& store, const std::string& plan) {
   PlanSeen seen{.as_of = store.revision(), .active = 1};
   const KeyValue* record = store.find(key_of(KeyKind::plan, {plan}));
@@ -185,7 +186,7 @@ std::string wrong_in_plan_part(TestStore store, RecordMaker& maker) {
       if (const auto why = why_not_taken(write->transaction)) return "a member writes " + *why;
       const PlanMember sent = write->member;
       Transaction transaction = write->transaction;
-      // Drops the compare of this instance's record `active`.
+      // Drops the compare of the record `active`, whose revision seen() has made up.
       std::erase_if(transaction.compares, [](const Compare& one) { return one.revision == 1; });
       step = part.step(MemberWritten{store.commit(transaction)});
       const Put& put = transaction.puts.front();

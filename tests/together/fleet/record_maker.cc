@@ -139,7 +139,7 @@ void add_moves(std::vector<Written>& all) {
   add(all, "once/evil-plan/once", Once{"2.0.0", true, "e1", "a word"});
 }
 
-// Values for members, besides odd texts: words that reach more code than random texts would.
+// Texts that real records contain. As values they reach more code than random texts would.
 constexpr auto words_of_records = std::to_array<std::string_view>({"",
                                                                    "agent",
                                                                    "shop",

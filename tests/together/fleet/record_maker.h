@@ -25,7 +25,8 @@ class RecordMaker {
   // Returns one of these records, changed or not.
   [[nodiscard]] Written next();
 
-  // Returns a text that nobody expects.
+  // Returns a text of up to 70,000 bytes that a reader must not trust: a text of real records, then
+  // pieces such as terminal escapes, control characters and invalid UTF-8. Each part may be absent.
   [[nodiscard]] std::string odd_text();
   [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
     return fleet_test::below(random_, limit);

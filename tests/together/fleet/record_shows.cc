@@ -1,4 +1,4 @@
-// Tests what fleetctl and HTTP show of a store in which somebody has written arbitrary bytes.
+// Tests the output of fleetctl and HTTP for a store in which somebody has written arbitrary bytes.
 // fleetctl runs its own commands on a store in memory, and its output is caught.
 #include <cstdio>
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace fleet;
 
-// A store for an Asker that works on a copy of a store: a write changes the copy alone.
+// A store on a copy of another store, for fleetctl's commands: a write changes only the copy.
 class CopiedStore : public Store {
  public:
   CopiedStore(uv_loop_t& loop, TestStore store) : timers_(loop), store_(std::move(store)) {}

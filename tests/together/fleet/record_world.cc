@@ -132,7 +132,8 @@ void RecordWorld::look_at_history() {
         lease);
 }
 
-// Runs a driver until it rests, and again a few moments later; then its controller ends.
+// Runs a driver until it rests, and on for two seconds of the test's clock. Then its controller
+// ends.
 void RecordWorld::drive(const std::string& name, std::unique_ptr<AnyDriver> driver, LeaseId lease) {
   std::vector<DriverAction> asked = driver->step(BeginDriving{now_ / 1'000}, now_);
   const Ms until = now_ + 2'000;

@@ -22,7 +22,7 @@ class RecordWorld {
  public:
   RecordWorld(std::uint64_t seed, Planted planted);
 
-  // Lives the whole life.
+  // Plays all rounds.
   void live();
   // Returns the first fault that was found, or an empty text.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
@@ -59,14 +59,15 @@ class RecordWorld {
 // Returns why a reader of this key would refuse the record, or an empty text.
 [[nodiscard]] std::string why_unreadable(const std::string& key, const std::string& value);
 
-// ---- faults in the output or the writes of programs that only read, or act for a node
+// ---- each returns the first fault of a program that reads these records, or an empty text
 
 [[nodiscard]] std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker,
                                             Planted planted);
 [[nodiscard]] std::string wrong_in_http(const TestStore& store, RecordMaker& maker);
 [[nodiscard]] std::string wrong_in_agent(const TestStore& store, RecordMaker& maker);
 
-// These return the fault in text for a terminal, line by line, and in JSON for a program.
+// Each returns the first fault of an output, or an empty text: of a text for a terminal, line by
+// line, or of JSON for a program.
 [[nodiscard]] std::string wrong_on_terminal(const std::string& text);
 [[nodiscard]] std::string wrong_json(const std::string& text);
 

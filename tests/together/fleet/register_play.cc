@@ -85,7 +85,7 @@ void RegisterClient::read(const std::string& key) {
 }
 
 // Asks by a transaction without writes whether the key still has this revision. If the store says
-// so, that must be true of now, and not only of some earlier moment.
+// yes, that must be true at the moment of the question, and not only earlier.
 void RegisterClient::ask(const KeyValue& now) {
   const Transaction question{.compares = {Compare{.key = now.key, .revision = now.modified}}};
   store_.commit(question, [this, key = now.key, known = board_.known](const Outcome& outcome) {

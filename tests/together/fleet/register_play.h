@@ -26,7 +26,7 @@ struct Wrote {
 struct Read {
   std::string key = {};
   Revision revision = 0;  // the revision of the store's answer
-  Revision known = 0;     // the highest revision that any client knew before it asked
+  Revision known = 0;     // the highest revision that any client knew before the read
 };
 
 class Judge {
@@ -36,7 +36,7 @@ class Judge {
   // Notes the changes of a watch, which tells everything that ever happens to the keys.
   void saw(const Changes& changes);
 
-  // Returns in words what cannot have happened in a correct store.
+  // Returns the observations, as texts, that a correct store could not have caused.
   [[nodiscard]] std::vector<std::string> violations() const;
   [[nodiscard]] std::size_t acknowledged() const;
   [[nodiscard]] std::size_t unknown() const;
@@ -47,7 +47,7 @@ class Judge {
   std::vector<Change> history_;
 };
 
-// One client: reads a key, writes it if it is unchanged, and begins again, until it is told to end.
+// One client: reads a key, writes it if it is unchanged, and begins again, until the test ends it.
 class RegisterClient {
  public:
   // The state that all clients of a play share.

@@ -57,7 +57,7 @@ struct Bench : fleet_test::DriverWork {
     settle();
   }
 
-  // Lets each of these nodes answer its command, with its upgrade in this phase.
+  // Lets each of these nodes answer its command, and report this phase of its upgrade.
   void all_answer(int first, int nodes, UpgradePhase phase) {
     for (int i = first; i < first + nodes; ++i)
       answer(i, phase);
@@ -71,7 +71,7 @@ struct Bench : fleet_test::DriverWork {
     put(key_of(KeyKind::node_answer, {node(i), "agent"}),
         write_record(Answer{.command = command.value().id, .result = result}));
   }
-  // Changes only the record `upgrade`.
+  // Changes only the node's record `upgrade`, and writes no answer.
   void phase(int i, UpgradePhase now_is) {
     put(key_of(KeyKind::node_upgrade, {node(i), "agent"}),
         write_record(Upgrade{.phase = now_is, .attempt = "r.apply.1"}));
@@ -146,7 +146,7 @@ TEST_CASE("a whole rollout of good nodes takes fewer than 12 transactions a node
 
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
-  CHECK(bench.committed.size() <= 12);  // transactions for all fifty nodes
+  CHECK(bench.committed.size() <= 12);  // each transaction is for all fifty nodes
 }
 
 TEST_CASE("a rollout whose version no node has kept is aborted, though fewer failed than may") {
@@ -318,7 +318,7 @@ TEST_CASE(
 
   CHECK(bench.driver.is_over());
   CHECK(bench.told.back().ends_with("this program knows 1"));
-  CHECK(bench.store.revision() == before + 1);  // the write of its key is the only one
+  CHECK(bench.store.revision() == before + 1);  // the driver has written only its key
 }
 
 TEST_CASE("a node whose answer cannot be read has failed, and no other node") {

@@ -103,7 +103,7 @@ std::uint64_t RolloutWorld::batch_number(const std::string& node) const {
   }
 }
 
-// Checks that a node that is told to begin is the only one of its site on trial.
+// Checks that no other node of the site is on trial when a node is told to begin.
 void RolloutWorld::judge_place(const std::string& node, const std::string& order) {
   if (setup_.sites.empty()) return;
   const auto site = [this](const std::string& id) {
@@ -119,8 +119,8 @@ void RolloutWorld::judge_place(const std::string& node, const std::string& order
   }
 }
 
-// Checks an order of an undo: it must lead to the version before, and come only when all nodes of
-// later batches have gone back, or cannot.
+// Checks an order of an undo. It must lead to the version from before, and all nodes of later
+// batches must have gone back already, unless they cannot.
 void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   const Rollout now = rollout();
   if (now.state != RolloutState::undoing) is_wrong(command.id + " was ordered before the undo");
@@ -138,8 +138,8 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
-// A batch is kept only if the gate has said so to this driver, or some of it is kept already; and
-// an answer is for one batch.
+// Checks that a node is told to confirm only if the gate has said `well` to this driver since the
+// batch was applied, or if nodes of the batch are being confirmed already.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;
@@ -196,7 +196,7 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
 }
 
 // Returns the first broken promise of an undo, or an empty text. No node that could go back may run
-// the version, and each wish must be what it was before the rollout.
+// the new version, and each wish must be what it was before the rollout.
 std::string RolloutWorld::wrong_undo() const {
   for (const auto& [id, node] : nodes_) {
     const RolloutNode at = record(id).value_or(RolloutNode{});
@@ -231,7 +231,8 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // A node that was left, that did not answer, or that cannot go back is not heard any more.
+    // The driver no longer follows a node that was left, that did not answer, or that cannot go
+    // back.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left ||
                          at.stage == NodeStage::kept;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {

@@ -31,7 +31,8 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns which time that its batch is done the command belongs to.
+// Returns how often the command's batch had been begun before, as text: each beginning makes up to
+// `attempts_max` attempts.
 std::string time_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));

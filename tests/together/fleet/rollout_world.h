@@ -83,13 +83,13 @@ class RolloutWorld {
 
   enum class Move {
     deliver,           // carries out the driver's action, and answers
-    done_unheard,      // commits a transaction, and loses the answer
-    not_done_unheard,  // does not commit it, and loses the answer
-    late_unheard,      // leaves it under way, and answers nothing
+    done_unheard,      // commits the driver's transaction, and loses the answer
+    not_done_unheard,  // does not commit the transaction, and loses the answer
+    late_unheard,      // leaves the transaction under way, without an answer
     late_arrives,
     kill,         // kills the driver: its action is lost, its key erased, another begins
-    kill_done,    // the same, but its action is carried out first
-    freeze,       // the same, but its action is still under way
+    kill_done,    // kills the driver after its action has been carried out
+    freeze,       // as `kill`, but the action is still under way, and comes late
     node_acts,    // the node carries out its command, soaks, or fails
     node_leaves,  // the node goes back because no confirmation came
     person_orders,
@@ -167,14 +167,14 @@ class RolloutWorld {
   std::vector<std::string> ids_;
   std::optional<fleet::RolloutDriver> driver_;
   std::optional<fleet::DriverAction> asked_;    // the driver's action that is not answered yet
-  std::optional<fleet::AskGates> asked_gates_;  // the round that is not answered yet
+  std::optional<fleet::AskGates> asked_gates_;  // the questions to gates that are not answered yet
   // the last answer of the gate that this driver has for the batch under way
   fleet::GateSays gate_said_ = fleet::GateSays::unknown;
   std::vector<Late> late_;
   fleet::Ms now_ = 0;
   int drivers_ = 0;
   std::size_t commits_ = 0;
-  bool resting_ = false;  // time has passed without an effect
+  bool resting_ = false;  // time has passed, and the driver has done nothing
   std::string wrong_;
   // The records that were parsed last, with their revisions.
   mutable std::pair<fleet::Revision, fleet::Rollout> rollout_read_;

@@ -19,7 +19,7 @@ class StoreBed {
   StoreBed& operator=(const StoreBed&) = delete;
   virtual ~StoreBed() = default;
 
-  // Returns one of two clients. Faults happen only on the way of this one, not of other().
+  // Returns one of two clients. Faults disturb only the connection of this client, not of other().
   virtual Store& store() = 0;
   virtual Store& other() = 0;
   virtual Timers& timers() = 0;
@@ -28,7 +28,7 @@ class StoreBed {
 
   // ---- faults
   virtual void compact(Revision revision) = 0;
-  // Loses all answers to store() from now on; its questions are still carried out.
+  // Loses all answers to store() from now on, but still carries out its requests.
   virtual void swallow_answers() = 0;
   // Ends the loss of answers, and all connections of store().
   virtual void break_connections() = 0;
@@ -55,7 +55,7 @@ class StoreBed {
 
   // ---- questions that wait for their answers
   [[nodiscard]] Reply<Reading> read_answer(Store& store, const Keys& keys);
-  [[nodiscard]] Reading read(const Keys& keys);  // asked by the other client; it must be answered
+  [[nodiscard]] Reading read(const Keys& keys);  // by the other client, which must get an answer
   // Begins a commit without waiting for its answer.
   using Pending = std::shared_ptr<std::optional<Outcome>>;
   [[nodiscard]] Pending begin_commit(Transaction transaction);

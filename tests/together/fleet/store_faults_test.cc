@@ -59,7 +59,7 @@ class Bench {
 
   EtcdCluster& cluster() { return cluster_; }
   Timers& timers() { return timers_; }
-  // A client that may lose all connections, and one that never does.
+  // The client `victim` may lose all its connections; the client `safe` never does.
   Store& victim() { return *stores_.front(); }
   Store& safe() { return *witness_store_; }
   void set_ways(TcpProxy::Mode mode) { mode_ = mode; }
@@ -78,7 +78,7 @@ class Bench {
     const std::size_t before = board_.judge.acknowledged();
     return wait([&] { return board_.judge.acknowledged() >= before + writes; });
   }
-  // Waits for a time in which perhaps no client gets an acknowledgement.
+  // Waits for some time, in which it need not be that any client gets an acknowledgement.
   void pass(std::chrono::milliseconds time) {
     const auto end = timers_.now() + time;
     wait([&] { return timers_.now() >= end; });
@@ -93,7 +93,7 @@ class Bench {
       return true;
     });
     REQUIRE(rested);
-    // An unknown write may still happen for as long as a member keeps a proposal.
+    // A write whose outcome is unknown may still be made as long as a member keeps its proposal.
     pass(7s);
     REQUIRE(commit_mark());
     REQUIRE(wait([this] { return seen_ >= mark_; }));
@@ -218,7 +218,7 @@ TEST_CASE("the leader is cut off from the other members, and not from its client
 }
 
 TEST_CASE("answers are lost, and connections break, while clients write") {
-  Bench bench(false);  // otherwise the clients leave the disturbed ways after the first time
+  Bench bench(false);  // without reserves, so that clients keep the disturbed connections
   REQUIRE(bench.progress(100));
 
   for (int i = 0; i < 5; ++i) {

@@ -103,7 +103,7 @@ TEST_CASE("a failed member is left for the next one, and asked again by a new co
   REQUIRE(endpoints.next().url == "b");
 
   endpoints.failed(1);
-  endpoints.failed(1);  // another call finds out the same
+  endpoints.failed(1);  // a second call to this member has failed, too
   const auto next = endpoints.next();
   endpoints.failed(2);
   endpoints.failed(0);

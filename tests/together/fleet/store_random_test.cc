@@ -18,7 +18,7 @@ namespace {
 constexpr Faults many_faults{
     .lost_requests = 40, .lost_answers = 40, .late_requests = 30, .cut_watches = 60};
 
-// A store that passes everything on, except for the error of a derived class.
+// Passes all calls on to another store. Each derived class adds an error.
 class Relay : public Store {
  public:
   explicit Relay(Store& store) : store_(store) {}

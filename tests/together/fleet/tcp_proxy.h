@@ -18,9 +18,9 @@ class TcpProxy {
     hold,     // nothing arrives, and no side notices
     refuse,   // ends connections, and new ones too
   };
-  // Returns the mode for a connection of this client; called again and again.
+  // Returns the present mode for the connections of client `who`; called again and again.
   using Rule = std::function<Mode(int who)>;
-  // Returns which client connects from a port.
+  // Returns the number of the client that connects from this port.
   using Identify = std::function<int(int source_port)>;
 
   TcpProxy(int target_port, Rule rule, Identify identify);

@@ -32,7 +32,7 @@ class TestStore {
   // Writes without comparing anything.
   void put(const std::string& key, const std::string& value, fleet::LeaseId lease = 0);
   void erase(const std::string& key);
-  // Erases the keys on this lease; no key can be put on it any more.
+  // Erases the keys on this lease. The lease has ended then, and no key can be put on it any more.
   void end_lease(fleet::LeaseId lease);
 
  private:
@@ -42,7 +42,8 @@ class TestStore {
   fleet::Revision revision_ = 1;
 };
 
-// Returns the text in which each `@7` has the rank of its number among all numbers of the text.
+// Returns the text with each number behind an `@`, as in `@7`, replaced by its rank among these
+// numbers.
 [[nodiscard]] std::string by_rank(const std::string& text);
 
 }  // namespace fleet_test

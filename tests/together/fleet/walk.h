@@ -21,8 +21,8 @@ struct Walk {
 // The number of states in all walks of this program that found nothing wrong.
 inline std::size_t states_walked = 0;
 
-// Walks through all states. If a state is met again on the way from itself, the world may never end
-// from there.
+// Walks through all states. If a way leads from a state back to the same state, that is a fault: a
+// world on this way might never end.
 template <class World>
 Walk walk(const World& first) {
   struct Frame {
