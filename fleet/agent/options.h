@@ -31,7 +31,7 @@ struct AgentOptions {
   std::string releases;                    // the directory of fleet-agent's releases
   std::string keys;                        // a directory with the public keys of publishers
   std::vector<std::string> allowed_files;  // `file:` URLs may name files below these
-  std::string state;  // a directory for files of fleet-agent
+  std::string state;                       // a directory for files of fleet-agent
   std::string hooks = "/etc/upgrader/hooks.d";
   std::string reboot_command;  // if empty, commands cannot reboot this machine
   // The path of a file. If an upgrade needs a reboot, it makes this file.

@@ -115,7 +115,7 @@ class JudgeWatch {
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
   std::set<std::string> soaked_;  // nodes of the batch whose soak has ended
-  Ms soak_ms_ = 0;  // the soaks of the batch's nodes with the new version, added up
+  Ms soak_ms_ = 0;                // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
   Ms noted_at_ = 0;

@@ -13,8 +13,8 @@
 namespace fleet {
 namespace {
 
-// The form of a kind's key: `*` is an id, `c` a component, `V` a version, `#` a number, `E` the
-// number of an event.
+// The form of each kind's key. In it, `*` stands for an id, `c` for a component, `V` for a version,
+// `#` for a number, and `E` for the number of an event.
 struct Shape {
   KeyKind kind;
   std::string_view pattern;
@@ -130,7 +130,8 @@ bool all_are_taken(KeyKind kind, Names names) {
   return at == names.size();
 }
 
-// Returns the kind's pattern with `names` in its places; there must be as many names as places.
+// Returns the kind's pattern with these names in place of its marks; there must be one name for
+// each.
 std::string filled_in(KeyKind kind, Names names) {
   std::string key(key_root);
   std::size_t at = 0;
@@ -163,8 +164,9 @@ std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
   }
   std::vector<std::string_view> all(names);
   const auto place = all.insert(all.begin() + (all.empty() ? 0 : 1), std::string_view(digits));
-  // The names must be allowed in a key, since they come from this program. The number may be too
-  // large for its place, so the check is made with another number instead.
+  // The names come from this program, so a name that may not be in a key is a programming error.
+  // Only the number may be too large, and parse_key() refuses that later, so the check uses another
+  // number.
   constexpr std::string_view some_number = "000000000000";
   static_assert(some_number.size() == event_digits);
   *place = some_number;

@@ -26,7 +26,8 @@ enum class KeyKind {
   node_claim,        // node, component
   node_csr,          // node
   node_certificate,  // node: the answer to its node_csr
-  // node, plan: how far the node is in the plan; the node writes this, but not plan_member
+  // node, plan: how far the node is in the plan. The node itself writes this, other than
+  // plan_member.
   node_plan,
   desired,        // component
   release,        // component, version
@@ -52,26 +53,26 @@ enum class KeyKind {
   approval,  // fingerprint of a machine's public key
 };
 
-// The most digits of a number in a key: as many as an integer in JSON may have here, which always
-// fits in 64 bits.
+// The most digits of a number in a key. An integer in the JSON of a record may have as many, and
+// each such number fits in 64 bits.
 inline constexpr std::size_t number_digits_max = 18;
 // The digits of an event's number, with leading zeros, so that events are listed in their order.
 // They are enough for a thousand events a second for thirty years.
 inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
-// Returns the key of a record. The names come from parse_key(), or were checked by ids.h. A name
-// that may not be in its place is an error of this program and ends in std::abort, since a wrong
-// key would overwrite somebody else's record.
+// Returns the key of a record. The names must come from parse_key() or be checked by ids.h. If a
+// name may not be in its place, that is an error of this program, which ends by std::abort: a wrong
+// key would overwrite another record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
-// Returns the key of a record like key_of(), for names that others have written, or that were made
-// from such names. Returns no value if a name may not be in its place.
+// Like key_of(), for names that others have written, or that were made from such names. Returns no
+// value if a name may not be in its place.
 [[nodiscard]] std::optional<std::string> key_if(KeyKind kind,
                                                 std::initializer_list<std::string_view> names);
 
-// Returns the key with a number as its last name. If the number is too large for its place,
-// parse_key() refuses the key.
+// Returns the key with a number as its last name. If the number has too many digits, the key is not
+// valid: parse_key() refuses it.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
                                  std::uint64_t number);
 
@@ -92,8 +93,8 @@ struct ParsedKey {
   bool operator==(const ParsedKey&) const = default;
 };
 
-// Returns no value if the text is not a key of the fleet's records, or has a name that may not be
-// in its place. Nobody touches such a key.
+// Takes a key apart. Returns no value if it is not a key of the fleet's records, or if a name may
+// not be in its place. Such a key is ignored everywhere.
 [[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);
 
 }  // namespace fleet

@@ -43,7 +43,8 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was ordered again or read again, so its answer is reported again.
+    // The command was answered before and is read again. If it was written again, its answer is
+    // reported again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -55,8 +56,8 @@ void NodeCommander::take(const CommandSeen& event) {
 void NodeCommander::take(const CommandGone&) {
   seen_.reset();
   begin_at_.reset();
-  // A command that has not begun to act is dropped. A command that acts already ends when its
-  // action ends.
+  // A command that waits for the disk or the store is dropped. A command that acts already goes on
+  // to its end.
   if (job_ && job_->stage != Job::Stage::acting) job_.reset();
 }
 
@@ -76,7 +77,7 @@ void NodeCommander::consider() {
   if (!command.instance.empty() && command.instance != identity_.instance) return;
   if (ledger_.answer_to(command.id) != nullptr || dropped_ == command.id) return;
   if (job_ && job_->command.id == command.id) return;
-  // The fleet-agent before this one has begun the command, and its upgrade is under way.
+  // An earlier process has begun this command, and the upgrade is still under way.
   if (run_ && run_->command.id == command.id) return;
   if (now_ < seen_at_ + command.delay_ms) {
     begin_at_ = seen_at_ + command.delay_ms;
@@ -87,8 +88,8 @@ void NodeCommander::consider() {
   begin(command);
 }
 
-// Returns the answer to a command that is not begun: an error, or that its effect is there already.
-// Returns an empty text if the command is to be begun.
+// Returns the answer to a command that need not begin: an error, or that its effect is there
+// already. Returns an empty text if the command has to begin.
 std::string NodeCommander::why_not(const Command& command) const {
   const bool ours = run_ && run_->command.trace == command.trace;
   const bool preparing =
@@ -140,7 +141,7 @@ void NodeCommander::take(const AskEnded& event) {
   } else if (std::holds_alternative<Committed>(event.outcome) && may_act()) {
     act();
   } else if (std::holds_alternative<Refused>(event.outcome)) {
-    // Something has changed: the command, the active instance, or `stop`. News of it is on its way.
+    // The command, the active instance or `stop` has changed, and the mirror will soon show that.
     // Nothing was done, so the same command may begin again.
     job_.reset();
   } else {
@@ -190,7 +191,8 @@ void NodeCommander::begin_upgrade(const Command& command) {
       BeginUpgrade{command, command.action == CommandAction::apply ? confirm_within(command) : 0});
 }
 
-// An order to go back goes before one to commit, since it is the later one.
+// Sends the upgrader the order that counts now. If commands have ordered both, the order to go back
+// counts, since it is the later one.
 void NodeCommander::tell_upgrader() {
   run_->tell_at.reset();
   if (run_->told) {
@@ -204,7 +206,8 @@ void NodeCommander::tell_upgrader() {
 
 void NodeCommander::answer(const std::string& id, std::string_view result) {
   ledger_.answer(id, brief(result), identity_.instance);
-  // If another command stands in the store, somebody waits for the answer to that one.
+  // If the store has another command by now, the answer to that one is reported, since somebody
+  // waits for it.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;
@@ -273,8 +276,8 @@ void NodeCommander::take(const UpgradeEnded& event) {
   consider();
 }
 
-// Notes in the ledger the version that runs, but not while an upgrade is on trial: that version may
-// still be taken back.
+// Notes in the ledger the version that runs. An upgrade that is under way may still be taken back,
+// so nothing is noted then.
 void NodeCommander::take(const RunsNow& event) {
   running_ = event.version;
   if (!run_) ledger_.runs(running_);
@@ -296,8 +299,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (!run_->commit_sent && !run_->told && !run_->late &&
       now_ >= *run_->activated + confirm_within(run_->command)) {
     run_->late = true;
-    // The ledger is saved before the upgrade goes back, so that the reason is known even after a
-    // crash.
+    // The ledger is saved before the order to go back is sent. So even after a crash, the reason is
+    // known.
     ledger_.late = run_->command.id;
   }
 }

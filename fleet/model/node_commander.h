@@ -38,10 +38,10 @@
 
 namespace fleet {
 
-// The time between a question that got no answer and the next one.
+// The time between two questions to the store if it does not answer.
 inline constexpr Ms ask_again_ms = 1'000;
 
-// The time between two messages to the upgrader to commit or to go back.
+// The time after which an order to commit or to go back is sent to the upgrader again.
 inline constexpr Ms tell_again_ms = 1'000;
 
 struct NodeIdentity {
@@ -51,25 +51,25 @@ struct NodeIdentity {
   std::string boot_id = {};
 };
 
-// Returns how long an upgrade by this command stays on trial.
+// Returns how long an upgrade by this command stays on trial, if no confirmation comes.
 [[nodiscard]] Ms confirm_within(const Command& command);
 
 enum class UpgradeEnding { committed, failed, rolled_back };
 
 // ---- events
 
-// The upgrader's status at the moment when the ledger was read. This is the first event.
+// The first event: the state of the last upgrade, according to the upgrader, when the ledger was
+// read.
 struct Restarted {
-  std::string under_way = {};            // the id of the upgrade under way; empty if there is none
-  std::optional<Ms> activated_ago = {};  // no value if the new version is not activated yet
-  std::string ended = {};  // the id of the last upgrade that has ended; empty if there is none
+  std::string under_way = {};            // the id of the upgrade under way, or empty
+  std::optional<Ms> activated_ago = {};  // no value: the new version is not active yet
+  std::string ended = {};                // the id of the upgrade that ended last, or empty
   UpgradeEnding ending = UpgradeEnding::failed;
   std::string why = {};
-  bool expired = false;  // that upgrade went back because its trial ended without a commit
+  bool expired = false;  // the trial of that upgrade ended without a commit
   bool reboot_required = false;
 };
-// This instance is active, by a record with that revision, or is not active any more if the
-// revision is 0.
+// This instance is active, by the record `active` of this revision. Revision 0: it is not active.
 struct ActiveIs {
   Revision revision = 0;
 };
@@ -79,7 +79,8 @@ struct CommandSeen {
 };
 struct CommandGone {};
 struct StopIsGone {};
-// The store was restored from a snapshot: this node does nothing until somebody accepts that.
+// The store was restored from a snapshot (or, if `differs` is false, somebody has accepted that).
+// Until it is accepted, this node does nothing.
 struct EpochDiffers {
   bool differs = true;
 };
@@ -97,8 +98,7 @@ struct PrepareEnded {
 struct UpgradeActivated {
   std::string command = {};
 };
-// The message to commit or to go back could not be sent to the upgrader, or the upgrader has
-// refused it.
+// An order to commit or to go back has not reached the upgrader, or the upgrader has refused it.
 struct NotTold {
   std::string upgrade = {};
 };
@@ -109,7 +109,7 @@ struct UpgradeEnded {
   bool expired = false;
   bool reboot_required = false;
 };
-// The version that was found to run.
+// This version runs now, whoever has brought it.
 struct RunsNow {
   std::string version = {};
 };
@@ -141,8 +141,8 @@ struct DoPrepare {
 
   bool operator==(const DoPrepare&) const = default;
 };
-// Begins an upgrade whose id is the command's id. Its trial ends after trial_ms, and it is
-// committed only if SendCommit is sent. If trial_ms is 0, the upgrader commits it by itself.
+// Begins an upgrade with the command's id. If trial_ms is not 0, the upgrade goes back after that
+// time unless SendCommit is sent. If it is 0, the upgrader itself decides about the commit.
 struct BeginUpgrade {
   Command command = {};
   Ms trial_ms = 0;
@@ -160,7 +160,7 @@ struct GoBack {
 
   bool operator==(const GoBack&) const = default;
 };
-// Lets the version that waits at the gate take the place of this one.
+// Confirms the version that waits at the gate: it takes the place of the running one.
 struct PassGate {
   std::string reason = {};
   Ms deadline_ms = 0;
@@ -180,21 +180,21 @@ class NodeCommander {
   NodeCommander(NodeIdentity identity, NodeLedger ledger);
 
   [[nodiscard]] NodeActions step(const NodeEvent& event, Ms now);
-  // Returns when NodeTimePassed is due, or no value if it never is.
+  // Returns when the event NodeTimePassed must come, or no value if it need not come.
   [[nodiscard]] std::optional<Ms> next_deadline() const;
 
-  // Returns whether this upgrade is still to be committed.
+  // Returns whether this upgrade was ordered to commit, and not to go back since then.
   [[nodiscard]] bool commits(const std::string& upgrade) const {
     return run_ && run_->command.id == upgrade && run_->commit_sent && !run_->told;
   }
 
   [[nodiscard]] const NodeLedger& ledger() const { return ledger_; }
-  // Returns all that decides the next step, with times relative to `now`, for tests that compare
-  // states.
+  // Returns everything that decides the next step, as a text, with times relative to `now`. Tests
+  // compare it, to recognise equal states.
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
-  // A command that is being executed.
+  // A command that is being carried out.
   struct Job {
     enum class Stage { saving, asking, acting };
 
@@ -202,7 +202,7 @@ class NodeCommander {
     Revision revision = 0;
     Ms not_after = 0;
     Stage stage = Stage::saving;
-    std::optional<Ms> ask_at = {};  // when to ask again
+    std::optional<Ms> ask_at = {};  // when to ask the store again
   };
   // An upgrade that was begun and has not ended.
   struct Run {
@@ -210,11 +210,11 @@ class NodeCommander {
     std::optional<Ms> activated = {};
     bool soaked = false;
     bool commit_sent = false;
-    bool late = false;  // the upgrade has to go back, since no confirmation came
+    bool late = false;  // no confirmation came: the upgrade has to go back
     bool late_told = false;
-    bool told = false;               // a command told the upgrade to go back
-    std::string reason = {};         // why the command said so
-    std::optional<Ms> tell_at = {};  // when to send the commit, or the order to go back, again
+    bool told = false;               // a command has ordered the upgrade to go back
+    std::string reason = {};         // the reason in that command
+    std::optional<Ms> tell_at = {};  // when to send the upgrader its order again
   };
 
   void take(const Restarted& event);
@@ -256,13 +256,13 @@ class NodeCommander {
   std::optional<Run> run_;
   std::optional<CommandSeen> seen_;
   Ms seen_at_ = 0;
-  std::optional<Ms> begin_at_;  // when the delay of the command in seen_ has passed
-  std::string dropped_;         // a command whose not-after has passed
-  std::string repeated_;        // a command that was seen again: its answer is reported again
+  std::optional<Ms> begin_at_;  // when the delay of the command in `seen_` is over
+  std::string dropped_;         // the id of a command whose time limit has passed
+  std::string repeated_;        // the id of the command whose answer is to be reported
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // when to report again
-  std::string asked_;            // the command of the question under way
+  std::string asked_;            // the id of the command that the question is about
   std::string running_;          // the version that runs
   Revision active_ = 0;
   bool epoch_differs_ = false;

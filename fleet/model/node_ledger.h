@@ -1,6 +1,6 @@
-// fleet-agent's record on its disk of the commands for one component. It makes each command execute
-// at most once, even if processes are killed. It is synced before anything is done, and before
-// anybody is told.
+// The ledger of a component: what fleet-agent notes on its disk about commands. By it, each command
+// is executed at most once, even if processes are killed. It is synced before fleet-agent acts or
+// reports.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace fleet {
 
-// The number of answers that are kept. A driver repeats at most its last order; people may look at
-// more.
+// The number of answers that are kept. A driver repeats only its last order, so it needs one; the
+// others are for people.
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {
-  Command begun = {};          // the last command that was begun; its id is empty if there is none
+  Command begun = {};          // the last command begun; its id may be empty
   Command upgrade = {};        // the command that began the last upgrade
-  std::string prepared = {};   // the release with which an upgrade may begin
-  std::string boot_id = {};    // the boot that the command `reboot` was to end
-  bool reboot_wanted = false;  // the last upgrade asked for a reboot
+  std::string prepared = {};   // the prepared release, with which an upgrade may begin
+  std::string boot_id = {};    // when `reboot` began: the id of the boot
+  bool reboot_wanted = false;  // the last upgrade needs a reboot
   std::string late = {};       // the id of an upgrade that was not confirmed in time
   std::string committed = {};  // the trace of the last upgrade that was committed
   std::string leaves = {};     // the version that ran when the last upgrade was begun
   std::string came_from = {};  // the version that ran just before the present one,
-  std::string came_to = {};    // and the present one; empty if no command has brought it
+  std::string came_to = {};    // the present version; both are empty if no command has brought it
   std::vector<Answer> answers = {};  // the newest is the last
-  Upgrade progress = {};             // the contents for the record node/ID/upgrade/COMPONENT
+  Upgrade progress = {};             // how far the last upgrade is, as for its record
 
   bool operator==(const NodeLedger&) const = default;
 
@@ -36,9 +36,8 @@ struct NodeLedger {
   [[nodiscard]] const Answer* answer_to(std::string_view id) const;
   void answer(std::string_view id, std::string_view result, std::string_view instance);
 
-  // Notes that this version runs now. Called when no upgrade that a command has begun is under way.
-  // If the version did not come by the last of these upgrades, it is not known which version ran
-  // before it.
+  // Notes that this version runs now. Called while no upgrade by a command is under way. If the
+  // last such upgrade did not bring the version, it is unknown which version ran before.
   void runs(std::string_view version);
   // Returns whether the version is the one that ran just before `running`.
   [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;

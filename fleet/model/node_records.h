@@ -1,6 +1,6 @@
-// The records of one node: its description, the versions that it runs, its commands and its
-// answers. Plain data; record_members.h says how records are written. Times of day are texts, and
-// only shown.
+// The records of one node: its description, the versions that it runs, its instances, its commands
+// and its answers. Plain data; record_members.h says how records are written. Times of day are
+// texts, and only shown to people.
 #pragma once
 
 #include <array>
@@ -14,28 +14,28 @@ namespace fleet {
 
 // The record node/ID/info, which is written only when it changes.
 struct NodeInfo {
-  std::map<std::string, std::string> facts = {};   // os, arch, ...: the node finds them out itself
-  std::map<std::string, std::string> labels = {};  // given by the person who set the node up
-  std::int64_t protocol = 0;  // of fleet-agent, for --min-protocol; 0 if none was reported
+  std::map<std::string, std::string> facts = {};   // os, arch, ...: found out by the node
+  std::map<std::string, std::string> labels = {};  // from the options of fleet-agent
+  std::int64_t protocol = 0;  // version of the commands that it knows; 0: unknown
   std::string upgrader_protocol = {};
   std::string library_protocol = {};
   std::map<std::string, std::vector<std::string>> on_disk = {};  // for each component its versions
-  std::string time_zone = {};  // for windows whose zone is site-local
+  std::string time_zone = {};  // the node's zone, for windows with `site-local`
 
   bool operator==(const NodeInfo&) const = default;
 };
 
-// The record node/ID/versions: the versions that run, as the node has found them. In JSON it is a
-// flat object of texts.
+// The record node/ID/versions: the versions that run. In JSON it is a flat object of texts.
 struct Versions {
   std::map<std::string, std::string> running = {};  // for each component its version
 
   bool operator==(const Versions&) const = default;
 };
 
-// The record node/ID/instance/UUID, on a lease: one process of fleet-agent.
+// The record node/ID/instance/UUID: one process of fleet-agent. It has a lease, so it vanishes soon
+// after the process.
 struct Instance {
-  std::string version = {};  // empty if none was reported, which reads as unknown
+  std::string version = {};  // of fleet-agent; may be empty
   std::string phase = {};
   std::string boot_id = {};
   std::string since = {};
@@ -43,12 +43,13 @@ struct Instance {
   bool ready = false;
   std::string degraded = {};  // why the node is degraded; empty if it is not
   std::int64_t generation = 0;
-  std::string machine = {};  // differs between machines, the same at each boot; empty if unknown
+  std::string machine = {};  // an id of the machine, the same at each boot; may be empty
 
   bool operator==(const Instance&) const = default;
 };
 
-// The record node/ID/active: the instance that acts for the node. It has no lease.
+// The record node/ID/active: the instance that acts for the node, while others are held. It has no
+// lease.
 struct Active {
   std::string instance = {};
   std::string boot_id = {};
@@ -62,13 +63,13 @@ enum class UpgradePhase {
   staging,        // the release is being fetched
   verifying,      // signature and self-test are being checked
   prepared,       // the release is on disk and verified; no upgrade has begun
-  cutover_ready,  // the new version stands beside the old one and waits for `stop`
-  soaking,        // the new version works, on trial, and is observed for soak_ms
-  soaked,         // the soak has passed in health; the node waits for `confirm`
+  cutover_ready,  // the new version waits at its gate for `stop`, beside the old one
+  soaking,        // the new version is active and on trial, for soak_ms
+  soaked,         // has worked for soak_ms, and waits for `confirm`
   done,
   failed,
-  unconfirmed,  // went back because `confirm` came too late: not the release's failure
-  rolled_back,  // went back because of an order
+  unconfirmed,  // went back since no `confirm` came; the release may be good
+  rolled_back,  // went back as a command has ordered
 };
 constexpr auto names(UpgradePhase) {
   return std::to_array<std::string_view>({"unknown", "staging", "verifying", "prepared",
@@ -76,7 +77,7 @@ constexpr auto names(UpgradePhase) {
                                           "unconfirmed", "rolled-back"});
 }
 
-// Returns whether an upgrade in this phase has begun and not ended.
+// Returns whether an upgrade in this phase has begun and has not ended.
 constexpr bool is_under_way(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:
@@ -96,10 +97,10 @@ constexpr bool is_under_way(UpgradePhase phase) {
   return false;
 }
 
-// The record node/ID/upgrade/COMPONENT: how far the upgrade is. The next success clears its error.
+// The record node/ID/upgrade/COMPONENT: how far the last upgrade is.
 struct Upgrade {
   UpgradePhase phase = UpgradePhase::unknown;
-  std::string attempt = {};  // the id of the command that began the upgrade
+  std::string attempt = {};  // the id of the upgrade
   std::string error = {};
   std::string from = {};
   std::string to = {};
@@ -112,11 +113,11 @@ struct Upgrade {
 enum class CommandAction {
   unknown,
   prepare,
-  apply,    // for rollouts: begins an upgrade that stays on trial until `confirm`
-  upgrade,  // for machines: the upgrader commits by itself
+  apply,    // begins an upgrade that needs `confirm`; for rollouts
+  upgrade,  // begins an upgrade that needs no `confirm`
   confirm,
   rollback,
-  stop,  // lets the old instance end
+  stop,  // confirms the version at the gate: the old one stops
   reboot,
   status,
 };
@@ -125,33 +126,34 @@ constexpr auto names(CommandAction) {
                                           "rollback", "stop", "reboot", "status"});
 }
 
-// The record node/ID/command/COMPONENT, on a lease whose end is the command's not-after.
+// The record node/ID/command/COMPONENT. It has a lease, so it vanishes when the command must no
+// longer be begun.
 struct Command {
   std::string id = {};  // TRACE.STEP.ATTEMPT
   CommandAction action = CommandAction::unknown;
   std::string version = {};       // the version of the release
-  std::string digest = {};        // of all manifests of the release
-  std::string instance = {};      // the instance that has to obey; the active one if empty
-  std::int64_t not_after_ms = 0;  // counted from the receipt, on the node's monotonic clock
+  std::string digest = {};        // a hash of all manifests of the release
+  std::string instance = {};      // the instance that has to obey; if empty, the active one
+  std::int64_t not_after_ms = 0;  // must begin within this time after its receipt
   std::int64_t soak_ms = 0;
-  // the time after which the new version goes back by itself, counted from its activation
+  // The new version goes back if no `confirm` comes within this time after its activation.
   std::int64_t confirm_ms = 0;
-  std::int64_t deadline_ms = 0;  // for `stop`: the time that the old instance may take to end
-  std::int64_t delay_ms = 0;     // counted from the receipt: the command is not begun before
+  std::int64_t deadline_ms = 0;  // for `stop`: the time in which the old instance must end
+  std::int64_t delay_ms = 0;     // begins only this long after its receipt
   std::string reason = {};
   bool downgrade = false;
-  bool undo = false;  // go back to the version that ran just before, and fetch nothing
+  bool undo = false;  // to the version that ran just before; fetches nothing
   std::string trace = {};
 
   bool operator==(const Command&) const = default;
 };
 
-// The results in an answer. An answer may have an error in words instead.
+// The possible results in an answer. In place of a result, an answer may have an error as a text.
 inline constexpr std::string_view result_done = "done";
 inline constexpr std::string_view result_reboot_required = "reboot-required";
-// The answer to a command whose outcome cannot be known: only the versions that run can tell.
+// It is unknown how the command has ended. The versions that run may show it.
 inline constexpr std::string_view result_interrupted = "interrupted";
-// The answer to a roll-back that comes too late: the new version is committed, and stays.
+// The answer to `rollback` if it came too late: the new version is committed and stays.
 inline constexpr std::string_view result_committed = "committed";
 
 // The record node/ID/answer/COMPONENT.
@@ -163,25 +165,25 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// The record node/ID/claim/COMPONENT: names the run or command that moves the node now. While it
+// The record node/ID/claim/COMPONENT: the rollout, plan or person that moves the node now. While it
 // exists, the desired version does not move the node.
 struct Claim {
-  std::string by = {};  // rollout/RID, plan/NAME or command/WHO
+  std::string by = {};  // rollout/NAME, plan/NAME or command/PERSON
 
   bool operator==(const Claim&) const = default;
 };
 
-// The record node/ID/csr: a request to renew the node's certificate, under the same name and with
-// the same key.
+// The record node/ID/csr: a request to renew the node's certificate, with the same name and the
+// same key.
 struct CertificateRequest {
   std::string pem = {};
-  std::string certificate = {};  // the certificate that is to be renewed, in PEM
+  std::string certificate = {};  // the certificate to be renewed, in PEM
 
   bool operator==(const CertificateRequest&) const = default;
 };
 
-// The record node/ID/certificate: the answer to the last request, which is a certificate or the
-// reason why there is none.
+// The record node/ID/certificate: the answer to the node's last request for a certificate. It has
+// the certificate or the reason for a refusal.
 struct NodeCertificate {
   std::string pem = {};
   std::string error = {};

@@ -1,11 +1,11 @@
-// The part of NodeCommander for a command that was begun before fleet-agent, or the machine, went
-// down.
+// The part of NodeCommander for a command that an earlier process of fleet-agent has begun: it
+// finds out how the command ended.
 #include "fleet/model/node_commander.h"
 
 namespace fleet {
 namespace {
 
-// Returns whether the outcome of the last upgrade is known already.
+// Returns whether the ledger knows already how the last upgrade ended.
 bool is_ended(const NodeLedger& ledger) {
   if (ledger.progress.attempt != ledger.upgrade.id) return false;
   return ledger.progress.phase == UpgradePhase::done ||
@@ -19,8 +19,8 @@ bool is_ended(const NodeLedger& ledger) {
 void NodeCommander::take(const Restarted& event) {
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // The command was begun and not answered. The fleet-agent before this one may have acted on it,
-  // but can no longer report that.
+  // If the last command was begun and not answered, the earlier process may have carried it out
+  // without noting that.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {
@@ -57,7 +57,7 @@ void NodeCommander::resolve_begun(const Restarted& event) {
     case CommandAction::apply:
       if (run_ && run_->activated) answer(begun.id, result_done);
       if (!run_) answer(begun.id, result_interrupted);
-      return;  // while it runs, the command is answered when the new version is activated
+      return;  // `apply` is answered when the new version is activated
     case CommandAction::upgrade:
       if (!run_) answer(begun.id, result_interrupted);
       return;

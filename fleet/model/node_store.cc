@@ -1,5 +1,5 @@
-// The part of NodeCommander that talks to disk and store, with at most one save, one question and
-// one report at a time. Also decides when it has to be woken.
+// The part of NodeCommander for disk and store. At most one save, one question and one report are
+// under way at a time. Also decides when the next event NodeTimePassed must come.
 #include <utility>
 
 #include "fleet/model/enum_text.h"
@@ -64,7 +64,7 @@ void NodeCommander::report() {
   actions_.emplace_back(Report{report_of(repeated_)});
 }
 
-// Returns one transaction that writes the answer and the progress together.
+// Returns one transaction that writes the answer and the progress of the upgrade.
 Transaction NodeCommander::report_of(const std::string& answered) const {
   Transaction both{
       .compares = {{.key = key_of(KeyKind::node_active, {identity_.node}), .revision = active_}}};
@@ -86,8 +86,8 @@ void NodeCommander::take(const ReportEnded& event) {
     reported_ = reporting_progress_;
     reported_answer_ = reporting_answer_;
   } else {
-    // The report may not be written, so it is sent again later. If the store refused it because
-    // another instance is active by now, news of that will come before.
+    // The report may not have been written, so it is sent again later. If it was refused since
+    // another instance is active, the event ActiveIs comes before that.
     report_at_ = now_ + ask_again_ms;
   }
 }

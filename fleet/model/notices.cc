@@ -18,8 +18,8 @@ std::string webhook_in(const Notices::Records& records) {
   return settings ? cell_settings(settings.value()).webhook : "";
 }
 
-// Returns the event's number, or none if the key is not an event's: somebody may have written
-// another key there.
+// Returns the event's number, or no value if this is not the key of an event. Anybody may write
+// other keys below event/.
 std::optional<std::int64_t> event_number(const std::string& text) {
   const auto key = parse_key(text);
   if (!key || key->kind != KeyKind::event) return std::nullopt;
@@ -67,8 +67,8 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const Notified before = read ? read.value() : Notified{};
   const auto last = static_cast<std::int64_t>(last_event(records));
   if (before.webhook != webhook) {
-    // The webhook is a new one. Notes the present last event, since events from the time before the
-    // webhook was set are not sent to it.
+    // The setting `webhook` has a new value. Events from before that are not sent to it, so the
+    // number of the last event is noted as sent.
     under_way_ = true;
     done_ = 0;
     return noted(found, {last, webhook});
@@ -77,7 +77,7 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
-  // A store that was restored from an older copy continues with lower numbers.
+  // If the store was restored from an older copy, the numbers continue from a lower one.
   if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;
   const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));

@@ -1,6 +1,6 @@
-// Decides which events are sent to a webhook, and when an event is sent again. Successes, failures
-// and halts are sent in their order, each at least once, and nothing waits for it. The controller
-// that writes the history also sends them. Pure.
+// Decides which events are sent to the webhook, and when an event is sent again. Successes,
+// failures and halts are sent in their order, each at least once, and nothing else in the cell
+// waits for that. The controller that writes the history sends them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,16 @@
 
 namespace fleet {
 
-// The number of tries, over about an hour and a half, after which an event that cannot be sent is
-// given up. Then the next event is sent.
+// After so many tries, over about an hour and a half, an event is given up, and the next event is
+// sent.
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
 
-// Returns the file of a webhook that is set as `file:PATH`, or no value if the setting is itself a
-// URL.
+// Returns PATH if the setting is `file:PATH`, or no value if it is itself a URL.
 [[nodiscard]] std::optional<std::string> webhook_file(std::string_view webhook);
-// Returns the URL in the file of a webhook, which is its first line, or an empty text if that line
-// is not an http or https URL.
+// Returns the URL in such a file: its first line, or an empty text if that line is not an http or
+// https URL.
 [[nodiscard]] std::string webhook_url(std::string_view content);
 
 class Notices {
@@ -38,13 +37,13 @@ class Notices {
   };
   struct Post {
     std::int64_t event = 0;
-    std::string webhook = {};  // as in the setting: a URL, or file:PATH
+    std::string webhook = {};  // the setting: a URL or file:PATH
     std::string body = {};
   };
   using Step = std::variant<Rest, Post, Transaction>;
 
-  // Returns the next step. `ours` is true if this controller writes the history. While a post or a
-  // transaction is under way, the step is Rest.
+  // Returns the next step. `ours` is true if this controller writes the history. The step is Rest
+  // as long as a post or a transaction is under way.
   [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
   void posted(bool taken, Ms now);
   void written();
@@ -52,9 +51,9 @@ class Notices {
  private:
   bool under_way_ = false;
   std::int64_t event_ = 0;  // the event that is being sent
-  std::int64_t done_ = 0;   // the last event that was sent, or given up
-  // No event up to this number has still to be sent. So none of them is read again at each change
-  // of the cell.
+  std::int64_t done_ = 0;   // the last event that was sent or given up
+  // All events up to this number were sent or need not be sent. So they are not read again at each
+  // change of the cell.
   std::int64_t looked_until_ = 0;
   int tries_ = 0;
   std::optional<Ms> rests_until_;

@@ -14,7 +14,7 @@ std::string agent_rollout_id(const std::string& name, const Plan& plan) {
 
 namespace {
 
-// Returns how many of the nodes from `from` on, at most `most`, fit into one record.
+// Returns how many nodes, beginning with `from`, fit into one record: at most `most`.
 std::ptrdiff_t batch_size(std::vector<std::string>::const_iterator from, std::ptrdiff_t most) {
   while (most > 1 && write_record(RolloutBatch{{from, from + most}}).size() > value_bytes_max)
     most /= 2;
@@ -50,7 +50,7 @@ bool put_agent_rollout(Transaction& transaction, const std::string& name, const 
   }
   transaction.compares.push_back({.key = *key});
   transaction.puts.push_back({.key = *key, .value = write_record(rollout)});
-  // The plan's own record will be added to the transaction later.
+  // The caller adds the plan's own record to the transaction later.
   Transaction whole = transaction;
   whole.puts.push_back({.key = *key + "/plan", .value = std::string(value_bytes_max, ' ')});
   return !why_not_taken(whole);

@@ -1,5 +1,5 @@
-// The rollout that brings the fleet-agent that a plan names to the plan's members, before the first
-// step. It is a rollout like any other, except that the plan's driver begins it.
+// Before the first step of a plan, a rollout brings the wanted version of fleet-agent to the
+// members of the plan. It is a rollout like any other, except that the plan's driver begins it.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace fleet {
 
-// Returns a name of its own for each run of the plan: otherwise the commands of an earlier run
-// would count as answered.
+// Returns the name of this rollout. It differs for each run of the plan: otherwise the nodes would
+// take the commands of a later run for those of an earlier one, which are answered.
 [[nodiscard]] std::string agent_rollout_id(const std::string& name, const Plan& plan);
 
-// Adds the whole rollout to the transaction: a batch of one node, then the others. `nodes` must be
-// sorted. Returns false if no rollout can have its name, or if the nodes do not fit into one
-// transaction.
+// Adds all records of the rollout to the transaction: a batch of one node, then the others. `nodes`
+// must be sorted. Returns false if the name is not valid for a rollout, or if the nodes do not fit
+// into one transaction.
 [[nodiscard]] bool put_agent_rollout(Transaction& transaction, const std::string& name,
                                      const Plan& plan, const std::vector<std::string>& nodes);
 
-// Returns whether the rollout has begun or will begin, and nobody has paused it.
+// Returns whether the rollout will begin or is under way, and not paused.
 [[nodiscard]] bool is_under_way(const Rollout& rollout);
 
 }  // namespace fleet

@@ -85,7 +85,7 @@ class PlanDecider {
     return begin("step " + std::to_string(next_.step) + " may run");
   }
 
-  // Returns whether the rollout of fleet-agent is under way. Until it ends, a member that has the
+  // Returns whether the rollout of fleet-agent is under way. Until it has ended, a member with the
   // new fleet-agent has it on trial, and may go back.
   [[nodiscard]] bool is_agent_under_way() const {
     const auto found = view_.rollouts.find(agent_rollout_id(view_.name, plan_));
@@ -100,8 +100,8 @@ class PlanDecider {
     return others;
   }
 
-  // Begins the rollout that brings fleet-agent to the members `others`. When it has ended, waits
-  // until they report again with the new fleet-agent.
+  // Begins the rollout that brings fleet-agent to the members `others`, or waits for its end. After
+  // its end, waits until these members report the new fleet-agent.
   PlanDecision bring_agents(const std::vector<std::string>& others) {
     const std::string id = agent_rollout_id(view_.name, plan_);
     const auto found = view_.rollouts.find(id);
@@ -173,8 +173,8 @@ class PlanDecider {
     }
     next_.acting = true;
     if (step().migrate && !plan_.component.empty()) put_desired(plan_.version, plan_.digest);
-    // Goes on even if a person has set `stop`: the members have stopped already, and would not
-    // serve while they wait.
+    // The record `stop` does not matter here: the members have stopped, and would not work while
+    // they wait.
     return write("all have stopped for step " + name() + ", and may act");
   }
 
@@ -199,8 +199,8 @@ class PlanDecider {
 
   // ---- the end of a plan
 
-  // Returns whether the members may go back: nobody was allowed to begin `act`, and the member that
-  // migrates has changed nothing or has not begun.
+  // Returns whether stopped members may start the old version again: no member may have begun
+  // `act`, and the member that migrates must have changed nothing or not have begun.
   [[nodiscard]] bool may_go_back() const {
     if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
     if (plan_.lock.empty()) return true;
@@ -257,7 +257,7 @@ class PlanDecider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // Writes the desired version, which is then no longer held back.
+  // Writes the desired version of the plan's component, which nodes then follow again.
   void put_desired(const std::string& version, const std::string& digest) {
     const Desired desired{
         .version = version, .digest = digest, .why = "plan/" + view_.name, .trace = plan_.trace};

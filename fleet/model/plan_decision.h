@@ -36,7 +36,7 @@ namespace fleet {
 
 struct MemberSight {
   PlanMember record = {};
-  Revision revision = 0;  // 0 if the member has recorded nothing
+  Revision revision = 0;  // 0: the member has not written a record
 
   bool operator==(const MemberSight&) const = default;
 };
@@ -45,17 +45,17 @@ struct PlanView {
   std::string name = {};
   Plan plan = {};
   Revision revision = 0;                            // 0 if the plan does not exist
-  std::vector<std::string> ids = {};                // the members, sorted
+  std::vector<std::string> ids = {};                // the names of the members, sorted
   std::map<std::string, MemberSight> members = {};  // the members' own records
   std::map<std::string, Once> once = {};            // by the name of the step
-  std::map<std::string, Rollout> rollouts = {};  // the rollouts that plans of this name have begun
-  bool stopped = false;                          // the record `stop` exists
-  std::string damage = {};                       // why the plan's record cannot be read
+  std::map<std::string, Rollout> rollouts = {};     // rollouts begun by plans of this name
+  bool stopped = false;                             // the record `stop` exists
+  std::string damage = {};                          // why the plan's record cannot be read
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
-  // Replaces everything by the reading, which has the keys below the plan, its `once`, and the
-  // nodes.
+  // Replaces everything by the records of the reading: all below the plan, its `once` records, and
+  // the nodes' records of it.
   void take_all(const Reading& reading);
 
   bool operator==(const PlanView&) const = default;
@@ -64,8 +64,8 @@ struct PlanView {
 struct PlanFacts {
   std::string controller = {};
   Revision fence = 0;
-  Opening window = {};         // whether the plan may begin now
-  std::string waits_for = {};  // what is waited for, since `since`; decide_plan() makes both
+  Opening window = {};         // whether the windows let the plan begin
+  std::string waits_for = {};  // what is waited for; made by decide_plan()
   Ms since = 0;
 };
 
@@ -74,24 +74,24 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  std::string waits_for = {};  // the caller passes this and the next member back in PlanFacts
+  std::string waits_for = {};  // goes back to decide_plan() in PlanFacts, with `since`
   Ms since = 0;
 };
 
-// Returns the longest time that the plan may take: it begins only if it can end inside all its
-// members' windows.
+// Returns the longest time that the plan may take. The plan begins only if the windows of all
+// members stay open for that long.
 [[nodiscard]] Ms longest(const PlanView& view);
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// Returns the transactions that erase the records of a failed or completed run, so that the next
-// run begins anew. Each of them is small enough for the store, compares the plan, and the last one
+// Returns the transactions that erase all records of a halted or ended run, so that the next run
+// begins anew. Each is small enough for the store and compares the plan's record, and the last one
 // erases it. Returns none if the run still goes on.
 [[nodiscard]] std::vector<Transaction> recover_plan(const PlanView& view);
 
-// Returns the transactions that erase the records of the last run, so that the next run can begin.
-// The records once/PLAN/STEP, of steps that were done once for a version, stay. Returns none if the
-// last run still goes on, or is halted and has to be recovered first.
+// Like recover_plan(), but keeps the records once/PLAN/STEP, which name the steps that were done
+// once for a version. Returns none if the last run still goes on, or is halted, so that a person
+// has to recover it first.
 [[nodiscard]] std::vector<Transaction> make_room(const PlanView& view);
 
 }  // namespace fleet

@@ -51,7 +51,8 @@ std::optional<std::string> why_no_plan(const Plan& plan) {
 
 namespace {
 
-// Makes the plan run, provided that the records it was drafted from are unchanged.
+// Lets the plan run. The store refuses that if the records that the plan was made from have
+// changed.
 void begin(const std::string& name, Plan& plan, const PlanGround& ground,
            Transaction& transaction) {
   plan.state = PlanState::running;
@@ -61,8 +62,8 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // The plan remembers the version that all nodes should run until now, to go back to it. A version
-  // that another plan still holds back is no such version.
+  // The plan notes the version that was desired until now, to go back to it. A version that another
+  // plan still holds back was never desired in that sense, so it is not noted.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;
@@ -95,8 +96,8 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
   if (!written) transaction.compares.push_back({.key = key_of(KeyKind::rollout, {name})});
   transaction.compares.push_back({.key = key_of(KeyKind::stop)});
   const auto all = static_cast<std::int64_t>(members.size());
-  // Records of members are added as long as there is room for two more records: the plan's own and
-  // the wish.
+  // Adds records of members, as many as fit beside two more: the plan's own and that of the desired
+  // version.
   while (plan.enlisted < all && transaction.puts.size() + 2 < operations_max) {
     const std::string& id = members[static_cast<std::size_t>(plan.enlisted++)];
     transaction.puts.push_back(

@@ -1,4 +1,4 @@
-// A plan before it begins: decides whether the plan that a person wrote can run, and writes it to
+// A new plan: decides whether the plan that a person has written can run, and writes its records to
 // the store.
 #pragma once
 
@@ -17,24 +17,23 @@ namespace fleet {
 inline constexpr std::int64_t step_timeout_ms_min = 1'000;
 inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 
-// Returns why the plan cannot run, or nothing if it can.
+// Returns why the plan cannot run, or no value if it can.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
-// The records that a plan begins from.
+// The records that must not change until the plan begins: their revisions, and the desired version.
 struct PlanGround {
-  Revision release = 0;        // of the component's release, if the plan has a component
-  Revision agent_release = 0;  // of fleet-agent's release, if the plan names one
-  Desired desired = {};        // of the plan's component
+  Revision release = 0;        // of the release of the plan's component, if it has one
+  Revision agent_release = 0;  // of the release of fleet-agent, if the plan names one
+  Desired desired = {};        // the desired version of the plan's component
   Revision desired_revision = 0;
 };
 
-// Returns the next transaction that writes a new plan, or no value when all of it is written.
-// `written` is the part that is in the store already: after an unknown outcome or a crash, the
-// caller reads it again and goes on from there. The plan is `created` until all its members are
-// written. The transaction that writes the last members makes the plan run, and marks its
-// component's version as pending. The store refuses each transaction while the record `stop`
-// exists, the first one if a plan or a rollout has that name, and the last one if a record of
-// `ground` has changed since it was read.
+// Returns the next transaction that writes a new plan, or no value if everything is written.
+// `written` is the plan's record as it is in the store; after a crash or a lost answer, the caller
+// reads it again. The plan is `created` until all its members are written. The last transaction
+// makes the plan run, and marks its component's desired version as pending. The store refuses each
+// transaction if the record `stop` exists, the first one if a plan or a rollout has this name, and
+// the last one if a record of `ground` has changed.
 using WrittenPlan = Written<Plan>;
 [[nodiscard]] std::optional<Transaction> next_creation(const std::string& name, const Plan& wanted,
                                                        const std::vector<std::string>& members,

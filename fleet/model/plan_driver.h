@@ -25,7 +25,8 @@ class PlanTask {
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
-  // Returns false: nothing can undo half a plan, and its members' waits end by themselves.
+  // Called when the store denies a write. Returns false, since nobody can undo half a plan. The
+  // members' waits end by themselves.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 

@@ -16,8 +16,8 @@ class Follower {
     if (!sight_.takes_part) return NothingToDo{};
     if (plan_.state == PlanState::running) {
       if (sight_.own_revision == 0 || own_.step == 0) return next(1, "");
-      // Before the first step, fleet-agent may have been upgraded. Then the member writes again
-      // that it takes part, with its new version.
+      // If fleet-agent was upgraded before the first step, the member writes its record again, with
+      // the new version.
       if (plan_.step == 0 && own_.version != facts_.version) return next(1, "");
       if (own_.error || own_.phase == MemberPhase::unknown) return NothingToDo{};
       return run();
@@ -79,8 +79,8 @@ class Follower {
 
   FollowerStep begin_to_act() const { return write(MemberPhase::acting); }
 
-  // Returns the next step of a member that is at `act`, as its record says: a hook that is still to
-  // be run, or the record of how the hooks have ended.
+  // Returns the next step of a member whose record says `acting`: the next hook to run, or, after
+  // the last one, the record of their outcome.
   FollowerStep act() const {
     const bool migrates = step().kind == StepClass::together && !plan_.acting;
     if (!facts_.began_to_act) return fail("interrupted while it acted", 0);
@@ -110,7 +110,7 @@ class Follower {
     if (!facts_.began_to_act) return NothingToDo{};
     if (!is_done(HookVerb::reboot)) return hook(HookVerb::reboot);
     if (status(HookVerb::reboot) != 0) return fail_of(HookVerb::reboot);
-    return NothingToDo{};  // acts no further until the machine goes down
+    return NothingToDo{};  // the machine is about to go down: does nothing more
   }
 
   // ---- when the plan stops

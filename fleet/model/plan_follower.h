@@ -38,28 +38,29 @@
 
 namespace fleet {
 
-// The only exit status by which a migration says that it has failed and changed nothing.
+// The exit status by which the hook `migrate` reports that it has failed and changed nothing. Any
+// other failure may have changed something.
 inline constexpr int exit_nothing_changed = 75;
-// The exit status by which an `act` asks for a reboot; `post` runs after the boot.
+// The exit status by which the hook `act` asks for a reboot. After the boot, the hook `post` runs.
 inline constexpr int exit_reboot_required = 76;
-// From this exit status on a hook could not be run, or was killed, as in shells.
+// An exit status from here on means, as in shells, that a hook could not be run or was killed.
 inline constexpr int exit_not_run = 126;
 
 enum class HookVerb { check, stop, act, start, post, migrate, reboot };
 [[nodiscard]] std::string_view text_of(HookVerb verb);
 
-// The facts that a member knows.
+// The facts about a member and its node.
 struct FollowerFacts {
   std::string node = {};
   std::string plan = {};
-  std::string version = {};  // the version of its fleet-agent
+  std::string version = {};  // version of its fleet-agent
   std::string boot = {};     // the id of this boot of the machine
-  Revision active = 0;       // revision of the record that makes this instance act for the node
-  // The exit statuses of the hooks that this process has run for the step and phase in the member's
-  // record.
+  Revision active = 0;       // revision of the record `active`; 0 if this instance does not act
+  // For the step and phase in the member's record: the exit statuses of the hooks that this process
+  // has run.
   std::map<HookVerb, int> done = {};
-  bool began_to_act = false;  // this process has written that the member acts
-  std::string output = {};    // the last line of the last hook
+  bool began_to_act = false;  // this process has written the phase `acting`
+  std::string output = {};    // the last line of the last hook's output
 };
 
 struct RunHook {
@@ -91,9 +92,9 @@ struct PlanSight {
 };
 
 // Returns the next step. Called when a hook has ended, the outcome of a transaction is known, or a
-// record has changed; never while a hook runs. When the member's own record gets another step or
-// phase, the caller empties `done` and sets `began_to_act` to false, but to true when this
-// process's transaction to act was committed.
+// record has changed, but never while a hook runs. If the member's record gets another step or
+// phase, the caller clears `done` and sets `began_to_act`: to true if a transaction of this process
+// has written the phase `acting` or `rebooting`, otherwise to false.
 [[nodiscard]] FollowerStep follow(const PlanSight& sight, const FollowerFacts& facts);
 
 }  // namespace fleet

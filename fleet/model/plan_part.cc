@@ -19,7 +19,7 @@ void PlanPart::take(const PlanSeen& event) {
   sight_.takes_part = event.sight.takes_part;
   sight_.plan = event.sight.plan;
   sight_.revision = event.sight.revision;
-  // If records come from an earlier revision than before, the store was restored.
+  // If the revision has become smaller, the store was restored.
   if (event.as_of < std::exchange(as_of_, event.as_of)) written_ = 0;
   if (event.as_of < written_ || event.sight.own_revision == sight_.own_revision) return;
   const PlanMember& own = event.sight.own;
@@ -59,8 +59,8 @@ void PlanPart::take(const MemberWritten& event) {
     unknown_ = write.member;
     looks_ = true;
   } else {
-    // The store refused the transaction because a record has changed, and news of that change is on
-    // its way. Nothing is decided on the same records again.
+    // The transaction was not written, most likely since a record has changed. Until the change is
+    // seen, nothing more is decided on the old records.
     refused_ = decided_on_;
   }
 }

@@ -1,9 +1,9 @@
-// A member's part in one plan, as a state machine around plan_follower.h. Runs one hook or writes
-// one transaction at a time, and knows what this process itself has begun.
+// A member's part in one plan, as a state machine around plan_follower.h. It runs one hook or
+// writes one transaction at a time, and remembers what this process itself has begun.
 //
-// If the answer to a transaction was lost or has not come yet, the next sight of the record tells
-// whether it was written: only the acting instance writes this record, so a record that has the
-// contents that were sent was written by that transaction.
+// If the answer to a transaction was lost, the next reading of the member's record shows whether it
+// was written: only the acting instance writes this record. So if the record has the contents that
+// were sent, that transaction has written them.
 #pragma once
 
 #include <optional>
@@ -17,15 +17,15 @@ namespace fleet {
 
 // ---- events
 
-// The records of the store, as they were seen.
+// The plan's records, as read from the store.
 struct PlanSeen {
   PlanSight sight = {};
   Revision as_of = 0;   // the revision at which the member's own record was read
-  Revision active = 0;  // by which this instance acts; 0 if it does not act
+  Revision active = 0;  // of the record `active`; 0: this instance does not act
 };
 struct HookEnded {
   int status = 0;
-  std::string output = {};  // the last line of its output
+  std::string output = {};  // the last line of the hook's output
 };
 struct MemberWritten {
   Outcome outcome = {};
@@ -37,8 +37,8 @@ class PlanPart {
   // `version` is the version of this fleet-agent.
   PlanPart(std::string node, std::string plan, std::string version, std::string boot = "");
 
-  // Returns the hook or transaction to begin now; HookEnded or MemberWritten tells its end. While
-  // an outcome is unknown, returns nothing to do until the store has been read again.
+  // Returns the hook or transaction to begin now. HookEnded or MemberWritten reports its end. While
+  // an outcome is unknown, returns NothingToDo until the store has been read again.
   [[nodiscard]] FollowerStep step(const PlanPartEvent& event);
 
   [[nodiscard]] bool is_busy() const { return running_ || pending_; }
@@ -50,20 +50,20 @@ class PlanPart {
   void take_own(const PlanMember& own, Revision revision, bool is_ours);
   [[nodiscard]] FollowerStep next();
 
-  // The revisions of the plan and of the member's record on which a decision was made.
+  // The records on which a decision was made: the revisions of the plan and of the member's record.
   using Basis = std::pair<Revision, Revision>;
 
   FollowerFacts facts_;
   PlanSight sight_;
   std::optional<RunHook> running_;
-  bool outdated_ = false;  // the member's record has changed since the running hook was begun
+  bool outdated_ = false;  // the member's record has changed while the hook runs
   std::optional<WriteMember> pending_;
-  Basis decided_on_ = {};              // the basis of `pending_`
-  std::optional<PlanMember> unknown_;  // the record that was sent, and got no answer
-  bool looks_ = false;                 // waits for a reading that tells the outcome of `unknown_`
-  std::optional<Basis> refused_;       // the basis of the last transaction that was refused
-  Revision written_ = 0;  // when the member's record was written; older readings are outdated
-  Revision as_of_ = 0;    // when the member's record was read last
+  Basis decided_on_ = {};              // the records on which `pending_` was decided
+  std::optional<PlanMember> unknown_;  // the record that was sent without an answer
+  bool looks_ = false;                 // waits for a reading that shows the outcome of `unknown_`
+  std::optional<Basis> refused_;       // the records on which a refused write was decided
+  Revision written_ = 0;  // of our last write; older readings of the record are outdated
+  Revision as_of_ = 0;    // of the last reading of the member's record
 };
 
 }  // namespace fleet

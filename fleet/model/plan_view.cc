@@ -1,5 +1,4 @@
-// Reads the records that a plan's driver knows, and decides which records are erased when a run is
-// over.
+// Reads the records that a plan's driver needs, and erases the records of a run that is over.
 #include <algorithm>
 #include <utility>
 
@@ -60,8 +59,8 @@ void PlanView::take_all(const Reading& reading) {
 
 namespace {
 
-// Returns the transactions that erase the plan's records. Each of them compares the plan's record,
-// and the last one erases it. So as long as that record exists, something is left to erase.
+// Returns the transactions that erase the plan's records. Each compares the plan's own record,
+// which the last one erases: as long as that record exists, something is still to be erased.
 std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
   const std::string key = key_of(KeyKind::plan, {view.name});
   erases.push_back({.key = key_below(key), .subtree = true});

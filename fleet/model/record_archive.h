@@ -1,6 +1,7 @@
-// Two cereal archives for one record in JSON. An absent member leaves its destination as it was,
-// and an unknown member is ignored. A member of the wrong type, or one that occurs twice, makes the
-// reader refuse the whole record: somebody has damaged it. agent-protocol parses the JSON.
+// Two cereal archives, which read and write one record in JSON. If a member is absent, the value in
+// memory stays as it was; an unknown member is ignored. If a member has the wrong type or occurs
+// twice, the reader refuses the whole record, which must be damaged. agent-protocol parses the
+// JSON.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -21,11 +22,11 @@ namespace fleet {
 
 class RecordReader : public cereal::InputArchive<RecordReader> {
  public:
-  // The line must outlive the archive.
+  // `line` must live longer than the archive.
   explicit RecordReader(const agent_protocol::JsonLine& line)
       : cereal::InputArchive<RecordReader>(this), line_(line) {}
 
-  // Returns the first fault: `terms.batch is no integer`.
+  // Returns the first fault, such as `terms.batch is no integer`, or no value.
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
 
   template <class Value>
@@ -40,7 +41,7 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
     path_.resize(path_bytes);
   }
 
-  // Reads all members of the record that are texts, by their names.
+  // Reads a record that is a flat map: all its members that are texts, by their names.
   void read_texts(std::map<std::string, std::string>& values) { read_map(object_, values, false); }
 
  private:
@@ -99,17 +100,17 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
 
   const agent_protocol::JsonLine& line_;
   std::size_t object_ = agent_protocol::JsonLine::root;  // the object whose members are read
-  std::string path_;  // the name of the member that is read, for people
+  std::string path_;  // the path of the member that is read, for refusals
   std::optional<std::string> refusal_;
 };
 
-// Writes members in their order, on one line. Leaves out an empty text, list or map and `false`,
-// since an absent member is read as these.
+// Writes members in their order, on one line. Leaves out `false` and an empty text, list or map: a
+// reader takes an absent member for these.
 class RecordWriter : public cereal::OutputArchive<RecordWriter> {
  public:
   RecordWriter() : cereal::OutputArchive<RecordWriter>(this) {}
 
-  // Returns the members without the braces around them.
+  // Returns the written members as JSON, without the braces around them.
   [[nodiscard]] const std::string& members() const { return text_; }
 
   template <class Value>

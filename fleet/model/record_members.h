@@ -1,5 +1,6 @@
-// Names the members of records: one `serialize` for each structure, for any cereal archive. A name
-// here never gets another meaning. New names may be added, and an absent member keeps its default.
+// The names of records' members in JSON: one `serialize` for each structure, for any cereal
+// archive. A name that was once used never gets another meaning. New names may be added, since an
+// absent member keeps its default.
 #pragma once
 
 #include <cereal/cereal.hpp>

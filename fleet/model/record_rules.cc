@@ -27,7 +27,7 @@ Wrong first_of(std::initializer_list<Wrong> all) {
   return std::nullopt;
 }
 
-// An absent name is read as an empty one, so an empty name is not wrong.
+// An absent name is read as an empty one, so an empty name is good.
 using IsName = bool (*)(std::string_view);
 Wrong wrong_name(const std::string& text, IsName is_name, std::string_view what) {
   if (text.empty() || is_name(text)) return std::nullopt;
@@ -278,7 +278,7 @@ Wrong put_right(Rollout& rollout) {
                    wrong_time(terms.confirm_ms, "confirm_ms"),
                    wrong_time(terms.judge_timeout_ms, "judge_timeout_ms"),
                    wrong_number(rollout.again, 0, again_max, "again"),
-                   // -1 stands for a spread by the size of each batch
+                   // -1 stands for the default spread, which depends on the size of the batch
                    wrong_number(terms.spread_ms, -1, record_ms_max, "spread_ms")});
 }
 
@@ -309,7 +309,7 @@ Wrong put_right(Plan& plan) {
   cut_labels({&plan.digest, &plan.agent_digest, &plan.previous_digest, &plan.who, &plan.driver});
   for (const PlanStep& step : plan.steps) {
     if (!is_id(step.name)) return "step " + quoted(step.name) + " is no id";
-    // A hook must be a file in the node's directory hooks.d, so its name cannot lead out of it.
+    // A hook must be a file in the node's directory hooks.d, so its name must not have a slash.
     if (!is_id(step.hook)) return "hook " + quoted(step.hook) + " is no id";
     if (auto wrong = wrong_number(step.timeout_ms, 0, plan_timeout_ms_max, "timeout_ms")) {
       return wrong;

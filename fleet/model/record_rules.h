@@ -1,7 +1,7 @@
-// The rules for a record beyond its shape. A name that is used in keys, in commands or in the ids
-// of upgrades must be a name of that kind, and numbers must be so small that calculations with them
-// cannot overflow. Texts for people are cut to the length that a record may hold, and lists of
-// nodes keep the first names and the count of all.
+// The rules for the contents of a record, beyond the types of its members. A name that is used in
+// keys, in commands or in the ids of upgrades must be valid there, and numbers must be so small
+// that calculations with them cannot overflow. Texts for people are cut to the length that a record
+// may have, and lists of nodes keep the first names and the count of all.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,25 @@
 
 namespace fleet {
 
-// The longest time in a record is a year, so that sums of such times cannot overflow.
+// The longest time in a record: a year. It is so short that sums of such times cannot overflow.
 inline constexpr std::int64_t record_ms_max = 366LL * 86'400'000;
-// The longest wait of a plan's step is a day.
+// The longest wait in a step of a plan: a day.
 inline constexpr std::int64_t plan_timeout_ms_max = 86'400'000;
 inline constexpr std::size_t plan_steps_max = 100;
-// The most facts, labels or components of a node, or certificates of a name, in one record.
+// The most facts, labels, components or certificates in one record.
 inline constexpr std::size_t record_entries_max = 256;
-// The most machines that one token lets in, and the most public keys of releases that it has.
+// The most machines that may join with one token, and the most public keys of releases that a token
+// may bring.
 inline constexpr std::int64_t token_uses_max = 10'000;
 inline constexpr std::size_t release_keys_max = 16;
-// The most times that one batch is done again; the number is part of the ids of commands.
+// The most times that one batch is repeated. The number is part of the ids of commands, so it must
+// be short.
 inline constexpr std::int64_t again_max = 100'000;
-// The most failed nodes that the judge's record lists, as numbers. So many numbers, and the other
-// members, fit into one record.
+// The most failed nodes in the judge's record, which lists them as numbers. So many numbers, beside
+// the other members, fit into one record.
 inline constexpr std::size_t judge_failed_max = 4'000;
 
-// Cuts texts and lists that are too long. Returns why the record is damaged, or no value if it is
+// Cuts texts and lists that are too long. Returns the fault of the record, or no value if it is
 // good.
 [[nodiscard]] std::optional<std::string> put_right(NodeInfo& record);
 [[nodiscard]] std::optional<std::string> put_right(Versions& record);

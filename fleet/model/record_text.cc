@@ -12,7 +12,8 @@
 namespace fleet {
 namespace {
 
-// The member beside the settings that names their author. No setting has this name.
+// The member with the name of the person who has written the settings. No setting may have this
+// name.
 constexpr std::string_view settings_who = "who";
 
 // Returns how deep the brackets of the text nest; brackets inside quoted texts do not count.
@@ -95,8 +96,8 @@ Result<Record> read_record(std::string_view text) {
 template <class Record>
 std::string write_record(const Record& record) {
   Record written = record;
-  // put_right() cuts texts and lists that are too long. It can also complain about names, but these
-  // were checked before the record was written.
+  // Cuts texts and lists that are too long. put_right() may also find wrong names, but those were
+  // checked before.
   static_cast<void>(put_right(written));
   RecordWriter archive;
   archive.write_member("v", std::int64_t{records_version});

@@ -36,7 +36,7 @@ inline constexpr std::size_t record_nesting_max = 16;
 template <class Record>
 [[nodiscard]] Result<Record> read_record(std::string_view text);
 
-// Returns the record at the key among all records, or no value if it is absent or damaged.
+// Returns the record at this key, or no value if it is absent or damaged.
 template <class Record>
 [[nodiscard]] std::optional<Record> record_there(
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view key) {
@@ -46,14 +46,15 @@ template <class Record>
   return read ? std::optional<Record>(read.value()) : std::nullopt;
 }
 
-// Returns one line without a newline. Texts and lists are cut as a reader would cut them
-// (record_brief.h). The line may still be too long for the store: see why_not_taken().
+// Returns the record as one line, without a newline. Texts and lists are cut to the lengths that a
+// reader accepts (record_brief.h). The line may still be too long for the store: see
+// why_not_taken().
 template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
 
-// Returns the names of a record's members, `v` first, so that other names in a person's text can be
-// refused. For records that are flat maps, returns only `v`. Also exists for RolloutTerms, which
-// people write.
+// Returns the names of a record's members, `v` first, so that unknown names in a text that a person
+// has written can be refused. For records that are flat maps, returns only `v`. RolloutTerms, which
+// people write, have such a list, too.
 template <class Record>
 [[nodiscard]] std::vector<std::string> member_names();
 
