@@ -1,5 +1,6 @@
-// Decides whether a release may be added here and now: compares its manifest with the directory and
-// the machine. Its signature and its bytes are verified elsewhere.
+// Decides whether a release may be added now to this directory of this machine: compares its
+// manifest with the directory, the machine and the clock. Other files verify its signature and its
+// bytes.
 #pragma once
 
 #include <optional>
@@ -18,16 +19,16 @@ namespace agent_releases {
 // The highest version of the agent protocol that upgraders of this release speak.
 inline constexpr std::int64_t protocol_spoken = 1;
 
-// The version that a new release is compared with before it is added. `which` says in words which
-// version that is.
+// The version with which a new release is compared before it is added. `which` says in words which
+// version that is, such as the running one.
 struct Present {
   Version version;
   std::string_view which;
 };
 
-// The versions that are known in a directory, and that of its agent.
+// The versions that a directory and its agent have.
 struct Versions {
-  std::optional<Version> running;  // given by the caller
+  std::optional<Version> running;  // the agent's version, if the caller knows it
   std::optional<Version> current;  // the target of the link `current`
   std::vector<Version> there;      // all releases of the directory
 };
@@ -38,21 +39,21 @@ struct Versions {
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 
-// A time that has certainly passed, and the evidence for that.
+// A time that has certainly passed, and the fact that proves it, in words.
 struct Passed {
   Moment when = 0;
   std::string what;
 };
 
-// The date of this program, before which nobody had it. It is a constant, so that the same source
-// always makes the same bytes.
+// A date before which this program did not exist. It is a constant and not the time of the build,
+// so that the same source always makes the same bytes.
 inline constexpr Moment program_date = 1'795'305'600;  // 2026-11-22T00:00:00Z
 
 // Returns when a manifest was signed, from the trusted comment that minisign writes.
 [[nodiscard]] std::optional<Moment> signed_at(std::string_view trusted_comment);
 
-// Returns the latest time that has certainly passed: that of the ledger's last entry, of the
-// signature of this manifest, of the newest release in the directory (`added`), or the program's
+// Returns the latest time that has certainly passed, of these: the ledger's last entry, the
+// signature of this manifest, the newest release in the directory (`added`), and the program's
 // date.
 [[nodiscard]] Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                                  std::optional<Moment> added);
@@ -60,9 +61,9 @@ inline constexpr Moment program_date = 1'795'305'600;  // 2026-11-22T00:00:00Z
 struct Circumstances {
   std::string name;                // the NAME of the directory's releases
   std::string processor;           // the processor for which this program was built
-  Moment now = 0;                  // by the system's clock
-  Passed passed;                   // a clock that shows an earlier time is wrong
-  std::optional<Present> present;  // an older release is only added with --older
+  Moment now = 0;                  // the time by the system's clock, which may be wrong
+  Passed passed;                   // if `now` is earlier than this, the clock is wrong
+  std::optional<Present> present;  // a release older than this needs --older
   bool older_is_wanted = false;
 };
 

@@ -1,4 +1,4 @@
-// Encodes and decodes base64, by libsodium: keys and signatures of minisign are written in it.
+// Encodes and decodes base64, the form of minisign's keys and signatures, by libsodium.
 #pragma once
 
 #include <sodium.h>
@@ -11,13 +11,13 @@
 
 namespace agent_releases {
 
-// Checks a character. libsodium would accept some bytes above 127.
+// Returns true for the characters of base64. libsodium would accept some bytes above 127, too.
 [[nodiscard]] inline bool is_base64(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
          c == '/' || c == '=';
 }
 
-// Converts a text to the type that libsodium takes.
+// Returns the text's bytes as the type that libsodium takes.
 [[nodiscard]] inline const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }

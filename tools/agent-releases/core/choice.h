@@ -1,5 +1,5 @@
-// Chooses the release that should run next, or none, by the releases in the directory, the desired
-// version, the running version and the versions that have failed.
+// Chooses the release that should run next, or none. The choice depends on the releases in the
+// directory, the desired version, the running version, and the versions that have failed.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Candidate {
 // The operator's wish, from the file `desired`.
 struct Wish {
   std::optional<Version> version;  // absent if the file holds no valid version
-  std::string writing;             // changes whenever the file is written again
+  std::string writing;             // identifies this state of the file; changes at each write
 };
 
 // Returns the index of the release that should replace `running`: the desired one; without a wish,

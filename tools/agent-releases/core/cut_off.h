@@ -6,8 +6,8 @@
 
 namespace agent_releases {
 
-// Removes the text before the separator, and the separator, from `text`, and returns the former.
-// Returns the whole text if there is no separator.
+// Removes the first piece of `text`, and the separator behind it, and returns the piece. Without a
+// separator, the whole text is the piece.
 inline std::string_view cut_off(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);

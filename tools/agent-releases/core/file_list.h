@@ -1,6 +1,6 @@
-// The list of the contents of a release's directory: a line for each entry, MODE SHA256 PATH. A
-// directory has `-` for the hash; a symbolic link has `link` for the mode, and the hash of its
-// target.
+// The list of all files, links and directories in a release that is a directory. Each has one line:
+// MODE SHA256 PATH. A directory has `-` for the hash; a symbolic link has `link` for the mode, and
+// the hash of its target.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct Listed {
 [[nodiscard]] std::string to_line(const Listed& listed);
 [[nodiscard]] Result<std::vector<Listed>> parse_list(std::string_view text);
 
-// Returns true if the list has an executable file with this path: `entry` of a manifest must name
-// one.
+// Returns true if the list has an executable file with this path. The program that a manifest names
+// as `entry` must be such a file.
 [[nodiscard]] bool has_program(const std::vector<Listed>& list, std::string_view path);
 
 }  // namespace agent_releases

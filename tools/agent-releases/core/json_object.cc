@@ -90,7 +90,8 @@ void JsonWriter::begin(std::string_view name) {
   line_ += ':';
 }
 
-// Names of files may have bytes that are not UTF-8, which JSON cannot hold: they are replaced.
+// Names of files may have bytes that are not UTF-8. JSON cannot hold these bytes, so they are
+// replaced.
 JsonWriter& JsonWriter::add(std::string_view name, std::string_view text) {
   begin(name);
   std::string valid;

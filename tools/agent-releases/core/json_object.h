@@ -14,14 +14,15 @@
 
 namespace agent_releases {
 
-// Reads members. If one is not valid, the whole object is refused, and the first fault is
-// remembered.
+// Reads the members of an object. One member that is not valid refuses the whole object; the first
+// fault is kept as the reason.
 class JsonReader {
  public:
   // Parses `text`, which must be exactly one object.
   [[nodiscard]] static Result<JsonReader> parse(std::string_view text);
 
-  // Returns true if the member exists and is an object; otherwise nothing is refused.
+  // Returns true if the member exists and is an object. Unlike object(), never refuses the whole
+  // object.
   [[nodiscard]] bool is_object(std::string_view name) const;
 
   // Returns the object that is the member's value, or nothing.
@@ -36,7 +37,7 @@ class JsonReader {
   [[nodiscard]] std::string required_text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::int64_t required_number(std::string_view name);
 
-  // Refuses the whole object for a reason that the caller knows. The first reason stays.
+  // Refuses the whole object for a reason that the caller gives, unless it is refused already.
   void refuse(std::string reason);
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
 
@@ -61,7 +62,7 @@ class JsonWriter {
   JsonWriter& add(std::string_view name, bool truth);
   JsonWriter& add_raw(std::string_view name, std::string_view json);
 
-  // Adds the member if there is a text.
+  // Adds the member, unless the text is empty.
   JsonWriter& add_if(std::string_view name, const std::optional<std::string>& text);
 
   // Returns the object with its closing bracket, without a newline.

@@ -40,7 +40,7 @@ std::optional<Entry> parse_entry(std::string_view line) {
   return entry;
 }
 
-// Cuts a text before it is written. If a character is cut in two, its rest becomes U+FFFD.
+// Cuts a text that is too long for the ledger. If the cut divides a character, U+FFFD replaces it.
 std::string_view in_short(std::string_view text, std::size_t bytes_max) {
   return text.substr(0, bytes_max - 3);
 }

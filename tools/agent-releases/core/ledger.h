@@ -1,5 +1,6 @@
-// The ledger: it records which releases have been tried, and how that ended. This file parses and
-// makes its lines of JSON, and answers questions; ledger_file.h locks, syncs and replaces the file.
+// The ledger, the file in which agent-releases notes which releases were tried, and how that ended.
+// This file parses and makes the ledger's lines of JSON, and answers questions about them.
+// ledger_file.h locks, syncs and replaces the file.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,8 @@
 
 namespace agent_releases {
 
-// If there are more entries, the oldest that no release needs are left out.
+// The limits of the ledger. If it has more entries than the first, only the newest entry of each
+// release is kept, and of these the newest.
 inline constexpr std::size_t ledger_entries_max = 1'000;
 inline constexpr std::size_t ledger_entries_kept = 500;
 inline constexpr std::size_t ledger_bytes_max = 4'194'304;
@@ -25,13 +27,13 @@ enum class Ending : std::uint8_t { trying, committed, failed, forgotten };
 struct Entry {
   Moment when = 0;
   Version version;
-  std::string sha256;  // empty if the entry is about the version, whatever its bytes
+  std::string sha256;  // the hash of the release's bytes; if empty, any bytes
   Ending ending = Ending::trying;
   std::string id;     // the id of the upgrade
-  std::string stage;  // the stage as in `upgrade_failed`, or `self-test`
+  std::string stage;  // as in `upgrade_failed`, or `self-test`
   std::string reason;
   std::string errno_name;  // such as ENOEXEC, if there was one
-  std::string wish;        // the writing of `desired` that asked for it; empty if none did
+  std::string wish;        // identifies the state of `desired` that asked for it, or ""
 };
 
 [[nodiscard]] std::string_view name_of(Ending ending);
@@ -39,9 +41,9 @@ struct Entry {
 // Returns the entry as one line, with its newline.
 [[nodiscard]] std::string to_line(const Entry& entry);
 
-// Parses the ledger, and skips lines that are not entries. Sets `sound_bytes`, if it is not null,
-// to the end of the last whole line: any bytes after it are the beginning of a line that a crash
-// has cut off.
+// Parses the ledger, and skips lines that are not entries. If `sound_bytes` is not null, sets it to
+// the size of all whole lines. Bytes after them are the beginning of a line that a crash has cut
+// off.
 [[nodiscard]] std::vector<Entry> parse_ledger(std::string_view text,
                                               std::size_t* sound_bytes = nullptr);
 
@@ -52,15 +54,15 @@ struct Entry {
 [[nodiscard]] const Entry* last_of(const std::vector<Entry>& ledger, const Version& version,
                                    std::string_view sha256);
 
-// Returns true if a release must not be tried: it is to blame for its failure, or it was tried and
-// has no ending while another version runs. `wish` is the present writing of `desired`, if that
-// names this version: a failure under an earlier writing does not count, since the wish has been
-// renewed.
+// Returns true if a release must not be tried: it is to blame for its failure; or it was tried, the
+// ledger has no ending for that, and another version runs now. `wish` identifies the present state
+// of the file `desired`, if that names this version. A failure under an earlier state does not
+// count: somebody has written the wish again.
 [[nodiscard]] bool has_failed(const std::vector<Entry>& ledger, const Version& version,
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);
 
-// Returns fewer entries, which say the same about every release that was tried lately.
+// Returns fewer entries: the last one of each release, and of these only the newest.
 [[nodiscard]] std::vector<Entry> shortened(const std::vector<Entry>& ledger);
 
 }  // namespace agent_releases

@@ -1,5 +1,5 @@
-// Checks the entries of an archive before files are made of them: names and links in a hostile
-// archive must stay below its own directory.
+// Checks the entries of an archive before files are made from them. The archive may be hostile:
+// names and links in it must stay below its own directory.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ inline constexpr std::size_t members_max = 100'000;
 inline constexpr std::size_t member_depth_max = 64;
 inline constexpr std::size_t member_path_bytes_max = 4'095;
 
-// Returns how many bytes an archive may unpack to: a hundred times its size, plus 64 MiB for small
-// ones.
+// Returns the most bytes to which an archive may unpack: a hundred times its size, plus 64 MiB for
+// the sake of small ones.
 [[nodiscard]] constexpr std::int64_t unpacked_bytes_max(std::int64_t archive_bytes) {
   constexpr std::int64_t small_one = 67'108'864;
   constexpr std::int64_t dense = 100;
@@ -28,9 +28,9 @@ inline constexpr std::size_t member_path_bytes_max = 4'095;
 // absolute paths, `..`, invalid UTF-8, control characters, and paths that are too deep or too long.
 [[nodiscard]] Result<std::vector<std::string>> member_path(std::string_view path);
 
-// Checks the target of a symbolic link in a directory with `depth` components. It must be relative,
-// and have `..` only at its beginning and not above the archive's directory. A `..` after a name is
-// refused, since it could lead out by another link.
+// Checks the target of a symbolic link in a directory with `depth` components. The target must be
+// relative. It may have `..` only at its beginning, and must not leave the archive's directory. A
+// `..` after a name is refused, since that name could be a link that leads out.
 [[nodiscard]] Outcome check_link_target(std::string_view target, std::size_t depth);
 
 }  // namespace agent_releases

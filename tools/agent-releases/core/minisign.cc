@@ -26,7 +26,8 @@ struct Signature {
   std::string trusted_comment;
 };
 
-// Removes the next line and returns it without its end; returns nothing if there is none.
+// Removes the next line from the text and returns it without its end; returns nothing if none is
+// left.
 std::optional<std::string_view> take_line(std::string_view& text) {
   if (text.empty()) return std::nullopt;
   const std::size_t end = text.find('\n');
@@ -116,8 +117,8 @@ Result<std::string> verify_signature(std::string_view message, std::string_view 
   const Result<Signature> parsed = parse_signature(text);
   if (!parsed) return parsed.refusal();
   const Signature& signature = parsed.value();
-  // The number tells which key has signed. But anybody can give a key the number of another one, so
-  // all keys with this number are tried.
+  // The number in a signature tells which key has made it. But anybody can give a key the number of
+  // another one, so all keys with this number are tried.
   bool known = false;
   for (const PublicKey& key : keys) {
     if (key.number != signature.key_number) continue;

@@ -12,7 +12,7 @@
 
 namespace agent_releases {
 
-// The most bytes of a file with a signature or a key, far more than minisign's own comments need.
+// The most bytes of a file with a signature or a key, far more than minisign itself writes.
 inline constexpr std::size_t signature_bytes_max = 16'384;
 inline constexpr std::size_t key_bytes_max = 4'096;
 

@@ -25,7 +25,7 @@ struct SecretKey {
   std::array<unsigned char, secret_bytes> bytes{};
 };
 
-// The content of a key's file; the key is encrypted if it has a password.
+// The content of a secret key's file. The key in it is encrypted if it has a password.
 struct SecretKeyFile {
   bool has_password = false;
   std::array<unsigned char, salt_bytes> salt{};
@@ -48,8 +48,8 @@ struct Randomness {
 };
 [[nodiscard]] SecretKey make_key(const Randomness& randomness);
 
-// Returns the text of a key's file; with an empty password the key is not encrypted. If there is
-// less memory than the usual GiB, uses less, as minisign does.
+// Returns the text of a key's file. With an empty password the key is not encrypted. Encryption
+// needs a GiB of memory; if there is less, a weaker one uses less, as in minisign.
 [[nodiscard]] Result<std::string> secret_key_text(const SecretKey& key, std::string_view password,
                                                   const Randomness& randomness);
 

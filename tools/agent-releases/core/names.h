@@ -1,5 +1,5 @@
-// The names of the files in a releases directory. Checks foreign names before they become part of a
-// path.
+// Makes and recognises the names of the files in a directory of releases. Checks names that come
+// from others before they become part of a path.
 #pragma once
 
 #include <cstddef>
@@ -27,24 +27,24 @@ inline constexpr std::string_view signature_ending = ".json.minisig";
 inline constexpr std::string_view files_ending = ".files";
 inline constexpr std::string_view partial_ending = ".part";
 
-// The longest NAME of releases. A file's name has at most 255 bytes, and a version and an ending
-// must have room in it.
+// The longest NAME of releases. A file's name has at most 255 bytes, and needs room for a version
+// and an ending.
 inline constexpr std::size_t name_bytes_max = 64;
 inline constexpr std::size_t entry_bytes_max = 1'024;
 
 // The longest component of a path in file systems.
 inline constexpr std::size_t component_bytes_max = 255;
 
-// These return what is wrong with the NAME of releases, or with the version of one.
+// These return the fault in the NAME of releases, or in the version of one.
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);
 
-// Returns what is wrong with a relative path that must stay below its directory: each component
-// must be a name, and neither `.` nor `..`.
+// Returns the fault in a relative path, which must stay below its directory: each component must be
+// a name, and neither `.` nor `..`.
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
-// Returns the name of the file in .staging that the maker of release NAME-v1.2.3 locks. No release
-// has this name.
+// Returns the name of the file in .staging that a process locks while it makes release NAME-v1.2.3.
+// No release can have this name.
 [[nodiscard]] std::string claim_name(std::string_view name, const Version& version);
 
 // Returns NAME-v1.2.3.
@@ -56,8 +56,8 @@ struct Known {
   Version version;
 };
 
-// Returns which part of a release of that NAME an entry of its directory is, or nothing if the
-// entry belongs to no such release.
+// Returns which part of a release of that NAME a file in the directory is: the release itself, its
+// manifest, its signature or its list of files. Returns nothing for any other file.
 [[nodiscard]] std::optional<Known> recognise(std::string_view entry, std::string_view name);
 
 }  // namespace agent_releases

@@ -22,8 +22,8 @@ bool is_elf(const Found& file) {
   return file.kind == Found::Kind::file && file.beginning.starts_with("\177ELF");
 }
 
-// Returns true if an ELF file is a program that the kernel starts, neither an object file nor a
-// core.
+// Returns true if an ELF file is a program that the kernel can execute. Object files and core dumps
+// are not.
 bool is_program(const Found& elf) {
   constexpr std::size_t order_at = 5;
   constexpr char little = 1;
@@ -50,7 +50,7 @@ Outcome check_mode(const Found& file) {
                  file.path};
 }
 
-// Checks that the kernel can start the file.
+// Checks that the kernel can execute the file.
 Outcome check_program(const Found& file) {
   if (file.kind != Found::Kind::file) {
     return Refusal{file.path + " is no regular file, so it cannot be what is executed"};
@@ -65,7 +65,7 @@ Outcome check_program(const Found& file) {
                  "with #!"};
 }
 
-// Refuses a file, directory or link of the tree that would be refused when the archive is unpacked.
+// Refuses a file, directory or link that `add` would refuse when it unpacks the archive.
 Outcome check_member(const Found& found) {
   const auto path = member_path(found.path);
   if (!path) return Refusal{"the name " + found.path + " " + path.reason()};
@@ -93,7 +93,7 @@ const Found* find(const std::vector<Found>& tree, std::string_view path) {
   return found == tree.end() ? nullptr : &*found;
 }
 
-// Finds the program that is executed: the one that was named, otherwise NAME or bin/NAME.
+// Finds the program to execute: the one that the publisher has named, otherwise NAME or bin/NAME.
 Result<const Found*> find_entry(const Wanted& wanted, const std::vector<Found>& tree) {
   if (!wanted.entry.empty()) {
     if (const Outcome sound = check_entry(wanted.entry); !sound) return sound.refusal();
@@ -117,7 +117,8 @@ Result<std::string> processor_of(const Found& program) {
   return Refusal{program.path + " is for a processor that manifests have no name for"};
 }
 
-// Returns the processor of an ELF program. Refuses if the publisher has named another one.
+// Returns the processor of an ELF program. Refuses if the publisher has named a different
+// processor.
 Result<std::string> arch_of_program(const Wanted& wanted, const Found& program) {
   Result<std::string> found = processor_of(program);
   if (!found || wanted.arch.empty() || wanted.arch == found.value()) return found;

@@ -1,5 +1,5 @@
-// Decides what `pack` makes of a file or a directory: whether `add` would accept it, for which
-// processor it is, and the names of the published files. Reads and writes no files.
+// Makes the plan of `pack` for a file or a directory: whether `add` would accept it, for which
+// processor it is, and how the published files are named. Reads and writes no files.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Found {
   // Relative to the directory that is packed; for a single file, as the user named it.
   std::string path;
   Kind kind = Kind::file;
-  unsigned mode = 0;  // permissions, set-user-ID and set-group-ID
+  unsigned mode = 0;  // the bits of the permissions, set-user-ID and set-group-ID
   std::int64_t bytes = 0;
   std::int64_t written_ns = 0;  // the time of the last change, from the file system
   std::string target{};         // for a link
@@ -44,16 +44,17 @@ struct Packing {
   std::vector<Found> tree{};  // in the order in which they are packed
 };
 
-// These make a plan for a file or a directory. They refuse what `add` would refuse, and what the
-// kernel would not execute.
+// These make the plan for a file or a directory. They refuse everything that `add` would refuse, or
+// that the kernel could not execute.
 [[nodiscard]] Result<Packing> plan_file(const Wanted& wanted, const Found& file);
 [[nodiscard]] Result<Packing> plan_tree(const Wanted& wanted, std::vector<Found> tree);
 
-// Checks the name, the version and the expiry by themselves. `now` is the time by the system's
+// Checks the name, the version and the expiry, without the files. `now` is the time by the system's
 // clock.
 [[nodiscard]] Outcome check_wanted(const Wanted& wanted, Moment now);
 
-// Refuses a directory with more bytes than `add` would unpack from an archive of `archive_bytes`.
+// Refuses a directory of which an archive of `archive_bytes` would unpack to more bytes than `add`
+// allows.
 [[nodiscard]] Outcome check_unpacked_bytes(const std::vector<Found>& tree,
                                            std::int64_t archive_bytes);
 

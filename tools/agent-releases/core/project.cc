@@ -33,8 +33,8 @@ std::string program_of(JsonReader& json, const std::string& package, std::string
   return json.text("main", member_path_bytes_max).value_or(std::string(default_main));
 }
 
-// Quotes a text for both JavaScript and Python. Texts that are not plain ASCII are refused
-// elsewhere.
+// Quotes a text in the way that both JavaScript and Python read. Texts that are not plain ASCII are
+// refused before.
 std::string quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -73,8 +73,8 @@ std::vector<std::string> node_program_paths(const std::string& program) {
   return {path, path + ".js", path + ".cjs", path + ".mjs", path + "/" + std::string(default_main)};
 }
 
-// Returns the program that runs a Node.js project. It makes Node.js run the project's program as if
-// that had been named on the command line, so that `require.main` and the like are right.
+// Returns the text of the small program that starts a Node.js project. The project's program then
+// runs as if it had been named on the command line, so that `require.main` and the like are right.
 std::string node_entry_text(const std::string& program) {
   return "#!/usr/bin/env node\n"
          "// Made by agent-releases pack: runs the program of this release.\n"
@@ -85,8 +85,8 @@ std::string node_entry_text(const std::string& program) {
          "require('node:module').runMain();\n";
 }
 
-// Returns the program that runs a Python project. It makes Python write nothing into the release,
-// which must never change.
+// Returns the text of the small program that starts a Python project. It prevents Python from
+// writing bytecode into the release, which must never change.
 std::string python_entry_text(const std::string& name, const std::string& program, bool is_module,
                               const std::string& version) {
   std::string text =
@@ -137,7 +137,7 @@ bool has_native_files(const std::vector<Found>& tree) {
 
 namespace {
 
-// Returns true if `python3 -m` would find the module in the tree or among its packages.
+// Returns true if `python3 -m` would find the module among the project's files or packages.
 bool has_module(const std::vector<Found>& tree, const std::string& module) {
   if (!is_module_name(module)) return false;
   std::string path = module;

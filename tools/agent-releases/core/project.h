@@ -14,7 +14,7 @@
 
 namespace agent_releases {
 
-// The most bytes of a package.json, more than any has.
+// The most bytes of a package.json that are read. Real ones are far smaller.
 inline constexpr std::size_t package_bytes_max = 1'048'576;
 
 // The members of a package.json that are used.
@@ -28,24 +28,28 @@ struct NodePackage {
 // has the package's name.
 [[nodiscard]] Result<NodePackage> parse_package(std::string_view text, std::string_view wanted);
 
-// Returns the paths at which Node.js looks for `main`, in its order.
+// Returns the paths at which Node.js looks for the file that `main` names, in the same order.
 [[nodiscard]] std::vector<std::string> node_program_paths(const std::string& program);
 
-// The paths, in the packed directory, of the small programs that `pack` makes. The ending .cjs
-// tells Node.js that the program is CommonJS, even in a package of ES modules.
+// The paths that `pack` adds to a project: the program that starts it, for Node.js or Python, and
+// the directory of Python packages. The ending .cjs makes Node.js read the program as CommonJS,
+// even in a package of ES modules.
 inline constexpr std::string_view node_entry = "agent-entry.cjs";
 inline constexpr std::string_view python_entry = "agent-entry";
 inline constexpr std::string_view python_packages = "site-packages";
 
-// Returns the text of the program that runs `program`, a path in the packed directory.
+// Returns the text of the program that starts the Node.js program at the path `program` of a
+// release.
 [[nodiscard]] std::string node_entry_text(const std::string& program);
 
-// Returns the text of the program that runs `program`, which is a path in the packed directory or
-// the name of a module. If `version` is set, such as "3.11", the packages are only for that Python.
+// Returns the text of the program that starts the Python program `program`: a path in the release,
+// or the name of a module. If `version` is set, such as "3.11", the packages work only with that
+// Python.
 [[nodiscard]] std::string python_entry_text(const std::string& name, const std::string& program,
                                             bool is_module, const std::string& version);
 
-// Returns a package that has the source of a native addon, but no built addon.
+// Returns the name of a package that has the source of a native addon, but no addon built from it;
+// or nothing.
 [[nodiscard]] std::optional<std::string> unbuilt_addon(const std::vector<Found>& tree);
 
 // Returns true if the tree has ELF files.

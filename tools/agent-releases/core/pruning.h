@@ -15,11 +15,11 @@ namespace agent_releases {
 struct Holding {
   Version version;
   Moment added = 0;
-  std::optional<std::string> needed;  // the reason why the release is needed, and never removed
+  std::optional<std::string> needed;  // why the release is needed, and so never removed
 };
 
 struct Bounds {
-  std::size_t keep = 1;          // the number of newest releases that stay
+  std::size_t keep = 1;          // this number of the newest releases stay
   std::optional<Moment> before;  // releases that were added at this time or later stay
 };
 

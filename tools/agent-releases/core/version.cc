@@ -8,7 +8,8 @@
 namespace agent_releases {
 namespace {
 
-// The most digits of a number: enough for a date with a time, and never too large for the type.
+// The most digits of a number in a version: enough for a date with a time, and few enough for the
+// type.
 constexpr std::size_t digits_max = 18;
 
 bool is_digit(char c) {
@@ -94,7 +95,7 @@ std::string Version::text() const {
 std::strong_ordering Version::operator<=>(const Version& other) const {
   if (const auto order = numbers <=> other.numbers; order != 0) return order;
   if (prerelease.empty() || other.prerelease.empty()) {
-    // A pre-release is older than its release.
+    // A pre-release is older than the release of the same numbers.
     return prerelease.empty() <=> other.prerelease.empty();
   }
   const std::size_t common = std::min(prerelease.size(), other.prerelease.size());

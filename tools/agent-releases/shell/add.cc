@@ -45,7 +45,8 @@ class Addition {
   Publication published_;
 };
 
-// Checks whether the release exists. A path that exists must keep its bytes for ever.
+// Checks whether the release exists already. Refuses if it exists with other bytes: a release never
+// changes.
 Result<bool> Addition::is_there() const {
   const Manifest& manifest = published_.manifest;
   const std::string path = store_.directory().path_of(store_.name_of(manifest.version));
@@ -67,7 +68,8 @@ Result<bool> Addition::is_there() const {
                  "another version"};
 }
 
-// Completes a release that exists already: adds a missing manifest, or the signature by a new key.
+// Adds the missing parts of a release that exists already: the manifest, and the signature that was
+// fetched now.
 Outcome Addition::complete(const Directory& staging) {
   const Version& version = published_.manifest.version;
   const Directory& directory = store_.directory();
@@ -111,7 +113,7 @@ Outcome Addition::finish_archive(const Directory& staging, const Download& downl
   return staging.remove(part_name(manifest));
 }
 
-// Makes all bytes durable, under names in .staging.
+// Writes and syncs all files of the release, under names in .staging.
 Outcome Addition::finish(const Directory& staging, const Download& download) {
   const Manifest& manifest = published_.manifest;
   if (!published_.signature.empty()) {
@@ -128,8 +130,8 @@ Outcome Addition::finish(const Directory& staging, const Download& download) {
   return staging.rename(part_name(manifest), staging, store_.name_of(manifest.version));
 }
 
-// Renames the release last, because that makes it visible: its manifest, its signature and its list
-// of files must be durable before.
+// Moves the files out of .staging. The release comes last, because that makes it visible: its list
+// of files, its signature and its manifest must be durable before.
 Outcome Addition::place(const Directory& staging) {
   const Directory& directory = store_.directory();
   const std::string name = store_.name_of(published_.manifest.version);
@@ -160,8 +162,8 @@ Outcome Addition::place(const Directory& staging) {
 Outcome Addition::make(const Directory& staging, bool& is_resumable) {
   const auto url = resolve_url(published_.url, published_.manifest.url);
   if (!url) return Refusal{shown_url(published_.url) + ": " + url.reason()};
-  // A program that is open for writing cannot be executed, so the download object must be destroyed
-  // first.
+  // The file of a program must be closed before the program can be executed, so the download ends
+  // at the end of this function.
   Download download(fetcher_, published_.manifest, staging, adding_.progress);
   if (const Outcome fetched = download.run(url.value()); !fetched) {
     is_resumable = fetched.refusal().trouble == Trouble::cut_off && download.has_begun();
@@ -177,13 +179,14 @@ Outcome Addition::settle(const Directory& staging, bool& was_there) {
   return was_there ? complete(staging) : place(staging);
 }
 
-// Adds a release that is absent. Claims its names in .staging, since others may write to the
-// directory while this release is fetched and unpacked.
+// Adds a release that does not exist yet. Locks its names in .staging first: while this release is
+// fetched and unpacked, other processes may write to the directory.
 Outcome Addition::add_anew(bool& was_there) {
   const Version& version = published_.manifest.version;
   Result<Claim> claim = store_.claim(version, part_name(published_.manifest));
   if (!claim) return claim.refusal();
-  // While this process waited for the claim, another one may have added the same release.
+  // While this process waited for the lock on the names, another process may have added the
+  // release.
   const Result<bool> there = is_there();
   if (!there) return there.refusal();
   bool is_resumable = false;
@@ -201,8 +204,8 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// Adds the release unless it exists already; then the leftovers of a crash are useless and are
-// removed.
+// Adds the release, unless it exists already. In that case removes what crashes have left, also
+// partial downloads.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

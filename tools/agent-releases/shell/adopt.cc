@@ -1,4 +1,5 @@
-// Makes a program that was installed as a plain file a release, and its path a link.
+// Makes a release of a program that was installed as a plain file, and a link of the program's
+// path.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ class Adoption {
   Outcome link_place() const;
 
   const Store& store_;
-  Directory parent_;  // the directory of the plain file
+  Directory parent_;  // the directory with the plain file
   std::string base_;
   std::string path_;
   std::string name_;
@@ -69,8 +70,8 @@ Result<upgrader::OwnedFd> Adoption::open_program() const {
   return program;
 }
 
-// Finds the processor of the program. A script counts as being for this machine, since its
-// interpreter may not exist elsewhere.
+// Returns the processor of the program. A script counts as being for this machine's processor,
+// since its interpreter may not exist elsewhere.
 Outcome Adoption::learn_processor(int program) {
   std::array<char, elf_header_bytes> header;
   const ssize_t count = ::pread(program, header.data(), header.size(), 0);
@@ -106,7 +107,7 @@ Outcome Adoption::copy(int program, const Directory& staging) {
   return synced ? place(staging, size) : synced;
 }
 
-// Puts the release into its place: its manifest first, and the release last, since that makes it
+// Moves the release to its place: the manifest first, and the release last, since that makes it
 // visible.
 Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const Directory& directory = store_.directory();
@@ -138,8 +139,8 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   return moved ? directory.sync() : moved;
 }
 
-// Makes `current` a link to the adopted path, unless there is a `current` already. The adopted path
-// leads on to the release, and is the link that the upgrader replaces.
+// Makes `current` a link to the adopted path, unless `current` exists already. The adopted path is
+// in turn a link to the release, and is the link that the upgrader replaces.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};

@@ -34,7 +34,7 @@ class Checking {
   Checking(const Directory& directory, std::vector<PublicKey> keys, Moment now)
       : directory_(directory), keys_(std::move(keys)), now_(now) {}
 
-  // Returns nothing if the file is JSON and no manifest.
+  // Returns nothing if the file is JSON, but not a manifest.
   Result<std::optional<CheckedManifest>> look_at(const std::string& name);
 
  private:
@@ -48,7 +48,7 @@ class Checking {
   const Directory& directory_;
   std::vector<PublicKey> keys_;
   Moment now_;
-  // For each name, version and processor: the first manifest, and its release's hash.
+  // The first manifest for each name, version and processor, and the hash of its release.
   std::map<std::string, std::pair<std::string, std::string>> seen_;
 };
 
@@ -69,7 +69,8 @@ Result<std::string> Checking::verify(const std::string& text, CheckedManifest& c
   return verify_signature(text, *signature.value(), keys_);
 }
 
-// Checks a manifest as a machine of its kind would, with no other release in its directory.
+// Checks a manifest as a machine with the right processor would, whose directory has no release
+// yet.
 Outcome Checking::judge_alone(const Manifest& manifest, const std::string& comment) const {
   const std::string_view processor = todays_processor_name(manifest.arch);
   if (manifest.arch != "any" && !is_processor_name(processor)) {
@@ -138,7 +139,7 @@ Outcome Checking::judge(const std::string& text, CheckedManifest& checked) {
   return alone ? judge_file(manifest.value(), checked) : alone;
 }
 
-// Checks one file. An index of releases is JSON, too, and is skipped.
+// Checks one file. An index of releases is skipped: it is JSON, too, but not a manifest.
 Result<std::optional<CheckedManifest>> Checking::look_at(const std::string& name) {
   CheckedManifest checked{.name = name};
   const auto signature = directory_.status(name + std::string(signature_of_manifest));

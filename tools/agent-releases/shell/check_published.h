@@ -1,5 +1,5 @@
-// Checks a directory of published files as `add` would, on a machine of the right kind: faults are
-// found before anybody fetches the files.
+// Checks a directory of published files as `add` would on a machine with the right processor, so
+// that faults are found before anybody fetches the files.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace agent_releases {
 struct CheckedManifest {
   std::string name;  // the name of the manifest's file
   Outcome sound = std::monostate{};
-  std::string notes{};  // what was not checked, and why
+  std::string notes{};  // the facts that were not checked, and why
 };
 
 // Checks every file *.json of the directory that is a manifest or is signed, in the order of their

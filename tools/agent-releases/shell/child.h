@@ -12,8 +12,8 @@ namespace agent_releases {
 inline constexpr std::size_t child_output_bytes_max = 65'536;
 
 // Runs the program, found along PATH, in the directory, and waits until it ends. Its standard error
-// is ours; returns its standard output. Refuses if the program is missing or fails. Passes an
-// interruption of this process on to it.
+// is ours. Returns its standard output. Refuses if the program is missing or fails. If this process
+// is interrupted, interrupts the program, too.
 [[nodiscard]] Result<std::string> run_child(const std::vector<std::string>& command,
                                             const std::string& directory);
 

@@ -21,7 +21,8 @@ void print(const std::string& text) {
 }
 
 Result<Fact> fact_of(const Releases& releases, Release release) {
-  // A user who may not read the ledger sees the releases, but not how their upgrades ended.
+  // A user who may not read the ledger still sees the releases, but not how the upgrades to them
+  // ended.
   const Directory& place = releases.store().directory();
   const auto ledger = may_read_ledger(place) ? read_ledger(place) : std::vector<Entry>{};
   if (!ledger) return ledger.refusal();

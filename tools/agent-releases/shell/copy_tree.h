@@ -9,8 +9,8 @@
 
 namespace agent_releases {
 
-// Copies all names except those for which `is_left_out` returns true. Refuses devices, FIFOs and
-// sockets, and directories that are deeper than a release may be.
+// Copies everything except the names for which `is_left_out` returns true. Refuses devices, FIFOs
+// and sockets, and directories that are deeper than a release may be.
 [[nodiscard]] Outcome copy_tree(const Directory& from, const Directory& into,
                                 const std::function<bool(const std::string&)>& is_left_out,
                                 std::size_t depth = 0);

@@ -111,7 +111,7 @@ std::optional<std::string> Directory::link_target(const std::string& name) const
 
 Result<upgrader::OwnedFd> Directory::open_file(const std::string& name, int flags,
                                                mode_t mode) const {
-  // O_NONBLOCK has no effect on regular files, but without it, opening a FIFO could block.
+  // O_NONBLOCK has no effect on regular files. Without it, opening a FIFO could wait for ever.
   const int safe = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   upgrader::OwnedFd file(::openat(descriptor(), name.c_str(), safe, mode));
   if (!file) return refusal_from_errno("open", path_of(name));
@@ -156,11 +156,12 @@ Outcome Directory::write(const std::string& name, std::string_view text, mode_t 
 Outcome Directory::rename(const std::string& name, const Directory& into,
                           const std::string& new_name, Existing existing) const {
   const unsigned flags = existing == Existing::keep ? RENAME_NOREPLACE : 0;
-  // Called directly, since musl has no function for this system call.
+  // Uses syscall(), since musl has no function renameat2().
   long failed = ::syscall(SYS_renameat2, descriptor(), name.c_str(), into.descriptor(),
                           new_name.c_str(), flags);
-  // Some file systems do not support the flag. There the new name is looked for first: only the
-  // holder of the writer's lock makes names, so none can be made in between.
+  // Some file systems do not support RENAME_NOREPLACE. There the new name is checked first. No name
+  // can be made between the check and the rename, since only the holder of the writer's lock makes
+  // names.
   if (failed != 0 && errno == EINVAL && flags != 0) {
     const auto there = into.status(new_name);
     if (!there) return there.refusal();

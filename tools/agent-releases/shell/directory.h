@@ -1,5 +1,6 @@
-// An open directory, with functions for the files in it. Everything is reached from its descriptor
-// by a single name, and no symbolic link is followed, so that nothing outside is reached.
+// An open directory, with functions for the files in it. Each file is opened relative to the
+// directory's descriptor, by a single name, and no symbolic link is followed. So no function can
+// reach a file outside the directory.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,8 +17,8 @@
 
 namespace agent_releases {
 
-// Returns the refusal "cannot DEED PATH: " with the text of errno. Must be called before anything
-// else changes errno.
+// Returns the refusal "cannot DEED PATH: " with the text of errno. Must be called while errno is
+// unchanged.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
 // Reads the rest of an open file, at most `bytes_max` bytes; more is an error.
@@ -35,7 +36,7 @@ class Directory {
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   [[nodiscard]] std::string path_of(std::string_view name) const;
 
-  // Returns the names in the directory without `.` and `..`, in no order.
+  // Returns the names in the directory without `.` and `..`, in any order.
   [[nodiscard]] Result<std::vector<std::string>> names() const;
 
   // Returns the status of the entry itself, not of a link's target; nothing if there is none.
@@ -54,7 +55,7 @@ class Directory {
   [[nodiscard]] Result<std::optional<std::string>> read(const std::string& name,
                                                         std::size_t bytes_max) const;
 
-  // Writes a new file and syncs its content, but not its entry in the directory.
+  // Writes a new file and syncs its content. The directory itself is synced by sync().
   [[nodiscard]] Outcome write(const std::string& name, std::string_view text,
                               mode_t mode = 0644) const;
 
@@ -64,7 +65,8 @@ class Directory {
                                Existing existing = Existing::replace) const;
   [[nodiscard]] Outcome link(const std::string& target, const std::string& name) const;
 
-  // Removes a file, a link, or a directory with everything in it. Does nothing if there is none.
+  // Removes a file, a link, or a directory with everything in it. Does nothing if the name does not
+  // exist.
   [[nodiscard]] Outcome remove(const std::string& name) const;
 
   // Makes the present entries of the directory survive a power cut.

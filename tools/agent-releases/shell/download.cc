@@ -12,7 +12,8 @@
 namespace agent_releases {
 namespace {
 
-// An interrupted transfer is tried again for as long as the tries bring bytes.
+// How often an interrupted transfer is tried again: the first limit is for tries in a row that
+// bring no bytes or only slowly, the second one for all tries.
 constexpr int fruitless_tries_max = 2;
 constexpr int tries_max = 100;
 
@@ -43,8 +44,7 @@ Outcome Download::write_piece(std::string_view bytes) {
   if (const Outcome written = write_all(part_.get(), path_, bytes); !written) return written;
   const std::int64_t before = bytes_ / behind;
   bytes_ += static_cast<std::int64_t>(bytes.size());
-  // Makes the disk write while the network transfers, so that the sync at the end has little left
-  // to do.
+  // Makes the disk write while the transfer goes on, so that the final sync is short.
   if (bytes_ / behind != before) {
     ::sync_file_range(part_.get(), before * behind, behind, SYNC_FILE_RANGE_WRITE);
   }
@@ -62,7 +62,7 @@ Outcome Download::start_anew() {
   return std::monostate{};
 }
 
-// Hashes the bytes that an earlier, interrupted fetch has left.
+// Reads and hashes the bytes that an earlier, interrupted fetch has left.
 Outcome Download::take_up() {
   std::array<char, 65'536> bytes;
   while (true) {
@@ -85,8 +85,8 @@ Outcome Download::open() {
   }
   part_ = std::move(*part.value());
   if (const Outcome taken = take_up(); !taken) return taken;
-  // Finds out whether the disk is full before anything is fetched, if the file system has
-  // fallocate().
+  // Finds out whether the disk has room for the whole file before anything is fetched, if the file
+  // system supports fallocate().
   const off_t size = manifest_.size;
   if (::fallocate(part_.get(), FALLOC_FL_KEEP_SIZE, 0, size) != 0 &&
       (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
@@ -139,8 +139,8 @@ Refusal Download::cut_off(const std::string& url, const std::string& why) const 
 
 Outcome Download::run(const std::string& url) {
   if (const Outcome opened = open(); !opened) return opened;
-  // A file that was fetched in several parts may have a wrong hash because it has changed on the
-  // server between two of them. Then the whole file is fetched once more.
+  // A file that was fetched in parts may have changed on the server between two parts, and then has
+  // a wrong hash. In that case the whole file is fetched once more.
   for (bool first = true;; first = false) {
     if (const Outcome complete = fetch_rest(url); !complete) return complete;
     if (hash_.digits() == manifest_.sha256) return std::monostate{};

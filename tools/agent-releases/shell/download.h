@@ -1,5 +1,5 @@
-// Downloads the bytes of one release into .staging: continues where an earlier fetch ended, takes
-// no more bytes than the manifest says, and checks the hash of the whole.
+// Downloads the bytes of one release into .staging. Continues an interrupted download, takes no
+// more bytes than the manifest states, and checks the hash of the whole file.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ namespace agent_releases {
 // The name of the file that holds the bytes of a release while they are downloaded.
 [[nodiscard]] std::string part_name(const Manifest& manifest);
 
-// Returns how long the download of a release may take in one call: the time that it takes at 8 KiB
-// a second, and ten minutes. The next call continues it.
+// Returns the time limit of one call of run(): ten minutes, and the time that the file takes at 8
+// KiB a second. After that, another call continues the download.
 [[nodiscard]] constexpr std::chrono::milliseconds fetch_limit(std::int64_t bytes) {
   constexpr std::int64_t bytes_a_second = 8'192;
   return std::chrono::minutes(10) + std::chrono::seconds(bytes / bytes_a_second);
@@ -57,8 +57,8 @@ class Download {
   upgrader::OwnedFd part_;
   Hash hash_;
   std::int64_t bytes_ = 0;  // bytes of the file so far
-  std::int64_t from_ = 0;   // of these, the bytes from an earlier fetch
-  bool in_parts_ = false;   // downloaded in parts, which may be of different files
+  std::int64_t from_ = 0;   // the part of these bytes that an earlier fetch has left
+  bool in_parts_ = false;   // downloaded in parts, between which the file may have changed
   std::chrono::steady_clock::time_point ends_;
 };
 

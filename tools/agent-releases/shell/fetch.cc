@@ -38,13 +38,14 @@ std::string scheme_of(const std::string& text) {
   return part_of(url, CURLUPART_SCHEME).value_or("");
 }
 
-// Returns 1 to end the transfer, and 0 to go on. libcurl calls this function about once a second.
+// Returns 1 to end the transfer, and 0 to continue. libcurl calls this function about once a
+// second.
 int go_on(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   const auto& cancelled = *static_cast<const std::function<bool()>*>(context);
   return cancelled() ? 1 : 0;
 }
 
-// The receiver of libcurl's pieces. If `take` refuses a piece, the transfer ends.
+// Receives the pieces of a file from libcurl. If `take` refuses a piece, the transfer ends.
 struct Sink {
   const Fetcher::Request& request;
   CURL* handle;
@@ -69,7 +70,7 @@ std::size_t take_piece(char* bytes, std::size_t, std::size_t size, void* context
   return size;
 }
 
-// Returns true if the same request, made again, may get further.
+// Returns true if the same request may bring more bytes if it is made again.
 bool may_be_repeated(CURLcode code) {
   switch (code) {
     case CURLE_PARTIAL_FILE:
@@ -100,8 +101,8 @@ bool cannot_resume(CURL* handle, CURLcode code) {
          (code == CURLE_HTTP_RETURNED_ERROR && status == range_not_satisfiable);
 }
 
-// Uses the same variables for certificates as the program curl. libcurl itself reads those for
-// proxies.
+// Finds the trusted certificates by the environment variables of the program curl, since libcurl
+// does not read these variables itself. It does read those for proxies.
 void use_certificates(CURL* handle) {
   const char* bundle = std::getenv("CURL_CA_BUNDLE");
   const char* file = std::getenv("SSL_CERT_FILE");
@@ -179,7 +180,7 @@ Result<Fetcher> Fetcher::make(const Limits& limits, std::function<bool()> cancel
   return Fetcher(handle, limits, std::move(cancelled));
 }
 
-// Prepares a request. The handle keeps its connections from one fetch to the next.
+// Prepares the handle for a request. Connections stay open from one fetch to the next.
 void Fetcher::prepare(const std::string& url) {
   CURL* const handle = handle_.get();
   curl_easy_reset(handle);
@@ -209,7 +210,8 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail.data());
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_piece);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &sink);
-  // If a server ignores ranges, it announces the whole file, which must not count as too long.
+  // A server that ignores ranges announces the size of the whole file, so that size must be
+  // allowed.
   curl_easy_setopt(handle, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.bytes));
   if (request.from > 0) {
     curl_easy_setopt(handle, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.from));

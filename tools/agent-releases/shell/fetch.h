@@ -1,5 +1,5 @@
-// Fetches by http and https (libcurl) and from files (fetch_file.h): limits size and time, and
-// continues where an earlier fetch ended.
+// Fetches by http and https (libcurl) and from files (fetch_file.h). Limits size and time, and
+// continues an interrupted fetch where it stopped.
 #pragma once
 
 #include <chrono>
@@ -31,19 +31,19 @@ namespace agent_releases {
 
 class Fetcher {
  public:
-  // The limits below which a server is too slow, so that its transfer ends.
+  // A transfer from a server that is slower than these limits is ended.
   struct Limits {
     // A transfer that is slower than this for `slow_s` seconds is ended.
     std::int64_t bytes_a_second = 2'048;
     std::int64_t slow_s = 60;
-    // The limit for the whole of a small file.
+    // The time limit for a small file, from the request to the last byte.
     std::chrono::milliseconds text = std::chrono::minutes(2);
   };
   // `cancelled` is called at least every second; if it returns true, the transfer ends.
   [[nodiscard]] static Result<Fetcher> make(const Limits& limits,
                                             std::function<bool()> cancelled = {});
 
-  // Fetches the whole of a small file.
+  // Fetches a small file as a whole.
   [[nodiscard]] Result<std::string> text(const std::string& url, std::size_t bytes_max);
 
   struct Request {
@@ -60,7 +60,8 @@ class Fetcher {
     std::string why{};     // the reason, if not complete
     bool is_slow = false;  // ended, since the server was too slow
   };
-  // Fetches bytes. Refuses if trying again would be useless.
+  // Fetches bytes. Refuses only if another try would be useless; otherwise the result says why the
+  // fetch is not complete.
   [[nodiscard]] Result<Fetched> fetch(const Request& request);
 
  private:

@@ -1,5 +1,5 @@
-// Fetches the file of a file: URL. libcurl would open a FIFO, and wait for a writer for ever; here
-// only regular files are read.
+// Reads the file of a file: URL. Only regular files are read: libcurl would open a FIFO, and wait
+// for ever for a writer.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,7 @@ namespace agent_releases {
 // Returns the path of a file: URL, or nothing for another kind of URL.
 [[nodiscard]] std::optional<std::string> path_of_url(const std::string& url);
 
-// Passes on the file's bytes from the place where the request begins, at most as many as it
-// expects.
+// Passes on the file's bytes from the place where the request begins, and no more than it expects.
 [[nodiscard]] Result<Fetcher::Fetched> fetch_file(const std::string& path,
                                                   const Fetcher::Request& request,
                                                   const std::function<bool()>& cancelled);

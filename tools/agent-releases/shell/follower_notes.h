@@ -1,6 +1,6 @@
 // Writes a follower's entries into the ledger. Never waits for the ledger's lock, because the
-// follower's agent is serving. An ending that cannot be written now is kept in memory, counts as
-// written, and is written later.
+// follower's agent is serving. If an ending cannot be written now, keeps it in memory, treats it as
+// written, and writes it later.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace agent_releases {
 
-// If more endings are kept, as many upgrades have ended without one entry that could be written;
-// then the oldest ending is dropped.
+// The most endings that are kept while none can be written. If there are more, the oldest is
+// dropped.
 inline constexpr std::size_t kept_endings_max = 64;
 
 class FollowerNotes {
@@ -22,10 +22,11 @@ class FollowerNotes {
   // Returns the entries of the ledger's file, followed by those that are kept in memory.
   [[nodiscard]] Result<std::vector<Entry>> with_kept(const Directory& directory) const;
 
-  // Writes the entry durably, or not at all.
+  // Appends the entry durably. If that fails, the entry is not kept.
   [[nodiscard]] Outcome note(const Directory& directory, const Entry& entry);
 
-  // Writes the entry. If it cannot, keeps the entry in memory and returns the reason.
+  // Appends the entry of an ending. If that fails, keeps the entry in memory and returns the
+  // reason.
   [[nodiscard]] Outcome note_ending(const Directory& directory, const Entry& entry);
 
   // Returns the time at which to try again to write the kept entries, or nothing if there are none.

@@ -18,14 +18,14 @@ class Wakeups {
   [[nodiscard]] static Result<Wakeups> make();
   [[nodiscard]] int descriptor() const { return all_.get(); }
 
-  // Watches a directory. Returns false if the system cannot watch it; the caller then has to look
-  // at the directory now and then.
+  // Watches a directory. Returns false if the system cannot watch it. The caller must then look at
+  // the directory at intervals.
   bool watch(const std::string& directory);
 
-  // Watches a descriptor until it is closed.
+  // Wakes the follower when the descriptor is readable, until the descriptor is closed.
   void watch(int descriptor);
 
-  // Wakes the follower at that time, or never if there is none.
+  // Wakes the follower at that time, or not by time if there is none.
   void set(std::optional<Clock::time_point> when);
 
   // Reads the causes of the wake-up. Returns true if the directory has changed.

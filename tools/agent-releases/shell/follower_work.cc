@@ -12,14 +12,15 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = Wakeups::Clock;
 
-// Even if the system reports changes, look at the directory now and then: a report may be missed.
+// The interval at which the directory is looked at, even if the system reports changes: a report
+// may be missed.
 constexpr auto look_interval = 60s;
 constexpr auto look_interval_unwatched = 1s;
 
-// The interval at which to look for an exit, on kernels that do not report one by a descriptor.
+// The interval at which to ask whether the self-test has exited, on kernels without pidfds.
 constexpr auto exit_look_interval = 20ms;
 
-constexpr std::size_t id_bytes_max = 64;  // the limit of the protocol
+constexpr std::size_t id_bytes_max = 64;  // the protocol's limit for an upgrade's id
 
 }  // namespace
 
@@ -28,14 +29,13 @@ Result<std::shared_ptr<Store>> Follower::Work::store() const {
       {.directory = settings_.directory, .name = settings_.name, .keys = settings_.keys});
 }
 
-// Reports a text unless it was the last one that was reported, since the same fault is found at
-// every look.
+// Reports a text, unless it is the same as the last one: each look finds the same fault again.
 void Follower::Work::report_once(const std::string& text) {
   if (std::exchange(reported_, text) != text) agent_.report(text);
 }
 
-// Begins to look for releases. Called when this agent has proved that it works. If the ledger's
-// last entry on its version says `trying`, the upgrade to it is recorded as committed.
+// Begins to look for releases. Called when this agent is committed. If the ledger's last entry
+// about its version says `trying`, records that the upgrade to it was committed.
 void Follower::Work::begin() {
   has_begun_ = true;
   next_look_ = Clock::now();
@@ -92,7 +92,7 @@ std::optional<Clock::time_point> Follower::Work::next_work() const {
   return paused_until_ ? *paused_until_ : next_look_;
 }
 
-// Chooses a release. Releases that were refused, and have not changed since, are left out.
+// Chooses a release. Releases that were refused are left out until their files change.
 std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Release>& releases,
                                                         const std::optional<Wish>& wish,
                                                         const std::vector<Entry>& ledger) const {
@@ -137,7 +137,7 @@ void Follower::Work::verify(const Store& store, Release release) {
   verification_.emplace(std::move(begun.value()));
 }
 
-// Refuses the chosen release until its files change.
+// Refuses the chosen release, until its files change.
 void Follower::Work::leave_alone(const std::string& why) {
   refused_[chosen_->path] = chosen_->writing;
   agent_.report("release " + chosen_->version.text() + " is not used: " + why);
@@ -162,8 +162,8 @@ void Follower::Work::verify_more() {
   verified(sha256);
 }
 
-// Handles the end of a verification. The hash is known now, and so are earlier failures of these
-// bytes.
+// Handles the end of a verification. The hash of the bytes is known now, and so is whether an
+// upgrade to these bytes has failed before.
 void Follower::Work::verified(const std::string& sha256) {
   hashes_[chosen_->path] = {chosen_->writing, sha256};
   chosen_->sha256 = sha256;
@@ -238,7 +238,7 @@ void Follower::Work::note_what_is_kept() {
   if (const auto opened = store(); opened) notes_.try_again(opened.value()->directory());
 }
 
-// Requests the upgrade. That it is tried is recorded durably before the request, so that a release
+// Requests the upgrade. Before that, records durably that the release is tried, so that a release
 // that crashes the machine is not tried again.
 void Follower::Work::ask() {
   const std::string version = chosen_->version.text();
@@ -263,7 +263,8 @@ void Follower::Work::upgrade_failed(const Failure& failure) {
   if (!known) return agent_.report(known.reason());
   const auto is_it = [&](const Entry& entry) { return entry.id == failure.id; };
   const auto last = std::find_if(known.value().rbegin(), known.value().rend(), is_it);
-  if (failure.id.empty() || last == known.value().rend()) return;  // not requested by us
+  if (failure.id.empty() || last == known.value().rend())
+    return;  // no follower here has requested it
   if (last->ending == Ending::trying) {
     Entry ending = *last;
     ending.when = std::time(nullptr);

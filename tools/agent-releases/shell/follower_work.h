@@ -1,5 +1,5 @@
-// The work of a follower, one release at a time: it looks for a newer release, verifies it, tests
-// it, notes the result in the ledger, and asks the upgrader for it.
+// The work of a follower, one release at a time: looks for a newer release, verifies it, runs its
+// self-test, requests the upgrade from the upgrader, and records the result in the ledger.
 #pragma once
 
 #include <chrono>
@@ -66,7 +66,7 @@ class Follower::Work {
 
   FollowerNotes notes_;
 
-  // Only one release at a time is verified, then tested, then requested.
+  // The release that is verified, then tested, then requested. There is only one at a time.
   std::optional<Release> chosen_;
   std::string chosen_wish_;
   std::optional<Verification> verification_;
@@ -75,9 +75,9 @@ class Follower::Work {
   std::string id_;
   unsigned requests_ = 0;
 
-  // For each path of a release, its writing and its sha256.
+  // For each path of a release: the text that identifies the state of its files, and its sha256.
   std::map<std::string, std::pair<std::string, std::string>> hashes_;
-  // For each path of a release that was refused, its writing.
+  // For each path of a refused release: the text that identifies the state of its files.
   std::map<std::string, std::string> refused_;
   std::string reported_;
 };

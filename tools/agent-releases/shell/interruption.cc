@@ -11,8 +11,8 @@ void note_interruption(int) {
 
 }  // namespace
 
-// Installs the handlers without SA_RESTART, so that a question on the terminal ends, too. A signal
-// that was ignored, as by nohup, stays ignored.
+// Installs the handlers without SA_RESTART, so that a signal also ends a read from the terminal. A
+// signal that was ignored before, as under nohup, stays ignored.
 Interruption::Interruption() {
   struct sigaction noting {};
   noting.sa_handler = note_interruption;

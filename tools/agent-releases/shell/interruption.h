@@ -1,5 +1,6 @@
-// While this object exists, SIGINT, SIGTERM and SIGHUP are only noted: a command that has begun to
-// write checks for them between its steps, removes what it has begun, and ends.
+// While this object exists, SIGINT, SIGTERM and SIGHUP do not kill the process but are noted. A
+// command that writes files checks for them between its steps, removes its unfinished files, and
+// ends.
 #pragma once
 
 #include <signal.h>
@@ -15,7 +16,7 @@ class Interruption {
  public:
   Interruption();
 
-  // Restores the earlier dispositions of the signals.
+  // Restores the signal handling from before.
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;

@@ -16,7 +16,7 @@ namespace {
 constexpr mode_t secret_mode = 0600;
 constexpr mode_t public_mode = 0644;
 
-// A newly made file, which is removed again unless keep() is called.
+// A new file, which is removed again unless keep() is called.
 class NewFile {
  public:
   static Result<NewFile> make(const std::string& path, mode_t mode) {

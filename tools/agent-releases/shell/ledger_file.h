@@ -1,5 +1,5 @@
 // The ledger's file: reads it, appends to it and limits its size. Several programs may do so at the
-// same time, and power cuts may come at any moment. ledger.h interprets the lines.
+// same time, and a power cut may come at any moment. ledger.h interprets the lines.
 //
 // The file has a lock of its own, which is held only for moments. Only the file's owner can open
 // it, so nobody else can lock it.
@@ -14,15 +14,15 @@
 
 namespace agent_releases {
 
-// Returns true if the caller may read the ledger, or it does not exist.
+// Returns true if the caller may read the ledger, or if it does not exist.
 [[nodiscard]] bool may_read_ledger(const Directory& directory);
 
-// Reads the entries; a ledger that does not exist has none.
+// Reads the entries. Returns none if the ledger does not exist.
 [[nodiscard]] Result<std::vector<Entry>> read_ledger(const Directory& directory);
 
-// Cuts off the beginning of a line that a crash has left, appends the entry, and syncs. If that
-// fails, takes back the part that was written. An event loop passes no patience, so as not to wait
-// for the lock.
+// Removes a last line that a crash has cut off, appends the entry, and syncs. If that fails,
+// removes the part that was written. An event loop passes no patience, so that it does not wait for
+// the lock.
 [[nodiscard]] Outcome append_to_ledger(const Directory& directory, const Entry& entry,
                                        const Patience& patience = {});
 

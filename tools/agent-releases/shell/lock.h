@@ -1,5 +1,5 @@
-// Locks by flock(2) on files that only their owner can open: a user who may open a file, even only
-// for reading, may lock it. No wait for a lock is endless.
+// Locks by flock(2). The locked files can only be opened by their owner, since a user who can open
+// a file, even only for reading, could also lock it. Every wait for a lock has a limit.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace agent_releases {
 
 inline constexpr mode_t lock_mode = 0600;
 
-// The longest time to wait for another process, and a function that returns true to end the wait.
+// How long to wait for another process, and a function that returns true to end the wait early.
 struct Patience {
   std::chrono::milliseconds limit{0};
   std::function<bool()> cancelled{};
@@ -23,15 +23,15 @@ struct Patience {
 [[nodiscard]] bool is_cancelled(const Patience& patience);
 [[nodiscard]] Refusal cancelled_refusal();
 
-// Opens the regular file `name`, which is made if it does not exist, and locks it. Returns nothing
-// if another process holds it. Checks that the name led to the locked file when it was locked. If
-// the mode lets others open the file, corrects it.
+// Opens the regular file `name`, makes it if it does not exist, and locks it. Returns nothing if
+// another process holds the lock. Makes sure that the name still leads to the locked file. If the
+// file's mode lets other users open it, corrects the mode.
 [[nodiscard]] Result<std::optional<upgrader::OwnedFd>> try_lock(const Directory& directory,
                                                                 const std::string& name,
                                                                 int flags = 0);
 
-// Returns true if a file of that name exists and a process has locked it, this process included;
-// also if that cannot be found out.
+// Returns true if a file of that name exists and any process, also this one, has locked it. Returns
+// true as well if that cannot be found out.
 [[nodiscard]] bool is_locked(const Directory& directory, const std::string& name);
 
 // Tries try_lock() again and again until the patience ends.

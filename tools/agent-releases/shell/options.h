@@ -40,7 +40,7 @@ struct Options {
   std::vector<std::string> controls;
   bool json = false;
 
-  std::string source;  // for add, and the link of adopt
+  std::string source;  // the argument of add; for adopt, the link
   std::string sha256;
   bool unsigned_is_wanted = false;
   bool older_is_wanted = false;
@@ -48,7 +48,7 @@ struct Options {
   bool all = false;
   bool newest = false;
   std::size_t keep = 0;
-  std::optional<std::int64_t> older_s;  // for prune
+  std::optional<std::int64_t> older_s;  // for prune: the age in seconds
   PublishOptions publishing;
 };
 

@@ -11,7 +11,7 @@ Refusal wrong(std::string reason) {
   return Refusal{std::move(reason), Trouble::usage};
 }
 
-// Returns the path of the public key: release.pub for release.key.
+// Returns the path of the public key that belongs to a secret one: release.pub for release.key.
 std::string public_path(const std::string& secret) {
   constexpr std::string_view ending = ".key";
   std::string path = secret;
@@ -64,7 +64,7 @@ Outcome check_publishing(Options& options, const PublishWords& words) {
   if (publishing.scripts && !publishing.npm && !publishing.wheels) {
     return wrong("--scripts needs --npm or --wheels");
   }
-  // With --npm, name and version may come from package.json.
+  // With --npm, the name and the version may come from package.json.
   if (options.name.empty() && !publishing.npm) return wrong("pack needs --name=NAME");
   if (words.version.empty() && !publishing.npm) return wrong("pack needs --version=VERSION");
   options.version = Version::parse(words.version);

@@ -17,7 +17,7 @@ namespace agent_releases {
 struct Options;
 
 struct PublishOptions {
-  std::string source;  // for pack; for `key` the secret key's file
+  std::string source;  // for pack, the file or directory; for key, the secret key's file
   std::string out = ".";
   std::string arch;
   std::string entry;
@@ -27,12 +27,12 @@ struct PublishOptions {
   std::string public_key;
   bool npm = false;
   bool wheels = false;
-  bool scripts = false;  // install scripts of the packages may be run
+  bool scripts = false;  // packages may run their install scripts
   std::string check;     // for pack: the directory of published files
   bool no_password = false;
 };
 
-// The words of options that CLI11 does not parse, for check_publishing().
+// The texts of those options that CLI11 does not parse. check_publishing() parses them.
 struct PublishWords {
   std::string version;
   std::string expires;
@@ -47,7 +47,7 @@ struct PublishCommands {
 [[nodiscard]] PublishCommands declare_publishing(CLI::App& app, PublishOptions& options,
                                                  PublishWords& words);
 
-// Checks the options, and fills in what follows from them.
+// Checks the options together, and derives the remaining members from them.
 [[nodiscard]] Outcome check_publishing(Options& options, const PublishWords& words);
 
 }  // namespace agent_releases

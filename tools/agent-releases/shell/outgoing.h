@@ -1,5 +1,5 @@
-// A file that is to be published: written under a temporary name in its directory, made durable,
-// and then renamed, so that under its own name it is always whole or absent.
+// A file to be published. It is written under a temporary name in its directory, made durable, and
+// then renamed, so that under its final name it is always complete or absent.
 #pragma once
 
 #include <optional>
@@ -26,10 +26,10 @@ class Outgoing {
   [[nodiscard]] std::string path() const { return directory_->path_of(name_); }
   [[nodiscard]] Outcome write(std::string_view bytes);
 
-  // Makes the bytes survive a power cut, and sets the mode: everybody may read them.
+  // Makes the bytes durable, and sets the mode, with which everybody may read them.
   [[nodiscard]] Outcome finish(mode_t mode);
 
-  // Renames the file to its own name, and so replaces an older one. The caller must sync the
+  // Renames the file to its final name, which replaces an older file. The caller must then sync the
   // directory.
   [[nodiscard]] Outcome publish();
 

@@ -21,8 +21,8 @@ namespace {
 constexpr mode_t published_mode = 0644;
 constexpr mode_t published_program_mode = 0755;
 
-// The directory of published files. If this object has made it, the object removes it again, unless
-// something has been published in it.
+// The directory of published files. If this object has made the directory, and nothing was
+// published in it, the object removes it again.
 class Out {
  public:
   static Result<Out> open(const std::string& path) {
@@ -88,8 +88,8 @@ Result<Written> Publishing::write(const upgrader::OwnedFd& source, const Found* 
   return written;
 }
 
-// Returns true if a file with the published name and the same bytes exists. Refuses if its bytes
-// differ: it is another release.
+// Returns true if a file with the published name and the same bytes exists. Refuses if it has other
+// bytes, since a release never changes.
 Result<bool> Publishing::is_published(const Written& written) const {
   const auto status = out_.status(file_);
   if (!status) return status.refusal();
@@ -107,7 +107,8 @@ Result<bool> Publishing::is_published(const Written& written) const {
                  "version"};
 }
 
-// Refuses to replace a manifest of other bytes, or one whose signature would not fit the new text.
+// Refuses to replace a manifest for other bytes. Also refuses to replace a signed manifest without
+// a new signature, because the old one would not fit.
 Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& text) const {
   const auto there = out_.read(manifest_, manifest_bytes_max);
   if (!there) return there.refusal();
@@ -130,8 +131,7 @@ Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& 
                  Trouble::usage};
 }
 
-// Returns true if the manifest is being signed now, or has the same text as one that was signed
-// before.
+// Returns true if the manifest is being signed now, or if the same text was signed before.
 Result<bool> Publishing::has_signature(const std::string& text) const {
   if (order_.key) return true;
   const auto there = out_.read(manifest_, manifest_bytes_max);
@@ -141,7 +141,7 @@ Result<bool> Publishing::has_signature(const std::string& text) const {
   return there.value() == text && signature.value();
 }
 
-// Publishes the files; the manifest comes last, since it makes the release visible.
+// Publishes the files. The manifest comes last, since it makes the release visible.
 Outcome Publishing::publish(Outgoing* file, const std::string& text) const {
   auto manifest = Outgoing::open(out_, manifest_);
   if (!manifest) return manifest.refusal();

@@ -30,13 +30,13 @@ struct Packed {
   std::int64_t bytes = 0;
 };
 
-// Packs a release. Refuses anything that `add` would refuse, before it writes. After a failure the
-// published files are as they were. If the release is published already with the same bytes, it
-// gets a new manifest, which may expire later; with other bytes it is refused.
+// Packs a release. Refuses everything that `add` would refuse, before it writes. A failure leaves
+// the published files unchanged. If the release is published already with the same bytes, it gets a
+// new manifest, for example with a later expiry; with other bytes it is refused.
 [[nodiscard]] Result<Packed> pack(const PackOrder& order);
 
-// Refuses a directory for published files inside the directory that is packed, since they would
-// become part of the next release.
+// Refuses if the directory for published files is inside the directory that is packed, since they
+// would become part of the next release.
 [[nodiscard]] Outcome check_apart(const std::string& source, const std::string& out);
 
 }  // namespace agent_releases

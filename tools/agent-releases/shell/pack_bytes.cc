@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::size_t piece_bytes = 262'144;
 
-// This level takes half the time of zstd's highest levels, and the file is a few hundredths larger.
+// The level of compression: it takes half the time of zstd's highest levels, and the file is only a
+// few hundredths larger.
 constexpr const char* zstd_level = "12";
 
 struct FreeWriter {
@@ -34,8 +35,8 @@ struct FreeEntry {
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-// Writes into the outgoing file, and counts and hashes the bytes. Remembers the first failure,
-// because libarchive would not pass it on.
+// Writes to the outgoing file, and counts and hashes the bytes. Keeps the first failure, because
+// libarchive does not pass the reason on.
 class Sink {
  public:
   explicit Sink(Outgoing& into) : into_(into) {}
@@ -137,8 +138,8 @@ Outcome Archiving::add_bytes(const Found& found) {
   });
 }
 
-// Adds a file without owner and time: `add` ignores them, and they differ wherever the files are
-// made.
+// Adds a file without its owner and time. `add` ignores them, and they would make the archive
+// differ from one machine to the next.
 Outcome Archiving::add(const Found& found) {
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
   if (!entry) return broken();
@@ -195,7 +196,7 @@ Result<Written> write_archive(const Directory& directory, const std::vector<Foun
   if (!writer) return Refusal{"libarchive cannot be used", Trouble::system};
   const Outcome archived = Archiving(writer.get(), directory, sink).run(tree);
   if (!archived) {
-    archive_write_fail(writer.get());  // otherwise freeing it would write the archive's end
+    archive_write_fail(writer.get());  // without this, freeing it would write the archive's end
     return archived.refusal();
   }
   return sink.written();

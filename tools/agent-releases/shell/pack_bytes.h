@@ -1,5 +1,5 @@
-// Writes the packed bytes: of one file, or of a directory as a tar compressed by zstd. The same
-// directory always gives the same bytes, wherever and whenever it is packed.
+// Writes the bytes of a release: of one file, or of a directory as a tar compressed by zstd. The
+// same directory always gives the same bytes, on any machine and at any time.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct Written {
   std::string sha256;
 };
 
-// Copies a file. Refuses if it has changed since it was found.
+// Copies a file. Refuses if the file has changed since the plan was made.
 [[nodiscard]] Result<Written> copy_file(int file, const Found& found, Outgoing& into);
 
-// Writes all files of the tree, which is in the order of its paths. Refuses if one has changed
-// since it was found.
+// Writes all files of the tree, in the order of their paths. Refuses if one of them has changed
+// since the plan was made.
 [[nodiscard]] Result<Written> write_archive(const Directory& directory,
                                             const std::vector<Found>& tree, Outgoing& into);
 

@@ -1,5 +1,5 @@
-// Looks at the files to be packed: every file, directory and link below a directory, or one file.
-// Changes nothing, and judges nothing: see packing.h.
+// Lists the files to be packed: every file, directory and link below a directory, or one file.
+// Changes and judges nothing: packing.h judges.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace agent_releases {
 
-// Returns everything below the directory, in no order. Follows no link. Refuses if anything cannot
-// be read, and if there is more than a release may have.
+// Returns everything below the directory, in any order. Follows no link. Refuses if a part cannot
+// be read, or if there are more files than a release may have.
 [[nodiscard]] Result<std::vector<Found>> look_at_tree(const Directory& tree);
 
-// Returns the facts about an open file, which has this path.
+// Returns the facts about the open file at this path.
 [[nodiscard]] Result<Found> look_at_file(int file, const std::string& path);
 
-// Returns when the file was last written, in nanoseconds, for Found.
+// Returns when the file was last written, in nanoseconds since 1970, as in Found.
 [[nodiscard]] std::int64_t written_ns(const struct stat& status);
 
 }  // namespace agent_releases

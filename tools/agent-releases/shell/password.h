@@ -8,8 +8,8 @@
 
 namespace agent_releases {
 
-// Returns the file's first line, or the typed line. Refuses if there is neither a file nor a
-// terminal, or on an interruption.
+// Returns the first line of the file, or the line that is typed. Refuses if there is neither a file
+// nor a terminal, or if a signal interrupts the question.
 [[nodiscard]] Result<std::string> read_password(const std::string& question);
 
 // Reads the password of a new key: on a terminal it is asked for twice. Refuses an empty one.

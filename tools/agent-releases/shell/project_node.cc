@@ -19,7 +19,8 @@ namespace {
 constexpr const char* package_file = "package.json";
 constexpr std::size_t lock_bytes_max = 67'108'864;
 
-// Unpacks the one file NAME-VERSION.tgz that `npm pack` makes, with all files below `package`.
+// Unpacks NAME-VERSION.tgz, the only file that `npm pack` makes. Returns the directory `package` in
+// it.
 Result<Directory> unpack_package(const Directory& scratch) {
   const auto names = scratch.names();
   if (!names) return names.refusal();
@@ -42,8 +43,7 @@ Result<std::string> read_needed(const Directory& directory, const std::string& n
   return std::move(*text.value());
 }
 
-// Reads the lock file of the project. There are two possible names, in the order in which npm reads
-// them.
+// Reads the project's lock file, which may have one of two names. They are tried in npm's order.
 Result<std::pair<std::string, std::string>> read_lock(const Directory& project) {
   for (const std::string name : {"npm-shrinkwrap.json", "package-lock.json"}) {
     auto text = project.read(name, lock_bytes_max);

@@ -24,8 +24,8 @@ bool is_left_out(const std::string& name) {
   return name.starts_with('.') || name == bytecode_directory;
 }
 
-// Installs the packages. Accepts only wheels: any other package runs a program of its own when it
-// is installed.
+// Installs the packages. Accepts only wheels, since any other package runs a program of its own
+// while it is installed.
 Outcome install_wheels(const Project& project, const Directory& tree) {
   std::vector<std::string> command{"python3",       "-m",
                                    "pip",           "install",
@@ -37,7 +37,8 @@ Outcome install_wheels(const Project& project, const Directory& tree) {
   if (!project.run_scripts) command.emplace_back("--only-binary=:all:");
   const auto installed = run_child(command, project.directory);
   if (!installed) return Refusal{"pip: " + installed.reason(), installed.refusal().trouble};
-  // Removes the packages' programs, whose first line names the Python of this machine.
+  // Removes the programs that packages bring, since their first line names the Python of this
+  // machine.
   const auto packages = tree.subdirectory(std::string(python_packages));
   if (!packages) return errno == ENOENT ? Outcome(std::monostate{}) : packages.refusal();
   return packages.value().remove("bin");

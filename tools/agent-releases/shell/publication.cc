@@ -27,8 +27,8 @@ Outcome judge_request(const Store& store, const Releases::Adding& adding) {
       Trouble::usage};
 }
 
-// Returns the URL to fetch. Refuses a path, without looking at it, if only network sources are
-// allowed: the answer would reveal which files exist.
+// Returns the URL to fetch. If only network sources are allowed, refuses a path without looking at
+// it, since the answer would reveal whether the file exists.
 Result<std::string> url_to_fetch(const Releases::Adding& adding) {
   if (adding.allow_files || is_of_network(adding.source)) return url_of(adding.source);
   return Refusal{shown_url(adding.source) + " is no URL of http or https, and no other is allowed"};
@@ -65,8 +65,8 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
     versions.there.push_back(release.version);
     added = std::max(added, std::optional(release.added));
   }
-  // If a release of this version exists already, nothing is added. So it does not matter either
-  // whether the version is older than others that are there.
+  // If a release of this version exists already, nothing is added, so it does not matter that newer
+  // versions exist.
   const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
   return Circumstances{.name = store.name(),

@@ -14,12 +14,12 @@ namespace agent_releases {
 struct Publication {
   Manifest manifest;
   std::string text;       // the manifest's text, as it was signed
-  std::string signature;  // empty if there are no keys
+  std::string signature;  // empty if no keys were given
   std::string trusted_comment;
   std::string url;  // the URL of the manifest
 };
 
-// Fetches and checks a manifest. Refuses if its release may not be added here and now.
+// Fetches and checks a manifest. Refuses if its release may not be added to this directory now.
 [[nodiscard]] Result<Publication> fetch_publication(const Store& store,
                                                     const Releases::Adding& adding,
                                                     Fetcher& fetcher);

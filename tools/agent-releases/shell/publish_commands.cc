@@ -84,8 +84,8 @@ Outcome pack_order(PackOrder& order, const Options& options) {
   return std::monostate{};
 }
 
-// Packs the tree of a project. Takes the name and the version from the project if the command line
-// has none.
+// Packs the files of a project. Uses the project's own name and version if the command line has
+// none.
 Outcome pack_project(PackOrder& order, const Options& options) {
   Wanted early = order.wanted;
   if (early.name.empty()) early.name = "name";

@@ -70,7 +70,8 @@ std::optional<Version> Releases::previous() const {
   return version ? version.value() : std::nullopt;
 }
 
-// Writes the wish. Makes a new file even for the same version, since that renews the wish.
+// Writes the desired version. Makes a new file even for the same version, which counts as a new
+// wish.
 Outcome Releases::desire(const std::optional<Version>& version) {
   if (version) {
     if (const Result<Release> there = find(*version); !there) return there.refusal();

@@ -13,8 +13,8 @@
 namespace agent_releases {
 namespace {
 
-// The reasons why releases of the directory are still needed. Looks for the users of all releases
-// once.
+// The reasons why releases of the directory are still needed. They are collected once, for all
+// releases.
 class Needs {
  public:
   [[nodiscard]] static Result<Needs> look(const Store& store);
@@ -47,7 +47,7 @@ Result<Needs> Needs::look(const Store& store) {
   for (auto entry = ledger.value().rbegin(); entry != ledger.value().rend(); ++entry) {
     if (!seen.insert(entry->version.text()).second || entry->ending != Ending::trying) continue;
     needs.versions_.emplace_back(entry->version, "an upgrade to it is under way, or was cut short");
-    break;  // only the newest entry can be of an upgrade that is under way
+    break;  // only the newest entry can be of an upgrade under way
   }
   auto upgraders = used_by_upgraders(store.controls());
   if (!upgraders) {
@@ -77,8 +77,8 @@ std::optional<std::string> Needs::of(const Release& release) const {
   return std::nullopt;
 }
 
-// Removes a release. The release itself goes first: the files beside it are then what a crash would
-// leave, and are cleaned up in any case.
+// Removes a release. The release itself goes first, then the files beside it. If a crash comes
+// between these steps, the next command removes the files that are left.
 Outcome remove_release(const Store& store, const Directory& staging, const Version& version) {
   const Directory& directory = store.directory();
   const std::string name = store.name_of(version);

@@ -19,7 +19,7 @@ struct Fact {
   bool current = false;
   bool previous = false;
   bool desired = false;
-  std::optional<Entry> last{};  // the release's last entry in the ledger
+  std::optional<Entry> last{};  // the last entry about this release in the ledger
 };
 
 struct Overview {
@@ -33,7 +33,7 @@ struct Overview {
 [[nodiscard]] std::string json_of(const Overview& overview);
 [[nodiscard]] std::string text_of(const Overview& overview);
 
-// Returns the facts about one release, a line for each.
+// Returns the facts about one release, one on each line.
 [[nodiscard]] std::string text_of(const Fact& fact);
 
 // Returns a size such as "4.2 MB".

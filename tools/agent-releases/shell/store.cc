@@ -41,7 +41,8 @@ std::string first_line(const std::string& text) {
   return line;
 }
 
-// Returns a text that changes whenever the file is written again or replaced.
+// Returns a text that identifies this state of a file: it changes when the file is written or
+// replaced.
 std::string writing_of(const struct stat& status) {
   return std::to_string(status.st_ino) + "-" + std::to_string(status.st_mtim.tv_sec) + "." +
          std::to_string(status.st_mtim.tv_nsec) + "-" + std::to_string(status.st_size);
@@ -128,8 +129,8 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   const auto manifest = has_manifest ? parse_manifest(*text.value()) : Result<Manifest>(Refusal{});
   const bool fits = manifest && manifest.value().version == version &&
                     (manifest.value().kind == Kind::tar) == release.is_directory;
-  // Only the manifest tells which program of a directory is started. So a directory without a
-  // manifest that fits is no release.
+  // Only the manifest names the program in a directory. So a directory without a manifest of the
+  // same version is not a release.
   if (release.is_directory && !fits) return std::optional<Release>{};
   if (!fits) return std::optional(std::move(release));
   for (const std::string_view ending : {manifest_ending, signature_ending}) {
@@ -140,7 +141,7 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   release.version.build = manifest.value().version.build;
   if (!release.is_directory) return std::optional(std::move(release));
   release.executable += "/" + manifest.value().entry;
-  // The archive's size, until the unpacked size is requested.
+  // The size of the archive; a caller that needs the size on disk has to measure it.
   release.bytes = manifest.value().size;
   return std::optional(std::move(release));
 }
@@ -228,7 +229,8 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims a release. This is done under the writer's lock, so that nothing is removed in between.
+// Claims the release's names in .staging. The claim is made under the writer's lock, so that no
+// other process can remove the files in between.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

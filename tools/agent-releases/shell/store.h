@@ -1,5 +1,5 @@
-// An open releases directory: its name, its keys, its contents, and the lock of its writer. The
-// functions of releases.h are built on it.
+// An open directory of releases: its name, its keys, its contents, and its writer's lock. The
+// functions of releases.h use it.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@
 
 namespace agent_releases {
 
-// Held while a process writes into the directory. When it was taken, files that a crash had left
-// were removed.
+// The lock of the process that writes into the directory. When it was taken, files that a crash had
+// left were removed.
 struct Writing {
   upgrader::OwnedFd lock;
   Directory staging;
 };
 
-// Held by a process that makes a release: other processes leave the release's names in .staging
-// alone.
+// The right of one process to make a certain release. Other processes do not touch the names of
+// that release in .staging.
 struct Claim {
   Directory staging;
   upgrader::OwnedFd lock;
@@ -39,7 +39,7 @@ class Store {
   [[nodiscard]] bool has_keys() const { return !settings_.keys.empty(); }
   [[nodiscard]] const std::vector<std::string>& controls() const { return settings_.controls; }
 
-  // Reads the keys again at each call, since they may be replaced while we run.
+  // Reads the keys again at each call, since they may be replaced while this process runs.
   [[nodiscard]] Result<std::vector<PublicKey>> keys() const { return read_keys_again(); }
 
   [[nodiscard]] Result<std::vector<Release>> list() const;
@@ -50,35 +50,35 @@ class Store {
   // Returns the text of a release's manifest, or nothing if it has none.
   [[nodiscard]] Result<std::optional<std::string>> manifest_text(const Version& version) const;
 
-  // Returns the release's manifest, if there is one. With keys, refuses unless the manifest is
-  // signed by one of them and is of this very release.
+  // Returns the release's manifest, if it has one. With keys, refuses unless one of them has signed
+  // the manifest, and the manifest is for this release.
   [[nodiscard]] Result<std::optional<Manifest>> trusted_manifest(const Version& version) const;
 
   // Returns the operator's wish, or nothing if the newest release is wanted.
   [[nodiscard]] std::optional<Wish> wish() const;
 
-  // Returns the version whose release the link `name` leads to, directly or through other links;
-  // nothing if there is no such link or release.
+  // Returns the version of the release to which the link `name` leads, directly or through other
+  // links. Returns nothing if the link or the release does not exist.
   [[nodiscard]] Result<std::optional<Version>> version_of_link(std::string_view name) const;
 
-  // Returns how long to wait for another process.
+  // Returns how long to wait for a lock of another process.
   [[nodiscard]] Patience patience() const { return {settings_.patience, settings_.cancelled}; }
 
-  // Waits, with that patience, until no other process writes. Then removes the files that a crash
-  // has left, except the partial download called `wanted`, or, if that is empty, except all partial
-  // downloads.
+  // Waits, as long as patience() allows, until no other process writes. Then removes the files that
+  // a crash has left. Of the partial downloads, keeps the one called `wanted`, or all if that is
+  // empty.
   [[nodiscard]] Result<Writing> begin_writing(const std::string& wanted = "") const;
 
-  // Claims the names of one release in .staging, while others may write elsewhere. Waits, with that
-  // patience, while another process makes the same release.
+  // Claims the names of one release in .staging, while others may write other releases. Waits, as
+  // long as patience() allows, while another process makes the same release.
   [[nodiscard]] Result<Claim> claim(const Version& version, const std::string& wanted) const;
   [[nodiscard]] bool is_claimed(const Directory& staging, const Version& version) const;
 
-  // Must be called by the writer when the release is made or has failed.
+  // Must be called by the owner of the claim when the release is made or has failed.
   void end_claim(Claim claim, const Version& version) const;
 
-  // Removes files that a crash or a failed command has left, except those that are claimed. Only
-  // the writer may call it.
+  // Removes the files that a crash or a failed command has left, except those that another process
+  // has claimed. Must be called only with the writer's lock.
   [[nodiscard]] Outcome clean(const Directory& staging, const std::string& wanted) const;
 
  private:

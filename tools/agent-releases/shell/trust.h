@@ -13,9 +13,9 @@
 
 namespace agent_releases {
 
-// Checks the owner of a directory in which we write, like check_owner(); the refusal says as which
-// user to run. Root is refused, too, unless it is the owner: the owner's agent could not change
-// files of root, and links of the owner could lead root to other places.
+// Checks the owner of a directory in which we write, like check_owner(). The refusal says as which
+// user to run. Refuses root, too, unless root is the owner: the owner's agent could not change
+// files of root, and links that the owner has made could lead root to other places.
 [[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
 
 // Checks the directories above `path`, because the owner of a directory can replace everything
@@ -25,8 +25,8 @@ namespace agent_releases {
 [[nodiscard]] Outcome check_parent(const struct stat& status, const std::string& parent,
                                    const std::string& path);
 
-// Reads the keys of a directory: its files *.pub. Refuses if one of them is not a key or not to be
-// trusted, or if there is none.
+// Reads the keys of a directory: its files *.pub. Refuses if there is none, or if one of them is
+// not a key or could be changed by another user.
 [[nodiscard]] Result<std::vector<PublicKey>> read_keys(const std::string& directory);
 
 }  // namespace agent_releases

@@ -42,7 +42,8 @@ std::string joined(const std::vector<std::string>& components) {
   return path;
 }
 
-// Returns the text. libarchive returns a null pointer if the bytes are not valid UTF-8.
+// Returns the text. Refuses a null pointer, which libarchive returns for bytes that are not valid
+// UTF-8.
 Result<std::string> text_of(const char* text, const char* what) {
   if (text != nullptr) return std::string(text);
   return Refusal{std::string("the archive has ") + what + " that is not UTF-8"};
@@ -75,7 +76,7 @@ class Unpacking {
   std::set<std::vector<std::string>> directories_{{}};
   std::vector<Link> hard_links_;
   std::vector<Link> symbolic_links_;
-  std::map<std::string, Listed> files_;  // by path, which hard links name
+  std::map<std::string, Listed> files_;  // the files by their paths, for hard links to them
   std::string list_;
 };
 
@@ -91,8 +92,8 @@ Outcome Unpacking::note(Listed listed) {
   return Refusal{"the archive's names have more than 16,777,216 bytes"};
 }
 
-// Opens the directory of a path, and makes missing directories. Follows no link; links are made
-// only after all files.
+// Opens the directory in which the entry of this path is, and makes missing directories. No link
+// can be in the way: links are made only after all files.
 Result<Directory> Unpacking::parent_of(const std::vector<std::string>& path) {
   Result<Directory> parent = into_.subdirectory(".");
   std::vector<std::string> way;
@@ -177,7 +178,7 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    below.emplace_back();  // an additional last component, so that parent_of() makes the whole path
+    below.emplace_back();  // an empty last component: parent_of() then makes the whole path
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());
   }
@@ -229,8 +230,8 @@ Outcome Unpacking::take_all() {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(reader_, &entry);
     if (result == ARCHIVE_EOF) return std::monostate{};
-    // ARCHIVE_RETRY means that libarchive could go on behind a damaged part. The archive is refused
-    // then, too.
+    // ARCHIVE_RETRY means that libarchive could continue after a damaged part. The archive is
+    // refused all the same.
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return broken();
     if (++members_ > members_max) return Refusal{"the archive has more than 100,000 entries"};
     if (const Outcome taken = take(entry); !taken) return taken;

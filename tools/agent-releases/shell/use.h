@@ -1,5 +1,5 @@
-// Finds the users of a release at this moment: processes that execute it, and upgraders whose
-// control directory names it.
+// Finds the users of a release at this moment: processes that execute it, and upgraders that name
+// it in the status of their control directory.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace agent_releases {
 
 struct Use {
   std::string executable;  // an absolute path
-  std::string by;          // the user, in words
+  std::string by;          // the process or the upgrader that uses it, in words
 };
 
 // Returns the files that processes execute, from /proc, as far as the caller may see them. Refuses
 // if /proc cannot be read.
 [[nodiscard]] Result<std::vector<Use>> used_by_processes();
 
-// Returns the files that upgraders run or are about to run, from every control directory below
-// /run/upgrader and from `controls`. Refuses if one of these directories cannot be read, because
-// then it is unknown what its upgrader runs.
+// Returns the files that upgraders run or are about to run. Looks at every control directory below
+// /run/upgrader and at `controls`. Refuses if one of these directories cannot be read, since it is
+// then unknown which release its upgrader runs.
 [[nodiscard]] Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& controls);
 
 // Returns the files that an upgrader runs or is about to run, from the text of its status.json.

@@ -1,4 +1,5 @@
-// Gives the calling thread a UTF-8 locale for a while, whatever the program's locale is.
+// Gives the calling thread a UTF-8 locale while the object exists, whatever the program's locale
+// is.
 #pragma once
 
 #include <locale.h>

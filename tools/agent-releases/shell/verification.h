@@ -18,14 +18,14 @@ namespace agent_releases {
 
 class Verification {
  public:
-  // Refuses if it is already clear that the release has changed.
+  // Begins a verification. Refuses at once if the release has obviously changed.
   [[nodiscard]] static Result<Verification> begin(const Store& store, const Release& release);
 
-  // Hashes at most 1 MiB. Returns true when everything is verified.
+  // Hashes at most 1 MiB. Returns true when the whole release is verified.
   [[nodiscard]] Result<bool> step();
 
-  // Returns the hash of the release's bytes, known only at the end. For a directory it is the
-  // manifest's.
+  // Returns the hash of the release's bytes, which is known only at the end. For a directory it is
+  // the hash that the manifest states.
   [[nodiscard]] const std::string& sha256() const { return sha256_; }
 
  private:
@@ -36,7 +36,7 @@ class Verification {
   [[nodiscard]] Outcome close_present();
 
   Directory directory_;         // the directory with the files
-  std::deque<Listed> waiting_;  // the entries not hashed yet; one without a hash may have any hash
+  std::deque<Listed> waiting_;  // the entries that are not hashed yet
   upgrader::OwnedFd file_;      // the first of `waiting_`, once it is open
   Hash hash_;
   std::string sha256_;
@@ -45,7 +45,7 @@ class Verification {
 // Returns the SHA-256 of the rest of an open file.
 [[nodiscard]] Result<std::string> hash_file(int file, const std::string& path);
 
-// Returns the SHA-256 of a release that is a file, whatever its manifest says.
+// Returns the SHA-256 of a release that is a file. Does not compare it with the manifest.
 [[nodiscard]] Result<std::string> hash_release(const Store& store, const Release& release);
 
 }  // namespace agent_releases

@@ -90,8 +90,8 @@ void Conversation::finish_without_word(bool seen_last) {
   }
 }
 
-// Returns advice to repeat the command with --id: by its id an upgrade is found even later, when
-// the upgrader reads the request.
+// Returns advice to repeat the command with --id: the repeated command waits for the same upgrade,
+// even if that has not begun yet.
 std::string Conversation::again_by_id() const {
   if (!errand_.asks_upgrade) return "";
   return "; so does the same command with --id=" + shown(errand_.id) + ", which goes on waiting";

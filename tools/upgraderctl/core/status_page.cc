@@ -18,8 +18,8 @@ std::string command_of(const AgentStatus& agent) {
   return agent.args_omitted ? command + " (and arguments that are too long to be told)" : command;
 }
 
-// Adds the rows about one agent, after a label: its name, process and age, its command line, its own
-// status, and whether its heartbeats are overdue.
+// Adds the rows about one agent, after a label: its name, process and age, its command line, its
+// own status, and a warning if its heartbeats are overdue.
 void add_agent(std::vector<Row>& rows, const std::string& label,
                const std::optional<AgentStatus>& agent, Moment now) {
   if (!agent) return;

@@ -2,8 +2,8 @@
 // releases, verifies the release that is due, runs its self-test, requests the upgrade, and records
 // in the ledger how it ended.
 //
-// It has no thread and never waits: `fd` is readable when there is something to do, and `dispatch`
-// does it, a little at a time. No file of a release is ever run by a shell.
+// It has no thread and never waits: if the descriptor `fd` is readable, `dispatch` does the work
+// that can be done now. No file of a release is ever run by a shell.
 #pragma once
 
 #include <chrono>
@@ -18,34 +18,34 @@
 
 namespace agent_releases {
 
-// The exit status of a self-test that could not decide: the release is not blamed, and is tested
-// again later. The number is from sysexits.h.
+// The exit status of a self-test that could not find out whether the release works. The release is
+// not blamed, and is tested again later. The number is EX_TEMPFAIL of sysexits.h.
 inline constexpr int self_test_could_not_tell = 75;
 
 class Follower {
  public:
   struct Settings {
     std::string directory;
-    std::string name{};  // needed if the directory does not say whose releases it has
-    std::string keys{};  // public keys; if set, only signed releases count
+    std::string name{};  // the NAME of the releases, if the directory does not have it
+    std::string keys{};  // a directory of public keys; if set, only signed releases count
     Version running;     // the version of this agent
     bool self_test = true;
     std::vector<std::string> arguments{};  // arguments of the self-test, before --self-test
     std::chrono::milliseconds self_test_limit{5'000};
-    // The time until the next try after a failure for which the release is not to blame.
+    // The pause after a failure that is not the release's fault, until the release is tried again.
     std::chrono::milliseconds pause{10'000};
   };
 
   // The functions of the agent that a follower calls.
   struct Agent {
-    // Requests an upgrade to this release, under this id. Returns false if it cannot be requested
-    // now.
+    // Requests an upgrade to this release, under this id. Returns false if no upgrade can be
+    // requested now.
     std::function<bool(const std::string& id, const Release& release)> ask;
-    // Shows one line to people.
+    // Logs one line for people.
     std::function<void(const std::string& text)> report;
   };
 
-  // The facts of the upgrader's message about a failed upgrade.
+  // The content of the upgrader's message about a failed upgrade.
   struct Failure {
     std::string id;
     std::string stage;
@@ -57,20 +57,20 @@ class Follower {
   Follower(Follower&& other) noexcept;
   Follower& operator=(Follower&& other) noexcept;
 
-  // Kills a self-test that still runs.
+  // Kills the self-test, if one is running.
   ~Follower();
 
-  // Returns a descriptor that never changes. Poll it for reading, and then call dispatch().
+  // Returns a descriptor that stays the same. If it is readable, dispatch() must be called.
   [[nodiscard]] int fd() const;
   void dispatch();
 
   // Begins to look for releases. Must not be called before this agent is committed, since it
-  // records that in the ledger.
+  // records in the ledger that it is.
   void begin();
 
-  // Records that an upgrade has failed: one that this agent requested, or, for a fallback agent,
-  // one that the agent before it requested. Upgrades that no follower of this directory has
-  // requested are ignored.
+  // Records that an upgrade has failed. This agent has requested it, or, if this agent is a
+  // fallback, an earlier agent has. Upgrades that no follower of this directory has requested are
+  // ignored.
   void upgrade_failed(const Failure& failure);
 
  private:

@@ -1,6 +1,6 @@
-// The manifest of a release: its name, the machine it is for, and the hash of its bytes. This file
-// parses a manifest, which may be hostile; publication.h verifies its signature and decides whether
-// the release may be added.
+// The manifest of a release: its name and version, the processor that it is for, and the hash of
+// its bytes. This file parses a manifest, which may be hostile. publication.h verifies its
+// signature and decides whether the release may be added.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace agent_releases {
 
-// The ending of a manifest's name: that of release NAME-v1.2.3 is called NAME-v1.2.3.json.
+// The ending of a manifest's file: the manifest of release NAME-v1.2.3 is NAME-v1.2.3.json.
 inline constexpr std::string_view manifest_ending = ".json";
 
 // A manifest that `pack` makes needs less than 1 KiB. A larger file than this is refused.
 inline constexpr std::size_t manifest_bytes_max = 65'536;
 
-// The largest release, as large as a whole system; a manifest that states more is wrong.
+// The most bytes of a release, as many as a whole system has. A manifest that states more is wrong.
 inline constexpr std::int64_t release_bytes_max = std::int64_t{1} << 36;
 
 enum class Kind : std::uint8_t { file, tar };

@@ -10,7 +10,7 @@
 
 namespace agent_releases {
 
-// The number of bytes at the start of an ELF file that show its processor.
+// The number of bytes at the start of an ELF file that are needed to recognise its processor.
 inline constexpr std::size_t elf_header_bytes = 64;
 
 // Returns the processor of an ELF file, by class, byte order, machine and flags in its first bytes.

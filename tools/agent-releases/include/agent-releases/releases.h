@@ -30,7 +30,7 @@ struct Release {
   std::int64_t bytes = 0;    // on disk
   std::int64_t added = 0;    // seconds since 1970
   bool is_directory = false;
-  std::string writing{};  // changes whenever the files may have been replaced
+  std::string writing{};  // identifies this state of the files; changes if they are replaced
 };
 
 // The progress of a fetch.
@@ -38,20 +38,20 @@ struct Progress {
   std::string what;  // the file's name
   std::int64_t bytes = 0;
   std::int64_t of = 0;    // the file's size, or 0 if it is not known
-  std::int64_t from = 0;  // the bytes that an earlier, interrupted fetch has left
+  std::int64_t from = 0;  // bytes that an earlier, interrupted fetch has left
 };
 
 class Releases {
  public:
   struct Settings {
     std::string directory;
-    std::string name{};  // needed if the directory does not say whose releases it has
+    std::string name{};  // the NAME of the releases, if the directory does not have it
     std::string keys{};  // a directory of minisign's public keys; if empty, nothing is verified
     bool make = false;   // make the directory if it does not exist
     // Control directories of upgraders, in addition to those below /run/upgrader.
     std::vector<std::string> controls{};
-    std::chrono::milliseconds patience{30'000};  // for locks of other processes
-    // Called while `add` and others wait; if it returns true, they end.
+    std::chrono::milliseconds patience{30'000};  // how long to wait for locks of other processes
+    // Called now and then while a function waits. If it returns true, the function gives up.
     std::function<bool()> cancelled{};
   };
   [[nodiscard]] static Result<Releases> open(const Settings& settings);
@@ -71,10 +71,10 @@ class Releases {
   struct Adding {
     std::string source;       // a URL (http, https, file) or a path of a manifest
     std::string sha256{};     // the hash that the release must have
-    bool allow_files = true;  // if false, only http and https: the source may come from others
+    bool allow_files = true;  // if false, only http and https: the source may be a stranger's
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
-    std::optional<Version> running{};  // the agent's version; an older release is refused
+    std::optional<Version> running{};  // the agent's version; older releases are refused
     std::int64_t now = 0;              // seconds since 1970, by the system's clock
     std::function<void(const Progress&)> progress{};
   };
@@ -83,22 +83,22 @@ class Releases {
     bool was_there = false;
     std::string trusted_comment{};  // of the signature, if there was one
   };
-  // Fetches a release, verifies it and makes it durable. If anything fails, nothing but .staging
-  // has changed.
+  // Fetches a release, verifies it and makes it durable. After a failure only .staging may have
+  // changed.
   [[nodiscard]] Result<Added> add(const Adding& adding);
 
-  // Makes the plain file at the path `link` a release, and the path a link to it.
+  // Makes a release of the plain file at the path `link`, and replaces the file by a link to it.
   [[nodiscard]] Result<Release> adopt(const std::string& link, const Version& version);
 
   // Sets the version that should run: one of this directory, or nothing for the newest.
   [[nodiscard]] Outcome desire(const std::optional<Version>& version);
 
-  // Sets the version that should run to the one that runs, whether its release is here or not,
-  // unless `desired` exists already. So agents that follow the directory stay at that version, and
-  // do not take the next release that is added.
+  // Makes the running version the desired one, unless the file `desired` exists already. The
+  // release of `running` need not be in this directory. Agents that follow the directory then stay
+  // at that version, and do not take the next release that is added.
   [[nodiscard]] Outcome hold(const Version& running);
 
-  // Lets a release that has failed be tried again.
+  // Allows another try of a release that has failed.
   [[nodiscard]] Outcome forget(const Version& version, std::int64_t now);
 
   // Returns the reason why a release must not be removed, or nothing if it may be.
@@ -110,8 +110,8 @@ class Releases {
   [[nodiscard]] Result<std::vector<Version>> prune(std::size_t keep,
                                                    std::optional<std::int64_t> before);
 
-  // Checks that the bytes on disk are those that were added, and, with keys, that their manifest is
-  // signed. Reads all of them.
+  // Checks that the bytes on disk are those that were added. With keys, also checks that the
+  // manifest is signed. Reads all bytes of the release.
   [[nodiscard]] Outcome verify(const Release& release) const;
 
   // Returns the open directory, for code that extends this class.

@@ -1,4 +1,4 @@
-// A value, or a sentence that says why there is none, and the kind of trouble.
+// A value, or the reason in words why there is none, with the kind of trouble.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace agent_releases {
 
-// The kind of a refusal. agent-releases has an exit status for each.
+// The kinds of refusals. agent-releases has an exit status for each.
 enum class Trouble : std::uint8_t {
   usage,    // the request makes no sense
   absent,   // the requested thing does not exist

@@ -23,14 +23,14 @@ class SelfTest {
   SelfTest(const SelfTest&) = delete;
   SelfTest& operator=(const SelfTest&) = delete;
 
-  // Returns a descriptor that is readable when the self-test has exited; -1 if the kernel has no
-  // such descriptors, or the self-test never ran.
+  // Returns a descriptor that is readable when the self-test has exited. Returns -1 if the kernel
+  // has no pidfds, or if the self-test was never started.
   [[nodiscard]] int exit_descriptor() const { return exit_; }
 
-  // Kills the self-test, which has then failed because of `why`.
+  // Kills the self-test, which thereby fails for the reason `why`.
   void kill(const std::string& why);
 
-  // Returns nothing while the self-test runs.
+  // Returns the result of the self-test, or nothing while it still runs.
   [[nodiscard]] std::optional<Verdict> verdict();
 
   // Returns why the self-test has not passed.
@@ -42,9 +42,9 @@ class SelfTest {
 
   std::vector<std::string> expected_;
   std::string failure_;
-  int output_ = -1;  // the reading end of its standard output
+  int output_ = -1;  // the reading end of the self-test's standard output
   int exit_ = -1;
-  pid_t process_ = 0;  // set while it runs; it leads a process group of its own
+  pid_t process_ = 0;  // the self-test while it runs; it leads a process group
 };
 
 }  // namespace agent_releases

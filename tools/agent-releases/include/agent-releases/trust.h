@@ -1,5 +1,5 @@
-// Checks the owner of a file that a program executes or believes: it must be root or the program's
-// own user, and nobody else may be able to write to the file.
+// Checks who owns a file that a program executes or trusts: the owner must be root or the program's
+// own user, and no other user may be able to write to the file.
 #pragma once
 
 #include <sys/stat.h>

@@ -12,15 +12,16 @@
 
 namespace agent_releases {
 
-// The longest version: a longer one would leave no room in the name of a file.
+// The most bytes of a version. A longer one would leave no room in the name of a file.
 inline constexpr std::size_t version_bytes_max = 128;
 
 struct Version {
   std::array<std::uint64_t, 3> numbers{};
   std::vector<std::string> prerelease;
-  std::string build;  // does not matter for the order, and is not part of paths
+  std::string build;  // not compared, and not part of paths
 
-  // Parses "1.2.3-rc.1+build", which has only one spelling: no leading zeros.
+  // Parses a version such as "1.2.3-rc.1+build". Each version has only one spelling: no leading
+  // zeros.
   [[nodiscard]] static std::optional<Version> parse(std::string_view text);
 
   // Returns the version without the build, as in paths.
