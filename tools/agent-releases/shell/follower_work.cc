@@ -263,8 +263,7 @@ void Follower::Work::upgrade_failed(const Failure& failure) {
   if (!known) return agent_.report(known.reason());
   const auto is_it = [&](const Entry& entry) { return entry.id == failure.id; };
   const auto last = std::find_if(known.value().rbegin(), known.value().rend(), is_it);
-  if (failure.id.empty() || last == known.value().rend())
-    return;  // no follower here has requested it
+  if (failure.id.empty() || last == known.value().rend()) return;  // not an upgrade of ours
   if (last->ending == Ending::trying) {
     Entry ending = *last;
     ending.when = std::time(nullptr);
