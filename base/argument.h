@@ -1,5 +1,5 @@
-// Splits one `--name` or `--name=value` of a command line. Used by command_line.h, and by programs
-// that do without that file.
+// Splits an argument of the form `--name` or `--name=value`. Used by command_line.h, and by
+// programs that do not use command_line.h.
 #pragma once
 
 #include <optional>

@@ -1,11 +1,11 @@
-// Assertions that stay on in every build. If one fails, the upgrader has a fault: it aborts, and
+// Assertions that are checked in every build. If one fails, the upgrader has a bug: it aborts, and
 // init starts it again, which is better than acting on an impossible state.
 #pragma once
 
 namespace upgrader {
 
-// Writes the place of the failed check to standard error (the source shows the condition), and
-// aborts.
+// Writes file and line of the failed check to standard error, and aborts. The condition can be seen
+// there in the source.
 [[noreturn]] void check_failed(const char* file, int line);
 
 }  // namespace upgrader

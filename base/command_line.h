@@ -20,19 +20,19 @@ struct VersionWanted {
 };
 
 struct UsageError {
-  std::string reason;  // names the argument, and what is allowed
+  std::string reason;  // names the argument, and says what is allowed
 
   bool operator==(const UsageError&) const = default;
 };
 
-// The result of parsing: the program's own `Options`, or why there are none.
+// The result of parsing a command line: the program's own `Options`, or what is wrong.
 template <class Options>
 using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
 
-// Parses a command line. `set` is called with each option (an Argument) and returns what is wrong
-// with it, or an empty text. At --help, -h, or --version without a value, nothing more is read.
+// Parses a command line. `set` is called with each option (an Argument), and returns what is wrong
+// with it, or an empty text. After --help, -h, or --version without a value, the rest is not read.
 // Otherwise `finish` is called with the index in argv at which REST begins, and returns the command
-// line. Only the option `repeatable` may be given twice; if another were, nobody would know which
+// line. Only the option `repeatable` may be given twice: for any other it would not be clear which
 // value counts.
 template <class Options, class Set, class Finish>
 [[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,

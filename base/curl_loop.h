@@ -1,4 +1,4 @@
-// Runs libcurl's transfers on a libuv loop: polls each socket that libcurl names, and sets a libuv
+// Runs libcurl's transfers on a libuv loop: polls the sockets that libcurl names, and sets a libuv
 // timer for libcurl's timeout. Does not look at the transferred data.
 #pragma once
 
@@ -24,8 +24,8 @@ class CurlLoop {
   CurlLoop& operator=(const CurlLoop&) = delete;
 
   // Must be called once, before all other functions. `acted` is called whenever libcurl has done
-  // something, and never from within libcurl: it may read which transfers have ended, and add and
-  // remove transfers. Returns false if there is no memory.
+  // something. It may read which transfers have ended, and add and remove transfers, since it is
+  // never called from within libcurl. Returns false if there is no memory.
   [[nodiscard]] bool begin(uv_loop_t* loop, std::function<void()> acted) {
     loop_ = loop;
     acted_ = std::move(acted);
@@ -41,7 +41,7 @@ class CurlLoop {
     return true;
   }
 
-  // Closes the connections that are still open. The caller must have removed all transfers.
+  // Closes the connections that are still open. The caller must have removed all transfers before.
   void end() {
     multi_.reset();
     timer_.reset();
@@ -51,7 +51,7 @@ class CurlLoop {
 
   [[nodiscard]] CURLM* multi() const { return multi_.get(); }
 
-  // Makes libcurl write to every socket that it waits for, as if each were ready for that.
+  // Makes libcurl write to every socket that it polls, as if each were writable.
   void write_to_all() {
     std::vector<curl_socket_t> sockets;
     for (const auto& [socket, poll] : polls_) {
@@ -73,8 +73,8 @@ class CurlLoop {
   static int timer_changed(CURLM* /*multi*/, long delay_ms, void* self) {
     uv_timer_t* const timer = static_cast<CurlLoop*>(self)->timer_.get();
     if (delay_ms < 0) return uv_timer_stop(timer);
-    // libuv starts a timer of 0 ms again in the same turn, before it polls: libcurl, which waits
-    // for a socket, would ask for one after the other without end.
+    // Never 0: libuv runs a timer of 0 ms that is set again in the same turn of the loop, before it
+    // polls. While libcurl waits for a socket, it would set one after the other without end.
     const auto delay = static_cast<std::uint64_t>(std::max(delay_ms, 1L));
     const auto is_up = [](uv_timer_t* handle) {
       static_cast<CurlLoop*>(handle->data)->act(CURL_SOCKET_TIMEOUT, 0);

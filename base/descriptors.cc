@@ -15,8 +15,7 @@
 namespace upgrader {
 namespace {
 
-// The most descriptors that are tried one by one, if the limit of the process is larger or
-// infinite.
+// How many descriptors are tried one by one, if the process may have more, or any number.
 constexpr int descriptors_looked_at_max = 1 << 20;
 
 void mark(int fd) {
@@ -29,7 +28,7 @@ void mark(int fd) {
 int open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
-    // open() takes the lowest free number, which is fd.
+    // open() takes the lowest free number, which is `fd` here.
     const int opened = ::open("/dev/null", O_RDWR);
     if (opened < 0) return errno;
   }
@@ -84,9 +83,9 @@ void mark_one_by_one(int first) {
 int put_signals_right() {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
-  // These signals may come when the log is written: its pipe has no reader, its file has reached a
-  // limit, or its terminal belongs to another session. SIGIO comes if an agent has used F_SETOWN to
-  // have it sent to us.
+  // The first three signals may come when the log is written: its pipe has no reader, its file has
+  // reached a limit, or its terminal belongs to another session. SIGIO comes if an agent has used
+  // F_SETOWN to make the kernel send it to us.
   for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU, SIGIO}) {
     ::sigaction(signal_number, &action, nullptr);
   }

@@ -15,18 +15,21 @@
 
 namespace upgrader {
 
-// The first descriptor that init passes. The sockets come first, and the lock's descriptor after
-// them.
+// The first descriptor that an agent inherits besides the standard ones: init's sockets come first,
+// and the lock's descriptor after them.
 inline constexpr int first_passed_descriptor = 3;
 
-// Opens /dev/null on each of 0, 1, 2 that is closed. Returns 0 or an errno value.
+// Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed. Returns 0 or an errno
+// value.
 [[nodiscard]] int open_standard_descriptors();
 
-// Marks every open descriptor from `first` on close-on-exec, by the first of three ways that works.
+// Marks every open descriptor from `first` on close-on-exec, by the first of the three functions
+// below that works.
 void mark_close_on_exec_from(int first);
 
-// The three ways, the best first. The first two return false if the kernel refuses, or /proc is
-// missing. The third always works; its time grows with the limit on descriptors.
+// Three ways to mark descriptors, the best first. The first two return false if they cannot be
+// used: the kernel refuses the call, or /proc is missing. The third always works, but takes longer,
+// the more descriptors a process may have.
 [[nodiscard]] bool mark_by_close_range(int first);
 [[nodiscard]] bool mark_by_proc(int first);
 void mark_one_by_one(int first);
@@ -34,13 +37,13 @@ void mark_one_by_one(int first);
 // Returns the names in a directory that are numbers.
 [[nodiscard]] std::vector<int> numbers_in(const std::string& path);
 
-// The signals that the upgrader handles: always blocked, and read from a descriptor.
+// The signals that the upgrader handles: they are always blocked, and are read from a descriptor.
 inline constexpr int read_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2};
 
-// Blocks read_signals and unblocks all other signals, whatever init has left. Gives SIGCHLD its
-// default, since exits cannot be seen while it is ignored. Ignores the signals that a write may
-// cause (SIGPIPE, SIGXFSZ, SIGTTOU), and SIGIO, which an agent can have the kernel send. Returns 0
-// or an errno value: a signal that is not blocked is never read.
+// Blocks read_signals and unblocks all other signals, whatever init has set. Gives SIGCHLD its
+// default, since an ignored SIGCHLD would hide exits. Ignores the signals that a write may cause
+// (SIGPIPE, SIGXFSZ, SIGTTOU), and SIGIO, which an agent can make the kernel send. Returns 0, or an
+// errno value if the signals could not be blocked, and so would not be read.
 [[nodiscard]] int put_signals_right();
 
 }  // namespace upgrader

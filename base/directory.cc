@@ -16,11 +16,11 @@
 namespace upgrader {
 namespace {
 
-// The most bytes of a name that are part of its prepared name, which must not be longer than
-// NAME_MAX.
+// The most bytes of a name that its prepared name (see directory.h) contains, which must not be
+// longer than NAME_MAX.
 constexpr std::size_t name_bytes_kept = 200;
 
-// Returns the absolute path, with its links unresolved.
+// Returns the path as an absolute one. Symbolic links in it are not resolved.
 std::string as_given(const std::string& path) {
   char here[PATH_MAX];
   if (path[0] == '/' || ::getcwd(here, sizeof here) == nullptr) return path;
@@ -85,8 +85,8 @@ std::string Directory::way_to(const std::string& path) const {
   std::string from = resolved.get();
   if (from != "/") from += '/';
   const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
-  // Both paths begin with a slash, so they always share one. The common part ends at the last slash
-  // that they share.
+  // Both paths begin with a slash. The part that they share ends at the last slash that is the same
+  // in both.
   const std::string shared(from.begin(), parting);
   const std::size_t common = shared.rfind('/') + 1;
   std::string relative;

@@ -1,6 +1,5 @@
-// A directory that is kept open: everything in it is reached from one descriptor, even after its
-// path has come to name another directory. Reads small files and links, and replaces them in one
-// step.
+// A directory that is kept open. Everything in it is reached by its descriptor, even if its path
+// names another directory by now. Reads small files and links, and replaces them in one step.
 #pragma once
 
 #include <sys/stat.h>
@@ -30,19 +29,18 @@ class Directory {
   [[nodiscard]] int open(const std::string& path, bool follows_link = true);
 
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
-  // Returns the path as it was given, made absolute.
+  // Returns the path that open() was given, made absolute.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Returns 0 while the path, as it was given, leads to this directory; otherwise ESTALE, or
-  // another errno value.
+  // Returns 0 if that path still leads to this directory; otherwise ESTALE, or another errno value.
   [[nodiscard]] int moved() const;
   // Returns the magic number of the file system, as statfs() reports it; 0 if it cannot be found
   // out.
   [[nodiscard]] unsigned long file_system() const;
   // Returns true on FAT and exFAT, which have neither symbolic links nor FIFOs.
   [[nodiscard]] bool is_fat() const;
-  // Returns the relative path from here to `path`, which must be absolute and resolved. Returns
-  // `path` itself if this directory's own path cannot be resolved.
+  // Returns the relative path from this directory to `path`, which must be absolute and resolved.
+  // Returns `path` itself if this directory's own path cannot be resolved.
   [[nodiscard]] std::string way_to(const std::string& path) const;
 
   // Returns the beginning of a file, or an empty text if the file does not exist or cannot be read.
@@ -52,16 +50,16 @@ class Directory {
   // a file of another kind).
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
-  // Makes `name` a file with this text, durably if `durably`. Returns 0, or an errno value if the
-  // file is as it was (or only the last sync has failed).
+  // Makes `name` a file with this text; if `durably`, also syncs it. Returns 0, or an errno value
+  // if the file is unchanged. (If only the last sync has failed, the file is new.)
   [[nodiscard]] int replace_file(const std::string& name, std::string_view text,
                                  bool durably) const;
   // Makes `name` a link to `target`. Returns 0, or an errno value if `name` is as it was.
   [[nodiscard]] int replace_link(const std::string& name, const std::string& target) const;
 
-  // The two halves of replace_link(): the first makes the link under prepared_name(), the second
-  // renames it to `name`, and removes it if that fails. The prepared name is always the same, so
-  // that a link left behind by a killed upgrader is replaced.
+  // The two halves of replace_link(). prepare_link() makes the link under prepared_name(); put()
+  // renames it to `name`, or removes it if that fails. The prepared name is always the same, so a
+  // link that a killed upgrader has left behind is replaced.
   [[nodiscard]] int prepare_link(const std::string& name, const std::string& target) const;
   [[nodiscard]] int put(const std::string& name) const;
   [[nodiscard]] static std::string prepared_name(const std::string& name);

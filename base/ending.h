@@ -11,7 +11,7 @@ struct Ending {
   enum class How { exited, signalled, unknown };
 
   How how = How::unknown;
-  int value = 0;  // the exit status, the signal's number, or 0
+  int value = 0;  // the exit status, the signal's number, or 0 if neither is known
 
   bool operator==(const Ending&) const = default;
 };
@@ -19,8 +19,8 @@ struct Ending {
 // Returns "exited with status 3", "was killed by signal 11 (SIGSEGV)" or "ended in an unknown way".
 [[nodiscard]] std::string in_words(const Ending& ending);
 
-// Returns the upgrader's exit status for an agent's ending: the agent's status, 128 + the signal's
-// number, or 125.
+// Returns the exit status with which the upgrader ends after this ending of an agent: the agent's
+// status, 128 + the signal's number, or 125 if the ending is unknown.
 [[nodiscard]] int exit_status_of(const Ending& ending);
 
 }  // namespace upgrader

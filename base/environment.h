@@ -1,5 +1,5 @@
-// Reads the environment that a process was started with, and holds the one with which it starts
-// agents.
+// Reads the environment with which this process was started, and has the type of the environment
+// for agents.
 #pragma once
 
 #include <sys/types.h>
@@ -23,17 +23,17 @@ namespace upgrader {
 [[nodiscard]] std::optional<std::int64_t> number_in(std::optional<std::string_view> value,
                                                     std::int64_t max = number_max);
 
-// Returns how many sockets init has passed to us (LISTEN_FDS), from first_passed_descriptor on.
-// Returns nothing if the variables are absent, meant for another process (LISTEN_PID) or
-// unreadable, or if one of the descriptors is not open.
+// Returns how many sockets init has passed to this process (LISTEN_FDS), as descriptors from
+// first_passed_descriptor on. Returns nothing if the variables are absent, malformed or meant for
+// another process (LISTEN_PID), or if one of the descriptors is not open.
 [[nodiscard]] std::optional<int> passed_sockets(const char* const* inherited, pid_t own_pid);
 
-// The environment for agents. It points to texts that others own: copying them made the first
-// agent's start a twentieth longer (make size).
+// The environment for agents. It points to texts that others own, since copying them would take a
+// twentieth of the first agent's start (measured by make size).
 struct Environment {
   std::vector<const char*> entries;         // NAME=value, in order
-  std::optional<std::size_t> listen_pid{};  // the entry in which the child writes its own pid
-  std::optional<int> lock_descriptor{};     // passed on to the child by an additional entry
+  std::optional<std::size_t> listen_pid{};  // the entry into which the child writes its own pid
+  std::optional<int> lock_descriptor{};     // the lock's descriptor, named by an additional entry
 };
 
 }  // namespace upgrader

@@ -1,5 +1,5 @@
-// Names of errors, as in the protocol's member `errno`, and a test whether the system or the
-// program is to blame.
+// Names of errors, as the protocol's member `errno` has them, and a test whether an error is the
+// system's fault or the program's.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace upgrader {
 // Returns a name such as "ENOENT"; for an error without a name here, "E" and the number.
 [[nodiscard]] std::string errno_name(int error);
 
-// An error number that can be put into a text: "{}"_with(SystemError{errno}).
+// Wraps an error number, to be put into a text: "{}"_with(SystemError{errno}).
 struct SystemError {
   int number = 0;
 };

@@ -3,7 +3,7 @@
 namespace agent_protocol {
 namespace {
 
-// Returns the letter of the short escape for a character, or 0 if there is none.
+// Returns the letter after the backslash, if a character has a short escape in JSON; otherwise 0.
 char short_escape(char c) {
   constexpr std::string_view characters = "\"\\\b\f\n\r\t";
   constexpr std::string_view letters = "\"\\bfnrt";

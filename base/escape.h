@@ -8,10 +8,10 @@
 
 namespace agent_protocol {
 
-// Appends `text` in quotes.
+// Appends `text` to a line, escaped and in quotes.
 void append_quoted(std::string& line, std::string_view text);
 
-// Returns the length of `text` when it is escaped, without the quotes.
+// Returns how many bytes `text` takes when it is escaped, without quotes.
 [[nodiscard]] std::size_t escaped_bytes(std::string_view text);
 
 }  // namespace agent_protocol

@@ -18,19 +18,18 @@
 #include "base/errno_name.h"
 #include "base/owned_fd.h"
 
-// Our own ELF header, which the linker puts at this address. A program with the same class, byte
-// order and machine can run here.
+// This program's own ELF header, at an address that the linker knows. A program with the same
+// class, byte order and machine can run here.
 extern "C" __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
 namespace upgrader {
 namespace {
 
-// The number of bytes that the kernel reads first; a `#!` line must name its interpreter within
-// them.
+// The number of bytes that the kernel reads at first. The interpreter of a script must be named
+// within them.
 constexpr std::size_t head_bytes = 256;
 
-// The number of scripts in a row that the kernel follows, each being the interpreter of the one
-// before.
+// How many scripts in a row the kernel accepts, each the interpreter of the one before.
 constexpr int scripts_max = 5;
 
 // The largest table of program headers that the kernel accepts.
@@ -76,8 +75,8 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// Reads `size` bytes. Returns nothing if all were read; otherwise the error, or `cut_off()` if the
-// file is too short.
+// Reads `size` bytes. Returns nothing if all could be read; the error if reading failed; and what
+// `cut_off()` returns if the file is too short.
 std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
                                   Refusal (*cut_off)()) {
   const ssize_t count = read_at(fd, buffer, size, offset);
@@ -160,7 +159,8 @@ Judgement judge_elf(int fd, off_t file_bytes) {
 }
 
 // Returns the interpreter that a `#!` line names. By the kernel's rules the name ends at the next
-// blank, NUL or end of line, and a name that may be cut off at the end of `head` does not count.
+// blank, NUL or end of line; a name that reaches the end of a full `head` may be cut off, and does
+// not count.
 std::optional<std::string> interpreter_of(std::string_view head) {
   constexpr std::string_view ends(" \t\0\n", 4);
   const std::size_t begin = head.find_first_not_of(" \t", 2);
@@ -202,11 +202,11 @@ Judgement judge(int fd, int scripts_before) {
 
 }  // namespace
 
-// Asks faccessat2(), or else access(). Old kernels lack faccessat2(), which asks for the effective
-// user, and filters of system calls answer it with EPERM or EACCES. Then access() decides, which
-// asks for the real user. If faccessat2() says EACCES, that may be the true answer, so access() is
-// used only if both users are the same, as they are unless the upgrader is set-user-ID. In the end
-// exec itself decides.
+// Asks faccessat2() first, which answers for the effective user. Old kernels lack it, and filters
+// of system calls answer it with EPERM or EACCES. Then access() is asked, which answers for the
+// real user. EACCES may also be the true answer, so access() is asked after EACCES only if both
+// users are the same, as they are unless the upgrader is set-user-ID. If the answer is wrong, exec
+// fails later.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

@@ -13,13 +13,13 @@ enum class ExecutableKind {
   unreadable,  // may be executed but not read: only the kernel can check it
 };
 
-// Returns 0 if our effective user may do with the file what `how` says (X_OK, W_OK or both), or an
+// Returns 0 if our effective user may use the file as `how` says (X_OK, W_OK or both); otherwise an
 // errno value.
 [[nodiscard]] int may_use(const char* path, int how);
 
 // Checks the file at `fd`, which must be a regular file and open for reading, and its interpreter
-// or loader. The refusal is meant to follow a path and ": "; its errno is ENOEXEC, ENOENT (loader
-// or interpreter is missing), EACCES, ELOOP, ...
+// or loader. The text of a refusal is made to follow the path and ": "; its errno is ENOEXEC,
+// ENOENT (loader or interpreter is missing), EACCES, ELOOP, ...
 [[nodiscard]] Result<ExecutableKind> judge_executable(int fd);
 
 }  // namespace upgrader

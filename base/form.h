@@ -1,10 +1,10 @@
 // Texts with values in them: `"upgrade {} refused: {}"_with(id, reason)` is the text in which each
 // {} has been replaced by the next of the values. It does not compile with more values than places
-// or with fewer. A value is a text of any kind, a whole number, or of a type for which an
-// in_words() is declared beside it.
+// or with fewer. A value is a text of any kind, a whole number, or an object of a type that has a
+// function in_words().
 //
-// One call makes the whole text, where `"upgrade " + id + ...` would make one text after the other:
-// that is a tenth of a small program.
+// One call makes the whole text, while `"upgrade " + id + ...` makes one text after the other. The
+// one call makes a small program smaller by a tenth.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +18,17 @@
 
 namespace agent_protocol {
 
-// In a form, each value's place is held by a byte of this type, which says the kind of the value.
-// No text contains bytes as small as these.
+// In a form, a byte stands in the place of each value, and says the value's kind. These bytes are
+// so small that no text contains them.
 enum class ValueKind : char { text = 1, number, told };
 
-// A text, as plain as an argument of filled() must be.
+// A text as an argument of filled(), which takes only plain structures.
 struct Text {
   const char* begin;
   std::size_t size;
 };
 
-// A value that is neither a text nor a number, and the function that puts it into words.
+// A value that is neither a text nor a number, with the function that turns it into a text.
 struct Told {
   const void* value;
   std::string (*in_words)(const void* value);
@@ -40,8 +40,8 @@ consteval ValueKind kind_of() {
   return std::convertible_to<const Value&, std::string_view> ? ValueKind::text : ValueKind::told;
 }
 
-// Returns the argument that filled() gets for a value. A text is not copied, nor is a value that is
-// told, so both must live until the whole text is made.
+// Returns the argument for filled() that stands for a value. It points to the value itself unless
+// that is a number, so the value must live until the whole text is made.
 template <class Value>
 auto handed(const Value& value) {
   if constexpr (kind_of<Value>() == ValueKind::number) {
@@ -54,8 +54,8 @@ auto handed(const Value& value) {
   }
 }
 
-// Returns the number in decimal digits, with a minus sign if it is negative. std::to_string needs a
-// table of two hundred digits for that, which makes the static program half a KB larger.
+// Returns the number in decimal digits, with a minus sign if it is negative. std::to_string would
+// make the static program half a KB larger, by its table of two hundred digits.
 inline std::string decimal(std::int64_t number) {
   char digits[20];
   char* begin = std::end(digits);
@@ -68,25 +68,25 @@ inline std::string decimal(std::int64_t number) {
   return {begin, std::end(digits)};
 }
 
-// Returns `form` with the values that follow it in their places. The byte in each place says the
-// kind of the value.
+// Returns `form` with the values put in their places. The byte in each place says the value's kind.
 [[nodiscard]] std::string filled(const char* form, ...);
 
 // A string literal that can be a template argument.
 template <std::size_t size>
 struct Written {
-  // Converts a literal, and is therefore not explicit.
+  // Converts a literal; not explicit, so that a literal can be written in its place.
   consteval Written(const char (&literal)[size]) {  // NOLINT(google-explicit-constructor)
     std::copy_n(literal, size, bytes);
   }
   char bytes[size]{};
 };
 
-// Fails the compilation, which then shows this name, if it is called while a form is made: it is
-// not constexpr on purpose.
+// Called at compile time if a form has fewer places than values. Since it is not constexpr,
+// compilation fails there, and the message shows its name.
 void a_value_has_no_place();
 
-// Makes the form of `written`: each {} becomes the kind of its value, and a zero ends the form.
+// Makes the form of `written`: each {} becomes the byte for the kind of its value; a zero ends the
+// form.
 template <Written written, ValueKind... kinds>
 consteval auto with_kinds() {
   constexpr std::array<ValueKind, sizeof...(kinds)> all{kinds...};

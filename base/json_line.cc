@@ -1,7 +1,8 @@
 // Parses one line of JSON strictly by RFC 8259, in one pass over a copy of the line. It uses no
 // recursion, and no floating point, which some machines lack: a number stays a text. JSON allows
-// values that the protocol does not (a lone surrogate, a number that is not a short integer). These
-// are refused only if a message reads the member, so an unknown member may hold them.
+// values that the protocol does not (a lone surrogate, a number that is not a short integer). Such
+// a value is refused only if a message reads the member that has it: an unknown member may have any
+// value.
 #include "base/json_line.h"
 
 #include <array>
@@ -50,8 +51,8 @@ class Parser {
 
   Parser(std::string& bytes, std::vector<Node>& nodes) : bytes_(bytes), nodes_(nodes) {}
 
-  // Returns null, or the text of what was expected at the byte where it stopped, as do the other
-  // functions that return a `const char*`.
+  // Returns null if the whole line was parsed; otherwise a text that says what was expected at the
+  // byte where parsing stopped. The other functions that return a `const char*` do the same.
   [[nodiscard]] const char* parse() {
     skip_blanks();
     for (bool over = false; !over;) {
@@ -64,7 +65,7 @@ class Parser {
   [[nodiscard]] std::size_t at() const { return at_; }
 
  private:
-  // Reads a value; of an array or an object, only the opening bracket.
+  // Reads a value. If it is an array or an object, reads only the opening bracket.
   [[nodiscard]] const char* value() {
     switch (here()) {
       case '{':
@@ -85,7 +86,7 @@ class Parser {
   }
 
   // Goes to the beginning of the next value, past the ends of arrays and objects, commas, and the
-  // name of a member. Sets `over` if there is no next value, since the outermost object has ended.
+  // name of a member. If the outermost object has ended, there is no next value, and `over` is set.
   [[nodiscard]] const char* next_value(bool& over) {
     for (;;) {
       skip_blanks();
@@ -153,7 +154,7 @@ class Parser {
       if (const char* const expected = digits()) return expected;
     }
     std::size_t size = at_ - begin;
-    if (!is_integer) {  // replaced by a text that is never an integer
+    if (!is_integer) {  // replaced by "0e0", which is never an integer
       constexpr std::string_view spelling = "0e0";
       bytes_.replace(first, spelling.size(), spelling);
       size = first - begin + spelling.size();
@@ -211,7 +212,8 @@ class Parser {
       }
     }
     const bool is_lone = is_high_surrogate(character) || is_low_surrogate(character);
-    out_ += write_utf8(is_lone ? 0 : character, &bytes_[out_]);  // shorter than its escape
+    // Never longer than the escape in the line.
+    out_ += write_utf8(is_lone ? 0 : character, &bytes_[out_]);
     return nullptr;
   }
 
@@ -236,16 +238,16 @@ class Parser {
   std::string& bytes_;
   std::vector<Node>& nodes_;
   std::size_t at_ = 0;
-  std::size_t out_ = 0;                          // in a text: the place for its next unescaped byte
+  std::size_t out_ = 0;                          // in a text: where its next unescaped byte goes
   std::array<std::size_t, nesting_max> open_{};  // the arrays and objects that are not yet closed
   std::size_t depth_ = 0;
-  bool empty_ = false;  // the innermost of these is still empty
+  bool empty_ = false;  // the innermost open array or object is still empty
 };
 
 }  // namespace
 
-// A node takes at least two bytes of the line, except for brackets that are never closed, which
-// take one.
+// Reserves room for all nodes: a node takes at least two bytes of the line, except for brackets
+// that are never closed, which take one.
 JsonLine::JsonLine(std::string_view line) : bytes_(line) {
   nodes_.reserve(line.size() / 2 + nesting_max);
 }

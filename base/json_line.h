@@ -20,8 +20,8 @@ class JsonLine {
  public:
   enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
 
-  // A value, or the name of a member. In the list, an array is followed by its elements, and an
-  // object by its members, each as its name and its value.
+  // A value, or the name of a member. An array comes before its elements in the list, and an object
+  // before its members, each of which is its name and its value.
   struct Node {
     std::uint32_t begin = 0;  // for a text or number: its place in the line
     std::uint32_t size = 0;   // for a text or number its length, for a boolean 1 if it is true,
@@ -30,11 +30,10 @@ class JsonLine {
   };
 
   // Parses the line, which must be one JSON object (RFC 8259) in UTF-8, with only white space
-  // around it, nested no deeper than nesting_max. Otherwise returns at which byte, counted from 1,
-  // it fails, and what was expected there. Uses at most about seven times the line's length of
-  // memory, and a fixed small part of the stack, whatever the line holds. A lone surrogate, which
-  // JSON allows and the protocol does not, becomes U+0000, which the protocol does not allow
-  // either.
+  // around it, nested no deeper than nesting_max. Otherwise returns what was expected at which
+  // byte, counted from 1. Uses at most about seven times the line's length of memory, and a fixed
+  // small part of the stack, whatever the line holds. A lone surrogate is valid JSON, but not
+  // allowed by the protocol. It becomes U+0000, which the protocol does not allow, either.
   [[nodiscard]] static Result<JsonLine> parse(std::string_view line);
 
   // The index of the node of the line's object.
@@ -42,20 +41,20 @@ class JsonLine {
 
   [[nodiscard]] const Node& node(std::size_t index) const { return nodes_[index]; }
 
-  // Returns the index of the first node that is not inside this node.
+  // Returns the index of the node after this one. The elements or members of this node are skipped.
   [[nodiscard]] std::size_t after(std::size_t index) const;
 
-  // Returns a text unescaped, and an integer of at most 18 digits as its digits and minus sign. For
-  // any other number, returns "0e0" or "-0e0", which are never integers.
+  // Returns a text without escapes, or an integer of at most 18 digits with its minus sign. For any
+  // other number, returns "0e0" or "-0e0", which are never integers.
   [[nodiscard]] std::string_view text(const Node& node) const;
 
   struct Found {
     const Node* value = nullptr;
-    std::size_t index = 0;  // of the member's value
+    std::size_t index = 0;  // the index of the member's value
     bool twice = false;     // another member has the same name
   };
 
-  // Finds the first member called `name` in the object at `object`.
+  // Finds the first member called `name` in the object whose index is `object`.
   [[nodiscard]] Found find(std::size_t object, std::string_view name) const;
 
  private:

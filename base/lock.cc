@@ -23,26 +23,26 @@ namespace {
 // The number of times that locking is tried if FILE is replaced meanwhile.
 constexpr int locking_attempts_max = 8;
 
-// The most bytes of a holder's text, more than two numbers and a blank need: a longer text was not
+// The most bytes of FILE's text. Two numbers and a blank need fewer, so a longer text was not
 // written by a lock.
 constexpr std::size_t holder_bytes_max = 64;
 
-// The most holders that are named.
+// The most processes named as holders in a log line.
 constexpr std::size_t holders_named_max = 4;
 
-// The most bytes that are read, more than the longest possible /proc/PID/stat, which has fifty
-// numbers and a short name.
+// The most bytes read of /proc/PID/stat, which has fifty numbers and a short name, and is always
+// shorter.
 constexpr std::size_t stat_bytes_max = 2'048;
 
-// The most bytes that are read, more than /proc/PID/fdinfo/FD has, except for a descriptor that
+// The most bytes read of /proc/PID/fdinfo/FD, which is shorter, except for a descriptor that
 // watches very many others.
 constexpr std::size_t fdinfo_bytes_max = 2'048;
 
-// The longest name read: the kernel keeps 15 bytes of a program's name, but names its own threads
-// longer.
+// The longest name of a process that is read. The kernel keeps 15 bytes of a program's name, but
+// its own threads have longer names.
 constexpr std::size_t name_bytes_max = 64;
 
-// The flags with which FILE is opened: safe for any kind of file.
+// The flags for opening FILE, so that opening does no harm if FILE is a device, a link or a FIFO.
 constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 struct Holder {
@@ -56,8 +56,8 @@ bool skip(std::string_view& text, char character) {
   return true;
 }
 
-// Parses two decimal numbers, however large, separated by a blank, with or without a newline at the
-// end. Returns nothing for any other text, which no lock has written.
+// Parses two decimal numbers, however large, separated by a blank, perhaps with a newline at the
+// end. Returns nothing for a text of another form, which a lock cannot have written.
 std::optional<Holder> parse_holder(std::string_view text) {
   if (text.size() >= holder_bytes_max) return std::nullopt;
   const auto pid = take_number(text);
@@ -89,8 +89,8 @@ bool is_alive(const Holder& holder) {
   return process_start_time(holder.pid) == holder.start_time;
 }
 
-// Returns true if the text of /proc/PID/fdinfo/FD has a lock of flock(2) on a file with that inode:
-// "lock:\t1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF".
+// Returns true if `fdinfo`, the text of /proc/PID/fdinfo/FD, shows a lock of flock(2) on a file
+// with this inode, as in "lock:\t1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF".
 bool tells_of_lock(std::string_view fdinfo, const std::string& inode) {
   const std::size_t lock = fdinfo.find("\nlock:\t");
   if (lock == std::string_view::npos) return false;
@@ -116,12 +116,12 @@ bool holds_lock(const std::string& process, const struct stat& file) {
 }  // namespace
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
-  // Any open descriptor can hold the place; standard input always exists.
+  // Reserves the number by a copy of standard input, which is always open.
   static_cast<void>(keep_at_number(OwnedFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number))));
 }
 
 int Lock::keep_at_number(OwnedFd fd) {
-  if (fd.get() == number_) {  // the number was free, so nothing was held there
+  if (fd.get() == number_) {  // the number was free, and the descriptor has it already
     descriptor_ = std::move(fd);
     return 0;
   }
@@ -175,9 +175,9 @@ int Lock::try_lock() {
   return EWOULDBLOCK;
 }
 
-// Opens FILE for writing its text. This descriptor is closed at once, since agents inherit the
-// other one. Returns no descriptor if FILE cannot be written, or its path names another file by
-// now.
+// Opens FILE for writing its text. The caller closes this descriptor at once: agents inherit only
+// the read-only one. Returns no descriptor if FILE cannot be written, or if its path names another
+// file by now.
 OwnedFd Lock::open_for_text() const {
   OwnedFd file(::open(path_.c_str(), O_WRONLY | careful));
   struct stat locked {};
@@ -187,9 +187,9 @@ OwnedFd Lock::open_for_text() const {
   return same ? std::move(file) : OwnedFd();
 }
 
-// Clears the previous holder's text, and returns 0. If FILE holds a text that no lock has written,
-// leaves it and returns an errno value. While we have the lock, no other process writes to FILE. If
-// clearing fails, that is harmless: write_holder() truncates again.
+// Clears the previous holder's text, and returns 0. If FILE has a text that a lock cannot have
+// written, leaves it and returns an errno value. While we have the lock, no other process writes to
+// FILE. A failure to clear is harmless: write_holder() truncates again.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;
@@ -199,8 +199,8 @@ int Lock::empty_file() const {
 }
 
 // Writes our pid and start time to FILE. Failures are ignored: a full disk must not keep an agent
-// from its work. If the upgrader is killed while it writes, the next one must still accept the file
-// as a lock's.
+// from its work. Writes all or truncates again, so that even after a kill in between the next
+// upgrader accepts the text as a lock's.
 void Lock::write_holder() {
   if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));
@@ -249,7 +249,7 @@ std::optional<std::int64_t> start_time_in_stat(std::string_view stat) {
   const std::size_t command_end = stat.rfind(')');
   if (command_end == std::string_view::npos) return std::nullopt;
   std::string_view rest = stat.substr(command_end + 1);
-  // The process has ended.
+  // Z or X: the process has ended.
   if (rest.starts_with(" Z") || rest.starts_with(" X")) return std::nullopt;
   for (int field = state_field;; ++field) {
     if (!skip(rest, ' ')) return std::nullopt;

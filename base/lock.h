@@ -1,6 +1,6 @@
-// The lock of --lock: it makes sure that at most one upgrader runs, and no agent of an earlier
-// upgrader beside it, since agents inherit the descriptor. No program unlocks it: the kernel does
-// when the last process with the descriptor has exited. The loop waits for it.
+// The lock of --lock: it makes sure that only one upgrader runs, and that no agent of an earlier
+// upgrader runs beside it. Agents inherit the lock's descriptor, and nobody unlocks it: the kernel
+// does when the last process with the descriptor has exited. The loop waits for that.
 #pragma once
 
 #include <fcntl.h>
@@ -18,29 +18,29 @@ namespace upgrader {
 
 class Lock {
  public:
-  // `path` is opened for reading only, so that no process that inherits the descriptor can write to
-  // FILE. The descriptor gets the number `number`, which is reserved for it now: whatever is open
-  // there is closed.
+  // FILE will be opened for reading only, so that no process that inherits the descriptor can write
+  // to it. The descriptor will get the number `number`, which is reserved now; a descriptor that is
+  // open there is closed.
   Lock(std::string path, int number);
 
   // Tries to lock FILE. Returns 0 if the lock is ours; FILE is then empty. EWOULDBLOCK: another
   // process holds it; try again later. Any other errno value says why FILE cannot be opened or
-  // locked; EINVAL: not a regular file; ELOOP: a symbolic link; EEXIST: it holds a text that no
-  // lock has written, which is left alone. A new FILE is readable by its owner only, since whoever
-  // can open it can lock it. An existing FILE is locked on a read-only file system, too, and then
+  // locked; EINVAL: not a regular file; ELOOP: a symbolic link; EEXIST: it has a text that a lock
+  // cannot have written, and is left alone. A new FILE is readable by its owner only, since whoever
+  // can open it can lock it. On a read-only file system an existing FILE can be locked, too, and
   // keeps its text.
   [[nodiscard]] int try_lock();
 
-  // Writes to FILE that we are the holder, once. Looking up our own start time takes a twelfth of
-  // an agent's start, so this is called only after the first agent has been started.
+  // Writes to FILE, once, that this process has the lock. Finding out our own start time takes a
+  // twelfth of an agent's start, so this is called only after the first agent has been started.
   void write_holder();
 
   // Puts an errno value of try_lock() into words.
   [[nodiscard]] static std::string refusal_in_words(int error);
 
-  // Names the holder, by FILE and /proc, as a sentence without a full stop: "process 4711
-  // (upgrader) holds it"; "process 4711, which FILE names, is gone: one of its agents still holds
-  // it: process 4712 (agent)".
+  // Says who has the lock, by FILE and /proc, as a sentence without a full stop: "process 4711
+  // (upgrader) holds it", or "process 4711, which FILE names, is gone: one of its agents still
+  // holds it: process 4712 (agent)".
   [[nodiscard]] std::string holder_in_words() const;
 
   [[nodiscard]] int number() const { return number_; }
@@ -55,7 +55,7 @@ class Lock {
   std::string path_;
   int number_;
   OwnedFd descriptor_;     // has the number number_
-  int access_ = O_RDONLY;  // the flag with which it is opened
+  int access_ = O_RDONLY;  // the flag with which FILE is opened
   bool written_ = false;
 };
 
@@ -63,17 +63,17 @@ class Lock {
 // nothing if there is no such process, it is a zombie, or there is no /proc.
 [[nodiscard]] std::optional<std::int64_t> process_start_time(pid_t pid);
 
-// Returns the start time from the text of /proc/PID/stat, in which the command may hold spaces and
-// parentheses.
+// Returns the start time from the text of /proc/PID/stat, in which the program's name may contain
+// spaces and parentheses.
 [[nodiscard]] std::optional<std::int64_t> start_time_in_stat(std::string_view stat);
 
 // Returns the pids of all processes that hold a lock of flock(2) on the file that is open at `fd`,
-// in the order of /proc, without those that wait for it. The lock belongs to an open file, so every
-// process that has inherited the descriptor holds it, too: agents, and processes that they have
-// started. /proc shows only processes that we may trace.
+// in the order of /proc. Every process that has inherited the locked descriptor is among them:
+// agents, and what they have started. Processes that wait for the lock are not. /proc shows only
+// processes that we may trace.
 [[nodiscard]] std::vector<pid_t> lock_holders(int fd);
 
-// Returns "process 4711 (agent)", without the name if it is unknown. Fit for the log.
+// Returns a text for the log: "process 4711 (agent)", or without the name if it is unknown.
 [[nodiscard]] std::string process_in_words(pid_t pid);
 
 }  // namespace upgrader

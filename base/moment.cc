@@ -40,7 +40,7 @@ std::optional<Duration> take_fraction(std::string_view& text) {
   return Duration{milliseconds};
 }
 
-// Reads the rest of `text`, and returns the offset that has to be subtracted to get UTC.
+// Reads the offset from UTC at the end of `text`, and returns what must be subtracted to get UTC.
 std::optional<Duration> take_offset(std::string_view text) {
   if (text == "Z" || text == "z") return Duration{0};
   const bool east = take(text, '+');

@@ -25,17 +25,18 @@ using upgrader::Duration;
 // Returns a text such as 2026-11-22 08:15:04 UTC.
 [[nodiscard]] std::string show_moment(Moment moment);
 
-// Returns a text such as 2026-11-22T08:15:04Z for a number of seconds since 1970. Times before 1970
-// and after the year 9999 are shown as the nearest valid time.
+// Returns a text such as 2026-11-22T08:15:04Z for a number of seconds since 1970. A time before
+// 1970 or after the year 9999 is shown as the first or the last valid time.
 [[nodiscard]] std::string rfc3339(std::int64_t seconds);
 
 using upgrader::parse_duration;  // for the command line
 
-// Returns the two largest units, without the second if it is 0: 12 ms, 4.2 s, 3 min 4 s, 2 h 13
-// min, 5 d 1 h. A negative duration counts as 0.
+// Returns a duration in its two largest units; the second one is left out if it is 0: 12 ms, 4.2 s,
+// 3 min 4 s, 2 h 13 min, 5 d 1 h. A negative duration counts as 0.
 [[nodiscard]] std::string show_duration(Duration duration);
 
-// Returns microseconds in the same way: 24 us, 3.1 ms, and from a second on as a duration.
+// Returns a duration in microseconds as text: 24 us, 3.1 ms; from a second on, like
+// show_duration().
 [[nodiscard]] std::string show_microseconds(std::int64_t microseconds);
 
 }  // namespace upgraderctl

@@ -1,4 +1,5 @@
-// Names of numbers, such as those of errors and signals, in tables that need no addresses.
+// Tables of numbers and their names, for errors and signals. They contain no addresses, so that the
+// loader need not change them when the program starts.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@ struct NamedNumber {
   std::uint16_t number;
   char name[14];
 };
-// Makes a table's entry of a constant.
+// Makes an entry of a table from a constant's name.
 #define NAMED(constant) \
   { constant, #constant }
 

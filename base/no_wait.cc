@@ -16,13 +16,13 @@
 namespace upgrader {
 namespace {
 
-// The bytes that a terminal always takes when poll() reports it as writable; less only up to the
-// end of a line.
+// How many bytes a terminal certainly takes when poll() reports it as writable. A write ends at the
+// next newline even if fewer bytes have been written.
 constexpr std::size_t terminal_bytes = 128;
 
-// Writes to a pipe without blocking. Uses RWF_NOWAIT, which is not a flag of the stream; Linux 6.4
-// and later have it, but not for named pipes. Otherwise fills a pipe of our own, and moves its
-// pages over.
+// Writes to a pipe without blocking. At first tries RWF_NOWAIT, which sets no flag that others
+// share; Linux has it from 6.4 on, except for named pipes. Without it, fills a pipe of our own, and
+// moves the pages from there with splice(), which can be told not to block.
 ssize_t write_to_pipe(int descriptor, std::string_view bytes) {
   constexpr int no_wait = 0x8;  // the value of RWF_NOWAIT, which not every libc defines
   const iovec part{const_cast<char*>(bytes.data()), bytes.size()};

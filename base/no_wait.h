@@ -9,7 +9,7 @@
 namespace upgrader {
 
 // Returns how many of the bytes (at most log_line_bytes_max) were written: 0 if the write would
-// block, and on every error. `mode` is the stream's from fstat(). SIGPIPE must be ignored.
+// block, and after any error. `mode` is the file type from fstat(). SIGPIPE must be ignored.
 [[nodiscard]] std::size_t write_without_waiting(int descriptor, mode_t mode,
                                                 std::string_view bytes);
 

@@ -32,7 +32,7 @@ bool NotifyListener::open() {
   }
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // Passes only the family, so that the kernel chooses a free name.
+  // An address without a name makes the kernel choose a free one.
   if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)) != 0) {
     return false;
   }

@@ -1,5 +1,5 @@
-// A NOTIFY_SOCKET of our own, as sd_notify(3) writes to it. Does not interpret the messages; the
-// caller decides which senders count.
+// A socket that this process opens as NOTIFY_SOCKET for its own children, which write to it by
+// sd_notify(3). Does not interpret the messages; the caller decides which senders count.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,10 +15,11 @@ namespace upgrader {
 
 struct NotifyDatagram {
   std::string text;
-  // The datagram was longer than the caller allowed.
+  // The datagram was longer than the caller allowed, and is cut.
   bool is_cut = false;
-  ucred sender{.pid = 0, .uid = uid_t(-1), .gid = gid_t(-1)};  // pid 0 if the kernel does not say
-  // Sent with messages such as FDSTORE=1.
+  // Pid 0 if the kernel has not added the sender.
+  ucred sender{.pid = 0, .uid = uid_t(-1), .gid = gid_t(-1)};
+  // The descriptors that came with the datagram, as with FDSTORE=1.
   std::vector<OwnedFd> descriptors;
 };
 
@@ -32,9 +33,9 @@ class NotifyListener {
   // Returns the value of NOTIFY_SOCKET for processes that are to write to this socket.
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  // Returns the next datagram, of at most `bytes_max` bytes, or nothing. Never waits. The
-  // descriptors that came with it are closed when it is destroyed; sd_notify_barrier(3) waits for
-  // that.
+  // Returns the next datagram, of at most `bytes_max` bytes, or nothing. Never waits. When the
+  // datagram is destroyed, the descriptors that came with it are closed, for which a sender with
+  // sd_notify_barrier(3) waits.
   [[nodiscard]] std::optional<NotifyDatagram> receive(std::size_t bytes_max) const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace upgrader {
 
-// Programs may be larger than 2 GiB, and files may be younger than 2038, on 32-bit machines, too.
-// If the C library's default is smaller, _FILE_OFFSET_BITS and _TIME_BITS must be 64.
+// Files over 2 GiB and times after 2038 must work on 32-bit machines, too. If the C library's
+// default types are smaller, _FILE_OFFSET_BITS and _TIME_BITS must be 64.
 static_assert(sizeof(off_t) >= 8 && sizeof(std::time_t) >= 8);
 
 class OwnedFd {
@@ -25,12 +25,12 @@ class OwnedFd {
   }
   ~OwnedFd() { reset(); }
 
-  // Returns true if a descriptor is owned: after a failed open() the number is -1.
+  // Returns true if a descriptor is owned. The number is -1 after a failed open().
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
 
-  // Closes the present descriptor, takes `fd`, and leaves errno as it was.
+  // Closes the present descriptor, and owns `fd` from now on. Leaves errno as it was.
   void reset(int fd = -1) {
     const int old = std::exchange(fd_, fd);
     if (old < 0 || old == fd) return;

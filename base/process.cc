@@ -19,24 +19,24 @@
 namespace upgrader {
 namespace {
 
-// The size of the kernel's sets of signals, which are whole words of 64 bits: 128 signals on MIPS,
-// 64 elsewhere.
+// The size of the kernel's sets of signals, in whole words of 64 bits: 128 signals on MIPS, 64 on
+// other machines.
 constexpr int signals_max = (_NSIG - 1 + 63) / 64 * 64;
 constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 
-// The last signal for which the protocol promises an agent the default; higher ones are real-time
-// signals.
+// The last of the signals whose default the protocol promises to an agent; higher ones are
+// real-time signals.
 constexpr int promised_signal_max = 31;
 
-// Several times what the child's few calls need, also if a sanitizer pads the stack, and small
-// enough for a main stack of 64 KiB.
+// The child's stack until its exec. It is several times as large as the few calls need, even if a
+// sanitizer pads the stack, and fits into a main stack of 64 KiB.
 constexpr std::size_t child_stack_bytes = 16'384;
 
-// The entries after those of the environment: the lock's, two for an adapter, and the null at the
-// end.
+// How many entries may follow those of the environment: one for the lock, two for an adapter, and
+// the null at the end.
 constexpr std::size_t entries_added_max = 4;
 
-// The arguments after this one are the program's, not the adapter's own.
+// Separates the adapter's own arguments from those of the program.
 constexpr const char* end_of_options = "--";
 
 struct Pipe {
@@ -60,18 +60,18 @@ bool make_non_blocking(const OwnedFd& fd) {
 struct Pipes {
   Pipe input;
   Pipe output;
-  Pipe report;  // closed by a successful exec; otherwise says why exec failed
+  Pipe report;  // tells why exec failed; a successful exec closes it
 };
 
 // ---- in the child, which runs in our memory while we wait: only async-signal-safe calls are
 // allowed, and what it changes stays changed
 
-// Sets all signals to their default by a system call. The C library reserves two signals and
-// refuses to change them, but the process that started us may have ignored those, too. SIGKILL and
-// SIGSTOP cannot be changed.
+// Gives all signals their default, by a system call: the C library refuses to change two signals
+// that it reserves, but the process that started us may have ignored these two. SIGKILL and SIGSTOP
+// cannot be changed.
 bool reset_signals() {
   struct {
-    unsigned long words[8];  // longer than any kernel's; all zero means SIG_DFL
+    unsigned long words[8];  // longer than the kernel's set; all zero means SIG_DFL
   } const defaults{};
   for (int number = 1; number <= signals_max; ++number) {
     const bool done =
@@ -93,17 +93,18 @@ bool put_descriptors_in_place(const Pipes& pipes, int passed, int program_descri
   return program_descriptor < 0 || ::fcntl(program_descriptor, F_SETFD, 0) == 0;
 }
 
-// Executes the program; returns only after a failure, with the error. While the program's path
-// names the checked file, executes it by that path, since the kernel names the process after it;
-// otherwise by the open descriptor. A script can only be executed by its path, since its
-// interpreter opens that again.
+// Executes the program; returns only after a failure, with the error. If the program's path still
+// names the checked file, executes it by that path, since the kernel takes the process's name from
+// it; otherwise by the open descriptor. A script can only be executed by its path, since its
+// interpreter opens that path again.
 int execute(const Program& program, const Vectors& vectors) {
   const bool is_script = program.kind() == ExecutableKind::script;
   int error = program.path_changed();
   if (error == 0) {
     ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
     error = errno;
-    // If the path has changed by now, the error may be about another file, or about no file at all.
+    // If the path has been changed meanwhile, the error may be about another file. Then the checked
+    // file is executed by its descriptor.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;
@@ -111,9 +112,9 @@ int execute(const Program& program, const Vectors& vectors) {
   return errno;
 }
 
-// Requests SIGTERM for the time when the upgrader dies; kernels without PR_SET_PDEATHSIG refuse. If
-// the upgrader died before the call, no signal will come: then returns false, and nothing is
-// started.
+// Asks the kernel to send SIGTERM to this child when the upgrader dies. Kernels without
+// PR_SET_PDEATHSIG refuse, which is ignored. If the upgrader has died before, no signal will come:
+// returns false, so that nothing is started.
 bool follow_into_death(pid_t upgrader) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   return ::getppid() == upgrader;
@@ -146,10 +147,10 @@ int run_child(void* data) {
 
 // ---- in the upgrader
 
-// Makes a child that shares our memory until its exec, on a stack of its own, as posix_spawn does.
-// So no page is copied, which would take a sixth of the time of a start (measured with musl, up to
-// the agent's main). We sleep until the exec. No signal handler can run in the child, since the
-// upgrader has none.
+// Makes a child that shares our memory until its exec, with a stack of its own, as posix_spawn
+// does. Copying our pages instead would take a sixth of the time of a start (measured with musl, up
+// to the agent's main). This process sleeps until the child's exec. No signal handler can run in
+// the child, since the upgrader has none.
 pid_t make_child(const Program& program, Vectors& vectors, const Pipes& pipes, int passed) {
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
@@ -182,8 +183,8 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
   // The kernel wakes us in the middle of the child's exec, usually on the child's processor. The
-  // exec needs that processor for its second half, so we yield it; otherwise the program would
-  // begin only when we sleep.
+  // child needs that processor to finish its exec. If we did not yield it, the program would begin
+  // only when we sleep.
   std::this_thread::yield();
   pipes.report.write.reset();
   if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {
@@ -196,8 +197,8 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
 
 }  // namespace
 
-// envp_ has room for all entries that may be added. Places that stay unused are null, and the first
-// null ends the environment.
+// envp_ has places for all entries that may be added. The places that stay unused are null, and the
+// first null ends the environment.
 Vectors::Vectors(const Program& program, const Program* adapter, const Environment& environment)
     : envp_(environment.entries.size() + entries_added_max) {
   auto next = std::copy(environment.entries.begin(), environment.entries.end(), envp_.begin());
@@ -229,7 +230,7 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) {
-  // The digits of a pid are so few that std::string never allocates them on the heap. Their NUL
+  // A pid has so few digits that the std::string needs no memory from the heap. The digits' NUL
   // ends the text, even if a longer number was there before.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
@@ -238,7 +239,7 @@ void Vectors::write_pid(pid_t pid) {
 std::variant<Started, StartFailed> start_process(const Program& program,
                                                  const ChildSetting& setting) {
   const Program* const adapter = setting.adapter ? &*setting.adapter : nullptr;
-  // The adapter looks a script up by its path, which must still name the checked script.
+  // The adapter finds a script by its path, which must still name the checked file.
   const bool is_looked_up = adapter != nullptr && program.kind() == ExecutableKind::script;
   if (const int changed = is_looked_up ? program.path_changed() : 0; changed != 0) {
     return StartFailed{.where = StartFailed::Where::exec, .error = changed};

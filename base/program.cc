@@ -16,13 +16,13 @@
 namespace upgrader {
 namespace {
 
-// The number of times that a path is looked at if it is replaced meanwhile.
+// How often a path is opened again if it is replaced at that moment.
 constexpr int looks_max = 8;
 
 // The most symbolic links that are followed, as in the kernel.
 constexpr int links_max = 40;
 
-// Used if PATH is not set.
+// The directories to search if PATH is not set.
 constexpr const char* default_search_path = "/bin:/usr/bin";
 
 Refusal refuse(const std::string& path, int error, std::string_view reason) {
@@ -49,7 +49,7 @@ std::string end_of_link(std::string path) {
     if (count <= 0) break;
     const std::string_view target(text, static_cast<std::size_t>(count));
     if (target.front() == '/') path.clear();
-    path.resize(path.rfind('/') + 1);  // for a name without a slash, empty
+    path.resize(path.rfind('/') + 1);  // leaves nothing of a path without a slash
     path += target;
     end = path;
   }
@@ -73,9 +73,9 @@ struct Opened {
   bool readable = false;
 };
 
-// Opens the path first with O_PATH, then for reading: a device must not even be opened for reading,
-// and a file that may be executed but not read is still a program. Returns nothing if the path
-// changed between the two.
+// Opens the path first with O_PATH, and then for reading, since reading a device may have an
+// effect, and since a file that may be executed but not read is a program, too. Returns nothing if
+// the path was changed between the two.
 std::optional<Result<Opened>> open_once(const std::string& path) {
   Opened opened;
   opened.descriptor.reset(::open(path.c_str(), O_PATH | O_CLOEXEC));

@@ -1,5 +1,5 @@
-// A program that has been checked and is kept open: the checked file is executed, even if its path
-// has changed by then. executable.h checks the content.
+// A program that has been checked and is kept open, so that the checked file is executed even if
+// its path names another file by then. executable.h checks the content.
 #pragma once
 
 #include <sys/types.h>
@@ -30,8 +30,8 @@ class Program {
   [[nodiscard]] bool is_file(dev_t device, ino_t inode) const {
     return device == device_ && inode == inode_;
   }
-  // Returns 0 while the resolved path still names this very file; otherwise why not (ESTALE: it
-  // names another file). Async-signal-safe.
+  // Returns 0 while the path without symbolic links still names the checked file; otherwise an
+  // errno value (ESTALE: it names another file). Async-signal-safe.
   [[nodiscard]] int path_changed() const;
 
  private:
@@ -53,8 +53,8 @@ class Program {
 [[nodiscard]] Result<Program> check_program(const std::string& path, std::string name,
                                             std::vector<std::string> args);
 
-// Checks AGENT of the command line in the same way. A name without a slash is first looked up in
-// the environment's PATH. argv[0] is `agent` as given.
+// Checks AGENT of the command line like check_program(). A name without a slash is first looked up
+// in the environment's PATH. argv[0] is `agent` as given.
 [[nodiscard]] Result<Program> check_agent(const std::string& agent, std::vector<std::string> args);
 
 // Returns the first executable regular file called `name` in the directories of `search_path` (if
@@ -62,8 +62,9 @@ class Program {
 // returned unchanged.
 [[nodiscard]] Result<std::string> find_in_path(std::string_view name, const char* search_path);
 
-// Returns false if a fallback to this program could not be started: if it is a script whose path
-// has changed. Other programs are started from the open descriptor, so their path does not matter.
+// Returns false if a fallback to this program could not be started, since it is a script and its
+// path names another file by now. Programs that are not scripts are started from the open
+// descriptor, so their path does not matter.
 [[nodiscard]] bool can_start_again(const Program& program);
 
 }  // namespace upgrader

@@ -1,5 +1,5 @@
-// A value, or a sentence that says why there is none. Used where a peer's bytes may be wrong: a
-// peer's mistake is data, never an exception.
+// A value, or a refusal: a sentence that says why there is no value. Used where the bytes of
+// another program may be wrong: its mistake is data, never an exception.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@ namespace agent_protocol {
 struct Refusal {
   std::string reason;         // for people, without a full stop
   int error_number = EINVAL;  // for a program; 0 if no errno applies
-  bool missing = false;       // the named file itself does not exist (not one that it needs)
+  bool missing = false;  // the named file itself does not exist (and not only one that it needs)
 
   bool operator==(const Refusal&) const = default;
 };
@@ -30,7 +30,8 @@ class [[nodiscard]] Result {
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // These return the refusal, and its sentence. Must be called only if there is no value.
+  // The functions below return the refusal and its reason. They must be called only if there is no
+  // value.
   [[nodiscard]] const Refusal& refusal() const { return std::get<1>(content_); }
   [[nodiscard]] const std::string& reason() const { return refusal().reason; }
 

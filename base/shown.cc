@@ -14,19 +14,19 @@ struct Range {
   std::uint32_t last;
 };
 
-// Characters that are invisible, but change how others are shown.
+// Ranges of characters that are invisible, but change how others are shown.
 constexpr Range commands[] = {
     {0x80, 0x9f},     {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x2069},
     {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
-// Characters that are drawn over the preceding character.
+// Ranges of characters that are drawn over the character before them, and take no column.
 constexpr Range combining[] = {
     {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x64b, 0x65f},   {0x1ab0, 0x1aff},
     {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
 };
 
-// Characters that take two columns.
+// Ranges of characters that take two columns of a terminal.
 constexpr Range wide[] = {
     {0x1100, 0x115f},   {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},
     {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},

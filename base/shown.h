@@ -1,5 +1,5 @@
-// Makes foreign texts fit for a terminal: nothing in them can move the cursor, change colours or
-// reverse the text beside them. Also counts the columns of a text.
+// Makes foreign texts safe to show on a terminal: no text can move the cursor, change colours or
+// reverse the text beside it. Also counts columns.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace upgraderctl {
 
-// Returns the text with control characters, characters that change the direction of writing, and
-// invalid UTF-8 written as \n, \t, \r, \x1b or \u{202e}.
+// Returns the text with escapes such as \n, \x1b or \u{202e} in the place of control characters,
+// characters that change the direction of writing, and invalid UTF-8.
 [[nodiscard]] std::string shown(std::string_view text);
 
-// Returns how many columns of a terminal an escaped text takes.
+// Returns how many columns of a terminal a text takes that has been escaped.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
 // Returns the beginning of an escaped text that fits into `columns`. If it is cut, it ends with

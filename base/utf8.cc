@@ -11,8 +11,8 @@ bool continues(unsigned byte) {
   return (byte & 0xc0U) == 0x80;
 }
 
-// Checks a second byte, whose range depends on the first. This excludes overlong forms, surrogates
-// and characters above U+10FFFF.
+// Checks the second byte of a character, whose range depends on the first byte. The ranges exclude
+// overlong forms, surrogates and characters above U+10FFFF.
 bool fits_after(unsigned first, unsigned second) {
   if (first == 0xe0) return second >= 0xa0;
   if (first == 0xed) return second < 0xa0;

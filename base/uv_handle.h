@@ -17,13 +17,13 @@ struct UvClose {
   }
 };
 
-// Owns a handle that has been initialised. A handle whose initialisation failed must be deleted
-// instead, without libuv (see make_handle).
+// Owns a handle that has been initialised. If the initialisation has failed, the memory must be
+// freed without libuv (see make_handle).
 template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
 
-// Makes a handle and calls `initialise(Handle*)`. Returns an empty pointer, with errno, if that
-// returns a libuv error instead of 0.
+// Makes a handle and calls `initialise(Handle*)`. If that returns a libuv error instead of 0,
+// returns an empty pointer and sets errno.
 template <class Handle, class Initialise>
 [[nodiscard]] UvHandle<Handle> make_handle(const Initialise& initialise) {
   auto fresh = std::make_unique<Handle>();

@@ -1,4 +1,4 @@
-// Makes foreign bytes visible in one line of a log.
+// Makes foreign bytes visible, and safe, in one line of a log.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 namespace upgrader {
 
 // Returns the first `bytes_max` bytes of `bytes`, with "..." if there are more. Control characters
-// and invalid UTF-8 become \n, \t, \r or \x1b; all else stays, so that escaping twice changes
-// nothing.
+// and invalid UTF-8 become \n, \t, \r or an escape such as \x1b. Everything else stays, even a
+// backslash, so escaping an escaped text changes nothing.
 [[nodiscard]] std::string escape(std::string_view bytes, std::size_t bytes_max);
 
-// Returns a byte as an escape: \n, \t, \r or \x1b.
+// Returns a byte as an escape: \n, \t, \r, or its number as in \x1b.
 [[nodiscard]] std::string escaped_byte(char byte);
 
 }  // namespace upgrader
