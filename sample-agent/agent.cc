@@ -15,23 +15,23 @@
 namespace sample_agent {
 namespace {
 
-// The time to wait after a change before working: a writer writes often, and one look serves many
-// of its writes.
+// The time from a change of the input to the copying. A writer writes often, so that one read
+// serves many of its writes.
 constexpr std::uint64_t work_delay_ms = 1;
 
-// The interval of saves: a crash leaves at most the work of this time to be recovered. A sync after
-// each line would be too slow.
+// The time between two saves. After a crash, at most the records of this time must be recovered. A
+// sync after each line would be too slow.
 constexpr std::uint64_t save_delay_ms = 200;
 
-// The interval at which the input is read on a system that does not report changes.
+// The interval at which the input is read if the system does not report changes.
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;
 
 constexpr std::uint64_t us_per_ms = 1'000;
 
-// The number of heartbeats that are sent in watchdog_ms. The protocol requires two; with four, a
-// late one is not yet silence.
+// The number of heartbeats sent within watchdog_ms. The protocol requires two; with four, one
+// heartbeat may be late without the agent being taken for silent.
 constexpr std::int64_t heartbeats_a_watchdog = 4;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {
@@ -141,7 +141,8 @@ void SampleAgent::on(const Agent::Activate& activate) {
   start_work();
 }
 
-// Starts heartbeats. They come from the loop that works, so that an agent that hangs sends none.
+// Starts the heartbeats. A timer of the loop that also does the work sends them, so that an agent
+// that hangs sends none.
 void SampleAgent::start_heartbeats() {
   if (!watchdog_) return;
   const std::int64_t interval_ms = watchdog_->count() / heartbeats_a_watchdog;
@@ -216,7 +217,8 @@ void SampleAgent::on(const Agent::Committed& committed) {
   if (copier_) settle();
 }
 
-// Called when nobody can take the work back any more.
+// Called when the previous version cannot get the work back any more: at the commit, or, without a
+// trial, at the activation.
 void SampleAgent::settle() {
   copier_->use_newest_format();
   save();
@@ -253,10 +255,11 @@ void SampleAgent::on(const Agent::Stop& stop) {
   stop_timer_.start(variant.fault == Fault::slow_to_stop ? slow_stop_ms : 0);
 }
 
-// Finishes the stop. No line is half copied here: copying a line is one step of work().
+// Finishes the stop. No line has been copied in part at this point, since work() copies whole lines
+// only.
 void SampleAgent::finish_stop() {
   save();
-  take_events();  // the candidate may have been lost during the save
+  take_events();  // while it saved, the message candidate_lost may have come
   if (!stop_) return;
   if (copier_) {
     events_.note("stopped next=" + std::to_string(copier_->next()));
@@ -266,8 +269,8 @@ void SampleAgent::finish_stop() {
   uv_stop(&loop_);
 }
 
-// Takes the work back: nothing has been given up before `stopped` is said, so the agent simply
-// continues.
+// The candidate was lost, so this agent takes the work back. It has given nothing up before it says
+// `stopped`, so it simply continues.
 void SampleAgent::on(const Agent::CandidateLost& candidate) {
   if (!stop_ || stop_->reason != Agent::StopReason::upgrade) return;
   if (!agent_.cancel(candidate.id, "the candidate was lost")) return;

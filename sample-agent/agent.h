@@ -1,5 +1,5 @@
 // The sample agent: talks to the upgrader, and makes the copier work while this agent is active.
-// Calls the other classes at the library's events.
+// The protocol's library reports events, and this class calls the other classes for them.
 #pragma once
 
 #include <agent-releases/follower.h>
@@ -62,11 +62,11 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  std::optional<Agent::Milliseconds> watchdog_;  // set if heartbeats are wanted
+  std::optional<Agent::Milliseconds> watchdog_;  // set if the upgrader wants heartbeats
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // set while this agent is active
   bool on_trial_ = false;
-  bool vouched_ = false;                // `healthy` has been said
+  bool vouched_ = false;                // this agent has said `healthy`
   std::optional<Agent::Stop> stop_;     // set when the agent has been told to stop
   std::optional<std::string> waiting_;  // the id of an upgrade that waits at the gate
   std::optional<agent_releases::Follower> follower_;
@@ -76,7 +76,7 @@ class SampleAgent {
   Timer tick_;
   Timer heartbeat_timer_;
   Timer stop_timer_;
-  Timer rotate_timer_;  // runs until a rotated file may be left
+  Timer rotate_timer_;  // runs until the agent may leave a rotated file
   std::optional<DirectoryWatch> input_watch_;
   std::optional<Readable> conversation_;
   std::optional<Readable> releases_;

@@ -45,7 +45,7 @@ bool take_flag(std::string_view argument, Configuration& configuration) {
   return true;
 }
 
-// Parses "0", or a number with a unit, into whole milliseconds, at most a day.
+// Returns the milliseconds of "0", or of a whole number with the unit ms, s, m or h; at most a day.
 std::optional<std::uint64_t> parse_duration(std::string_view text) {
   constexpr std::uint64_t day_ms = 86'400'000;
   if (text == "0") return 0;

@@ -1,11 +1,11 @@
 // Copies lines of the input into records of the output. No line is lost or copied twice, because:
-// * A save syncs the output before it writes the position. So the output always reaches at least as
-//   far as the position says, and records after that place were written after that save.
+// * A save syncs the output before it writes the position. So the output is never shorter than the
+//   position says, and the records after the position were written after the last save.
 // * A save comes before the first record of each input file, and of a file that was cut and is
 //   begun again. So the records after the position belong to the one file that the position names.
 // * Recovery compares each complete record after the position with the next line of that file. If
-//   they agree, the line has been copied. The first record that does not agree, such as a torn one,
-//   is cut off with all records after it, and these lines are copied again.
+//   they agree, the line has been copied. The first record that does not agree, such as one that
+//   was written in part, is cut off with all records after it, and their lines are copied again.
 #include "sample-agent/copier.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace sample_agent {
 namespace {
 
-// The longest record: the part before the line is far shorter than the room for it here.
+// The longest record: the longest line, and room for the number, version and time before it.
 constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
 
 }  // namespace
@@ -81,7 +81,8 @@ Outcome Copier::recover(std::uint64_t now_us) {
   }
   const Result<std::uint64_t> end = match_records(following, now_us);
   if (!end) return Refusal{end.reason()};
-  // Opens the present input file, so that the position names that file before it can be rotated.
+  // Opens the input file that has the name now. The position must name that file before it is
+  // rotated.
   if (const auto line = follower_.peek(now_us); !line) return Refusal{line.reason()};
 
   const Result<std::uint64_t> size = output_.size();
@@ -97,8 +98,8 @@ Outcome Copier::recover(std::uint64_t now_us) {
   return output_.cut(end.value());
 }
 
-// Compares the output after the position with the input, if that was found (`following`). Returns
-// where the good records end.
+// Compares the records after the position with the lines of the input, if the input was found
+// (`following`). Returns the offset at which the correct records end.
 Result<std::uint64_t> Copier::match_records(bool following, std::uint64_t now_us) {
   Result<File> file = File::open(settings_.output, O_RDONLY);
   if (!file) return Refusal{file.reason()};
@@ -156,7 +157,7 @@ Outcome Copier::save() {
   follower_.note_place(position);
   files_begun_ = follower_.files_begun();
   const std::string text = encode_position(position, format_);
-  // The file has this text already, and has been synced.
+  // The position file has this text already, durably.
   if (text == durable_text_) return std::monostate{};
 
   if (Outcome synced = output_.sync(); !synced) return synced;

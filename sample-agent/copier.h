@@ -19,8 +19,8 @@ namespace sample_agent {
 
 inline constexpr std::string_view position_file_name = "position";
 
-// The number of bytes that one turn copies, in about one write. Between two turns the agent looks
-// for messages from the upgrader.
+// How many bytes one turn of the loop copies, in about one write. Between two turns the agent reads
+// the upgrader's messages.
 inline constexpr std::size_t turn_bytes = 65'536;
 
 struct CopierSettings {
@@ -34,27 +34,27 @@ struct CopierSettings {
 
 class Copier {
  public:
-  // Takes over the work. A `state` from an agent that confirmed its stop is used if it agrees with
-  // the output; otherwise the durable position is used, and the output after it is checked.
+  // Takes over the work. If the agent before confirmed its stop, `state` is the position that it
+  // sent, which is used if it agrees with the output. Otherwise the position file is used, and the
+  // output after that position is checked.
   [[nodiscard]] static Result<Copier> take_over(const CopierSettings& settings,
                                                 const std::optional<std::string>& state,
                                                 std::uint64_t now_us);
 
-  // Writes the records of the lines that exist, up to one turn's bytes. Returns true if there are
-  // more.
+  // Copies lines, as records, up to the bytes of one turn. Returns true if there may be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
-  // Returns how long after the last copy() a rotated file may be left; nothing if no file waits for
-  // that.
+  // Returns how long after the last copy() the agent may leave a rotated file; nothing if it
+  // follows none.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
-  // Makes the written records durable: the output first, then the position.
+  // Makes the records that have been written durable, and then their position.
   [[nodiscard]] Outcome save();
 
   [[nodiscard]] bool has_unsaved() const { return next_ != saved_.next; }
 
-  // Makes later positions use the newest format. Until then the position keeps the format in which
-  // it was found, so that the previous version can take the work back.
+  // Makes later positions use the newest format. Before that, the position keeps the format that it
+  // had, so that the previous version can take the work back.
   void use_newest_format() { format_ = settings_.position_format; }
 
   // Returns the position of the last save, as a state for the next agent.
@@ -62,7 +62,7 @@ class Copier {
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
 
-  // Returns reports for people, each only once.
+  // Returns reports for people, each of them only once.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:

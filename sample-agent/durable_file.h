@@ -14,10 +14,10 @@ class DurableFile {
  public:
   DurableFile(std::string directory, const std::string& name);
 
-  // Returns its content; no value if it does not exist.
+  // Returns the content of the file; no value if the file does not exist.
   [[nodiscard]] Result<std::optional<std::string>> read() const;
 
-  // Writes, syncs, renames and syncs the directory, in this order.
+  // Replaces the file: writes a new file, syncs it, renames it, and syncs the directory.
   [[nodiscard]] Outcome replace(std::string_view text) const;
 
  private:

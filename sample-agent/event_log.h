@@ -1,5 +1,5 @@
-// The agent's own record of its life, one line for each event: "MICROSECONDS PID VERSION EVENT
-// ...". It shows whether two agents were ever active at once, without any program's claim.
+// The agent's own record of what it did, a line for each event: "MICROSECONDS PID VERSION EVENT
+// ...". It shows whether two agents were ever active at once, without trust in the upgrader.
 #pragma once
 
 #include <optional>

@@ -22,7 +22,7 @@ namespace {
 }
 
 [[noreturn]] void hang() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that it does not outlive the upgrader
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the hanging agent must not outlive the upgrader
   while (true)
     pause();
 }

@@ -5,11 +5,11 @@
 
 namespace sample_agent {
 
-// Called at the start, while held: crashes, hangs or writes to the output, if that is this
-// variant's fault.
+// Called at the start, while the agent is held. Crashes, hangs or writes to the output, if this
+// variant has that fault.
 void misbehave_at_start(const Configuration& configuration);
 
-// Called when active: crashes in the middle of a record.
+// Called when the agent is active: crashes in the middle of a record.
 [[noreturn]] void crash_while_writing(const Configuration& configuration);
 
 }  // namespace sample_agent

@@ -18,21 +18,21 @@ namespace sample_agent {
 // else changes errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
-// The identity of a file, which stays the same under any name.
+// The identity of a file, which a rename does not change.
 struct FileId {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   bool operator==(const FileId&) const = default;
 };
 
-// The members of a file's status that change when somebody writes to it.
+// Size and time of the last write: they change when somebody writes to the file.
 struct FileAge {
   std::uint64_t size = 0;
   std::uint64_t modified_us = 0;  // since the epoch, by the clock of the file system
   bool operator==(const FileAge&) const = default;
 };
 
-// Makes the present entries of the directory survive a power cut.
+// Makes the directory's present entries durable: they survive a power cut.
 [[nodiscard]] Outcome sync_directory(const std::string& path);
 
 class File {
@@ -40,7 +40,8 @@ class File {
   // Opens a file close-on-exec; `flags` are those of open(2). A new file gets mode 0644.
   [[nodiscard]] static Result<File> open(const std::string& path, int flags);
 
-  // Opens a file like open(), but returns no file, and no failure, if it does not exist.
+  // Opens a file like open(). If the file does not exist, that is no failure, and no file is
+  // returned.
   [[nodiscard]] static Result<std::optional<File>> open_if_there(const std::string& path,
                                                                  int flags);
 

@@ -9,7 +9,7 @@
 namespace sample_agent {
 namespace {
 
-// The time for which a writer may still be late after the agent has left the file that it writes.
+// How long a rotated file is still looked at after the agent has left it: a writer may be late.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
@@ -21,8 +21,8 @@ std::string beside(const std::string& path, const std::string& name) {
 Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
-// Finds the file of the position. Compares only the inode, since the device may have another number
-// after a boot.
+// Finds the file that the position names. Compares the inode only, since the device may have
+// another number after a reboot.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id.inode != position.input.inode) continue;
@@ -66,8 +66,8 @@ Result<std::optional<std::string_view>> Follower::peek(std::uint64_t now_us) {
     const Result<bool> quiet = is_quiet(now_us);
     if (!quiet) return Refusal{quiet.reason()};
     if (!quiet.value()) return nothing;
-    // Reads this file once more, since its writer may have added the last lines while the agent
-    // looked at the other files.
+    // Reads the present file once more, since its writer may have added the last lines while the
+    // agent looked at the other files.
     line = lines_->peek();
     if (!line || line.value()) return line;
     if (lines_->was_cut()) continue;
@@ -95,8 +95,8 @@ std::vector<std::string> Follower::take_reports() {
   return std::exchange(reports_, {});
 }
 
-// Returns false if there is no file yet: a rotation is under way, and the new file has not been
-// made.
+// Opens the file that has the input's name. Returns false if there is none: a rotation is under
+// way.
 Result<bool> Follower::open_present() {
   Result<std::optional<File>> file = File::open_if_there(path_, O_RDONLY);
   if (!file) return Refusal{file.reason()};
@@ -128,7 +128,7 @@ void Follower::leave_for(File next, std::uint64_t now_us) {
   begin(Lines(std::move(next), 0));
 }
 
-// Reports bytes that were added to the file that the agent has left: they are not copied.
+// If bytes were added to a file after the agent had left it, reports that they are not copied.
 Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   if (!left_) return std::monostate{};
   const Result<std::uint64_t> size = left_->file.size();
@@ -144,10 +144,10 @@ Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   return std::monostate{};
 }
 
-// Returns whether nobody has written to the file for long enough. The file's own time tells that
-// even to an agent that has just started. A time in the future proves nothing (another machine
-// wrote it, or this machine's clock was put back); then only the time since this agent first saw it
-// counts.
+// Returns true if nobody has written to the file for long enough. The file's own time tells this
+// even to an agent that has just started. A time in the future tells nothing: another machine wrote
+// it, or this machine's clock was put back. Then the time counts for which this agent has seen the
+// file unchanged.
 Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   const Result<FileAge> age = lines_->file().age();
   if (!age) return Refusal{age.reason()};
@@ -160,8 +160,7 @@ Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   return false;
 }
 
-// Returns the file to go on with when this one has been read to its end, or nothing if this is the
-// newest.
+// Returns the file that follows the present one; nothing if the present one is the newest.
 Result<std::optional<File>> Follower::successor() {
   const std::optional<RotatedFile> next = find_successor();
   if (!next) return std::optional<File>{};

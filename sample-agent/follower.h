@@ -1,5 +1,5 @@
-// Follows an input that other programs append to, and rotate by renaming it: shows each of its
-// lines once, in order, across all its files. Writes nothing.
+// Follows an input to which other programs append lines, and which they rotate by renaming it.
+// Shows each line once, in order, across all the files. Writes nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +15,31 @@
 
 namespace sample_agent {
 
-// Times are in microseconds since the epoch, like those of files.
+// Times are in microseconds since the epoch, like the times of files.
 class Follower {
  public:
-  // A rotated file is followed until nobody has written to it for `rotate_wait_us`: its writer may
-  // notice late that there is a new file.
+  // A rotated file is followed until nobody has written to it for `rotate_wait_us`, since its
+  // writer may go on for a while before it opens the new file.
   explicit Follower(std::string path, std::uint64_t rotate_wait_us = 0);
 
-  // Goes to the place of the position, even if that file has been renamed. Returns false if the
-  // file cannot be found: then peek() begins with the present file.
+  // Goes to the place that the position names, even if that file has been renamed. Returns false if
+  // the file cannot be found: peek() then begins with the file that has the input's name.
   [[nodiscard]] Result<bool> resume(const Position& position);
 
-  // Returns the next line, like Lines::peek(). Goes to the next file when all of the present one
-  // has been taken, the next one has bytes in it, and the present one has been quiet for long
-  // enough. Begins again with a file that was cut.
+  // Returns the next line, like Lines::peek(). Goes to the next file if all lines of the present
+  // file have been taken, nobody has written to it for long enough, and the next file is not empty.
+  // If the present file was cut, begins again at its start.
   [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 
   // Returns how long after the last peek() the file will have been quiet for long enough; nothing
-  // if that is not waited for.
+  // if peek() does not wait for that.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
 
-  // Returns how often a file was begun, or begun again since it was cut.
+  // Returns how many times a file was begun, or was begun again because it had been cut.
   [[nodiscard]] std::uint64_t files_begun() const { return files_begun_; }
 
-  // Returns the followed file, or nothing before any file was opened.
+  // Returns the file that is followed; nothing before the first file was opened.
   [[nodiscard]] std::optional<FileId> file() const;
 
   // Writes the place of the next line into the position: input, offset and mark.
@@ -49,7 +49,7 @@ class Follower {
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:
-  // The previous file, for as long as a writer may still write to it.
+  // The file that was followed before, while a writer may still write to it.
   struct LeftFile {
     File file;
     std::uint64_t size;
@@ -70,8 +70,8 @@ class Follower {
   std::optional<Lines> lines_;
   std::optional<LeftFile> left_;
   std::uint64_t files_begun_ = 0;
-  FileAge age_;                     // the age of the followed file at its end
-  std::uint64_t age_since_us_ = 0;  // the time since which it has had this age
+  FileAge age_;                     // size and time of the followed file, when they were last read
+  std::uint64_t age_since_us_ = 0;  // when the followed file was first seen with this age
   std::optional<std::uint64_t> wait_us_;
   bool was_removed_ = false;  // the followed file has been deleted
   std::vector<std::string> reports_;

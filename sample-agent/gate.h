@@ -15,7 +15,7 @@ class Gate {
   // Returns true if the gate has been opened, and closes it again.
   [[nodiscard]] bool take_opening() const { return unlink(path_.c_str()) == 0; }
 
-  // Forgets an opening that was meant for an earlier upgrade.
+  // Removes the file if somebody made it for an earlier upgrade.
   void close() const { unlink(path_.c_str()); }
 
  private:

@@ -1,5 +1,5 @@
-// Owners of libuv's handles. libuv uses a handle until its close callback, so the memory is freed
-// there.
+// Owners of libuv's handles. libuv uses a handle until it calls the close callback, which frees the
+// handle's memory.
 #pragma once
 
 #include <uv.h>
@@ -19,7 +19,7 @@ struct CloseHandle {
   }
 };
 
-// Calls a function after a while, once or repeatedly.
+// Calls a function after some time, once or repeatedly.
 class Timer {
  public:
   Timer(uv_loop_t& loop, std::function<void()> callback);
@@ -33,8 +33,8 @@ class Timer {
   std::unique_ptr<uv_timer_t, CloseHandle> handle_;
 };
 
-// Calls a function when the file `name` in a directory changes, or any file if `name` is empty. On
-// a system that cannot watch files it never does, so a slow timer is needed, too.
+// Calls a function when the file `name` in a directory changes, or any file if `name` is empty. If
+// the system cannot watch files, never calls it, so a slow timer is needed as well.
 class DirectoryWatch {
  public:
   DirectoryWatch(uv_loop_t& loop, const std::string& directory, std::string name,

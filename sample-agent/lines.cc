@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// The bytes that are compared: enough to tell two logs apart, and few enough to be read again with
-// every read.
+// How many bytes before the offset are compared: enough to tell two logs apart, and few enough to
+// be read again at every read.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {
@@ -59,7 +59,7 @@ void Lines::start_again() {
   *this = Lines(std::move(file_), 0, bytes_max_);
 }
 
-// Hashes the last bytes that have been passed on, by FNV-1a.
+// Returns a hash (FNV-1a) of the last bytes before the offset.
 std::uint64_t Lines::mark() const {
   std::uint64_t mark = 14'695'981'039'346'656'037U;
   for (const char byte : last_of(std::string_view(buffer_).substr(0, begin_))) {
@@ -78,8 +78,8 @@ Outcome Lines::read_back() {
   return std::monostate{};
 }
 
-// Reads the known bytes again together with the new ones, in one read: if the known bytes have
-// changed, the file was replaced or cut, and the new bytes are not taken.
+// Reads new bytes together with the known bytes before them. If the known bytes have changed, the
+// file was cut or replaced, and the new bytes are not used.
 Result<bool> Lines::read_more() {
   if (was_cut_) return false;
   const std::size_t forgotten = begin_ - std::min(begin_, marked_bytes);

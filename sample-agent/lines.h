@@ -1,5 +1,4 @@
-// The complete lines of one file, from an offset on, as far as they have been written. Knows only
-// this file: see follower.h for rotation.
+// The complete lines of one file, from an offset on. Knows nothing of rotation: see follower.h.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace sample_agent {
 
-// The longest line. A longer one is returned in pieces of this size, each as a line of its own:
+// The longest line. A longer line is returned in pieces of this size, each like a line, so that
 // memory stays bounded and no byte is lost.
 inline constexpr std::size_t line_bytes_max = 1'048'576;
 
@@ -26,27 +25,26 @@ class Lines {
   [[nodiscard]] Result<std::optional<std::string_view>> peek();
 
   // Returns true if the file was cut or overwritten since it was read. Every read compares the
-  // bytes before the new ones, and nothing more is read once they differ.
+  // bytes before the new ones; once they differ, nothing more is read.
   [[nodiscard]] bool was_cut() const { return was_cut_; }
 
   // Returns the bytes after the last newline. Only for a file that nobody writes to any more, or
   // that was cut, and only after peek() has found nothing.
   [[nodiscard]] std::optional<std::string_view> peek_rest();
 
-  // Goes past the line that was returned last.
+  // Goes to the line after the one that peek() has returned.
   void take();
 
   // Goes back to the beginning of the file, with its present content.
   void start_again();
 
-  // Returns the offset of the first byte that has not been taken.
+  // Returns the offset of the first byte that take() has not passed.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] File&& release_file() && { return std::move(file_); }
 
-  // Returns a fingerprint of the bytes before the offset, as they were when they were read. The
-  // bytes before the offset at which reading began have not been read: if that offset is not 0,
-  // read_back() must be called first to read them.
+  // Returns a fingerprint of the bytes just before the offset. If reading began in the middle of
+  // the file, the bytes before that place have not been read: read_back() must be called first.
   [[nodiscard]] std::uint64_t mark() const;
   [[nodiscard]] Outcome read_back();
 
@@ -58,9 +56,9 @@ class Lines {
   std::uint64_t offset_;
   std::size_t bytes_max_;
   std::string buffer_;      // the last bytes that were read from the file
-  std::size_t begin_ = 0;   // the first byte not taken; those before it identify the file
-  std::size_t shown_ = 0;   // the bytes that take() will skip
-  std::size_t looked_ = 0;  // bytes after begin_ that have no newline
+  std::size_t begin_ = 0;   // the first byte that was not taken; those before it are known bytes
+  std::size_t shown_ = 0;   // how many bytes take() will skip
+  std::size_t looked_ = 0;  // how many bytes after begin_ have no newline
   bool was_cut_ = false;
 };
 

@@ -22,8 +22,7 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// Reports faulty arguments. The upgrader, if there is one, is sent the reason, since it would only
-// see the exit.
+// Reports faulty arguments to people and to the upgrader, which would otherwise only see the exit.
 int refuse_arguments(const std::string& reason) {
   std::fprintf(stderr, "sample-agent: %s; see --help\n", reason.c_str());
   if (auto agent = agent_protocol::Agent::open(variant.version.text())) {
@@ -56,7 +55,7 @@ int run(const Configuration& configuration, const std::vector<std::string>& argu
     SampleAgent sample_agent(loop, configuration, arguments, std::move(*agent));
     status = sample_agent.run();
   }
-  uv_run(&loop, UV_RUN_DEFAULT);  // frees the closed handles
+  uv_run(&loop, UV_RUN_DEFAULT);  // frees the memory of the closed handles
   uv_loop_close(&loop);
   return status;
 }

@@ -8,8 +8,8 @@ namespace sample_agent {
 Result<Output> Output::open(const std::string& path) {
   Result<File> file = File::open(path, O_WRONLY | O_APPEND | O_CREAT);
   if (!file) return Refusal{file.reason()};
-  // The directory is synced even if the file existed, since the agent that created it may have been
-  // killed before its own sync.
+  // The directory is synced even if the file existed: the agent that made the file may have been
+  // killed before it synced the directory.
   const std::filesystem::path directory = std::filesystem::path(path).parent_path();
   if (Outcome synced = sync_directory(directory.empty() ? "." : directory); !synced) {
     return Refusal{synced.reason()};

@@ -12,17 +12,16 @@ namespace sample_agent {
 
 class Output {
  public:
-  // Opens the output file, and creates it if it does not exist. Afterwards its existence survives a
-  // power cut.
+  // Opens the output file, and makes it if it does not exist. The file then survives a power cut.
   [[nodiscard]] static Result<Output> open(const std::string& path);
 
   void add(const Record& record) { append_record(pending_, record); }
   [[nodiscard]] std::size_t pending_bytes() const { return pending_.size(); }
 
-  // Writes the records that were added.
+  // Writes the records that add() has collected.
   [[nodiscard]] Outcome flush();
 
-  // Writes the records that were added, and makes all records survive a power cut.
+  // Writes the records that add() has collected, and makes all records durable.
   [[nodiscard]] Outcome sync();
 
   [[nodiscard]] Result<std::uint64_t> size() const { return file_.size(); }

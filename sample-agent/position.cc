@@ -5,7 +5,7 @@
 namespace sample_agent {
 namespace {
 
-// Removes one line "NAME NUMBER..." from the text; returns false if it has another form.
+// Takes a line "NAME NUMBER ..." off the front of the text; returns false if it has another form.
 template <class... Numbers>
 bool read_line(std::string_view& text, std::string_view name, Numbers&... numbers) {
   if (text.find('\n') == std::string_view::npos) return false;

@@ -1,7 +1,7 @@
-// The place that the work has reached, as a value and as a small text: the position file holds it,
-// and a hand-over carries it as `state`.
+// The position that the work has reached, as a value and as a small text. The text is the content
+// of the position file, and the `state` that an agent hands over to the next one.
 //
-// The first line names the format, so that a version can tell a text that is too new for it:
+// The first line names the format, so that a version recognises a text that is too new for it:
 //     sample-agent position 2
 //     input DEVICE INODE OFFSET
 //     next SEQUENCE-NUMBER
@@ -18,7 +18,7 @@
 
 namespace sample_agent {
 
-// The newest format that this source knows; older versions know only older formats.
+// The newest format that this source knows. Older versions know only older formats.
 inline constexpr unsigned position_format_max = 2;
 
 struct Position {
@@ -27,8 +27,8 @@ struct Position {
   std::uint64_t next = 1;    // the number of the next record
   std::uint64_t output_size = 0;
 
-  // A fingerprint of the input just before the offset. The system may give the inode of a deleted
-  // file to a new file; the mark tells the two apart. Format 1 has none.
+  // A fingerprint of the input's bytes just before the offset. The system may give the inode of a
+  // deleted file to a new file, which the fingerprint shows. Format 1 has none.
   std::optional<std::uint64_t> mark;
 
   bool operator==(const Position&) const = default;

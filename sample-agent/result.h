@@ -30,7 +30,7 @@ class [[nodiscard]] Result {
   std::variant<Value, Refusal> content_;
 };
 
-// The result of a function without a value: success, or a sentence that says why not.
+// The result of a function that returns nothing else: success, or a sentence that says why not.
 using Outcome = Result<std::monostate>;
 
 }  // namespace sample_agent

@@ -20,8 +20,8 @@ bool is_about_room(int error) {
   return error == ENOSPC || error == EDQUOT;
 }
 
-// Asks the file system for its free space. If it does not know its own size, it counts as having
-// room.
+// Asks the file system for its free space. A file system that does not report its size counts as
+// having room.
 Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
   struct statvfs status;
   if (statvfs(directory.c_str(), &status) != 0) return refusal_from_errno("look at", directory);

@@ -15,11 +15,12 @@ namespace sample_agent {
 namespace {
 
 constexpr std::string_view digits = "0123456789";
-// The most digits of a number that counts rotations; a longer number is a date or a time.
+// The most digits of a number that counts rotations, as in NAME.1. A longer number is a date or
+// time.
 constexpr std::size_t count_digits_max = 4;
 
-// The most looks at the directory. A rotation takes a moment, and the next one is far away, so
-// these are enough.
+// How often the directory is read. A rotation takes a moment, and the next one is far away, so two
+// of so many readings will be equal.
 constexpr int looks_max = 100;
 
 // A key that orders files by age: smaller means older.
@@ -68,7 +69,7 @@ void sort_by_age(std::vector<RotatedFile>& files, std::string_view base) {
 }
 
 std::vector<RotatedFile> rotated_files(const std::string& path) {
-  // If two looks agree, no rotation was under way between them.
+  // If two readings of the directory are equal, no rotation was under way between them.
   std::vector<RotatedFile> files = scan(path);
   for (int looks = 1; looks < looks_max; ++looks) {
     std::vector<RotatedFile> again = scan(path);

@@ -18,7 +18,7 @@ namespace {
 
 using Wrong = std::optional<std::string>;
 
-// The least free space: with less, the agent would soon fail once it is active.
+// The least free space: with less, the agent would soon fail after its activation.
 constexpr std::size_t output_room_bytes = turn_bytes;
 constexpr std::size_t position_room_bytes = 4'096;
 
@@ -27,7 +27,7 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Accepts only regular files: others, such as a pipe, cannot be read twice, or cut.
+// Accepts only regular files, since other files, such as a pipe, cannot be read twice or cut.
 Wrong check_file(const std::string& path, int flags) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return refusal_from_errno("find", path).reason;
@@ -53,8 +53,8 @@ Wrong check_configuration(const Configuration& configuration) {
   return std::nullopt;
 }
 
-// Checks that the releases can be reached: they may be on another machine's disk, which may come
-// back later.
+// Checks that the directory of releases can be read. It may be on another machine's disk, which may
+// come back later.
 Wrong check_connection(const Configuration& configuration) {
   const std::string& releases = configuration.releases;
   if (releases.empty()) return std::nullopt;
@@ -63,7 +63,8 @@ Wrong check_connection(const Configuration& configuration) {
   return refusal_from_errno("read", releases).reason;
 }
 
-// Checks the input. An input that was read before may be missing for a moment, during a rotation.
+// Checks that the input can be read. If an input was read before, it may be missing for a moment,
+// during a rotation.
 Wrong check_input(const Configuration& configuration) {
   const std::string position =
       configuration.state_directory + "/" + std::string(position_file_name);
@@ -78,7 +79,7 @@ Wrong check_output(const Configuration& configuration) {
   return refusal_from_errno("write to", directory).reason;
 }
 
-// Checks that there is room for the next writes: the records of one turn, and a position.
+// Checks that the disks have room for the next writes: the records of one turn, and a position.
 Wrong check_rooms(const Configuration& configuration) {
   std::error_code error;
   const std::filesystem::path output = std::filesystem::canonical(configuration.output, error);

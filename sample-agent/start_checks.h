@@ -11,7 +11,7 @@
 
 namespace sample_agent {
 
-// Exit statuses of a failed self-test. The last one means that the check may pass later.
+// The exit statuses of a self-test that failed. With connection_status, the check may pass later.
 inline constexpr int configuration_status = 3;
 inline constexpr int input_status = 4;
 inline constexpr int output_status = 5;

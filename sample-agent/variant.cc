@@ -1,4 +1,5 @@
-// The constants of one variant; compiled once for each variant: see variants.mk.
+// The constants of one variant of the agent. This file is compiled once for each variant: see
+// variants.mk.
 #include "sample-agent/variant.h"
 
 #include "sample-agent/position.h"

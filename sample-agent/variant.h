@@ -1,11 +1,12 @@
-// The constants of one build of this source. All builds share everything else.
+// The constants in which the variants of this agent differ: version, position format and fault. All
+// else is the same in all variants.
 #pragma once
 
 #include <agent-releases/version.h>
 
 namespace sample_agent {
 
-// The faults of variants, for the demo and the tests.
+// The faults that a variant can have, for the demo and the tests.
 enum class Fault {
   none,
   crash_at_start,
@@ -18,7 +19,7 @@ enum class Fault {
 
 struct Variant {
   agent_releases::Version version;
-  unsigned position_format = 1;  // the newest format that it knows
+  unsigned position_format = 1;  // the newest format that this variant knows
   Fault fault = Fault::none;
 };
 

@@ -1,5 +1,5 @@
-// Splits a line of our own small text files into words, reads numbers, and makes texts fit for the
-// upgrader.
+// Splits a line of this program's own small files into words, reads numbers, and makes texts fit
+// for the upgrader.
 #pragma once
 
 #include <charconv>
@@ -11,8 +11,8 @@
 
 namespace sample_agent {
 
-// Removes the part of `text` before the next `separator`, and the separator, and returns that part;
-// all of the text if there is no separator.
+// Removes from `text` the part before the next `separator`, and the separator, and returns that
+// part. If there is no separator, that is all of `text`.
 inline std::string_view cut_off(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -30,13 +30,13 @@ std::optional<Number> to_number(std::string_view text) {
   return number;
 }
 
-// Limits of texts for people, from agent-protocol(7).
+// Limits of texts, in bytes, as in agent-protocol(7).
 inline constexpr std::size_t status_bytes_max = 256;
 inline constexpr std::size_t reason_bytes_max = 1'024;
 
-// Returns `text` for people in at most `bytes_max` bytes of ASCII: a question mark replaces each
-// byte that is not a printable character, and three dots replace an end that has no room. Names of
-// files may hold any bytes.
+// Returns `text` as at most `bytes_max` bytes of ASCII. Names of files may have any bytes, so a
+// question mark stands for each byte that is not a printable character; if the text is cut, it ends
+// with three dots.
 inline std::string in_short(std::string_view text, std::size_t bytes_max) {
   constexpr std::string_view dots = "...";
   const bool fits = text.size() <= bytes_max;
