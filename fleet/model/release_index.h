@@ -1,10 +1,10 @@
-// Parses the answer of a source of releases: an index of our own, or a list from GitHub's API.
-// Pure.
+// Parses the answer of a source of releases: an index in this project's format, or a list from
+// GitHub's API. Pure.
 //
 // An index is `{"releases":[{"tag":"agent-1.2.0","prerelease":false,"manifests":["URL", ...]}]}`;
-// its URLs are relative to the URL of the index. In a list of GitHub's, the manifests are the
-// assets whose names end in `.json` and that have a signature, `.json.minisig`, beside them; drafts
-// are ignored.
+// its URLs are relative to the URL of the index. In a list from GitHub, the manifests are those
+// files of a release whose names end in `.json` and that have a signature, `.json.minisig`, beside
+// them. Drafts are ignored.
 #pragma once
 
 #include <string>
@@ -18,17 +18,18 @@ namespace fleet {
 
 struct IndexedRelease {
   FoundRelease release = {};
-  // URLs; the signature of each has the same URL with `.minisig`
+  // The URLs of the manifests. The signature of each has the same URL with `.minisig` behind.
   std::vector<std::string> manifests = {};
 
   bool operator==(const IndexedRelease&) const = default;
 };
 
-// Returns the URL at which a setting's source is asked: for `github:OWNER/NAME` that of GitHub's
-// API.
+// Returns the URL of the source that a setting names. For `github:OWNER/NAME`, it is a URL of
+// GitHub's API.
 [[nodiscard]] std::string url_of_source(std::string_view source);
 
-// Returns a Refusal if the text is not an index. A release without manifests is left out.
+// Returns the releases in the answer of a source, without those that have no manifests. Returns a
+// Refusal if the text is not such an answer.
 [[nodiscard]] agent_protocol::Result<std::vector<IndexedRelease>> parse_index(
     std::string_view source, std::string_view text);
 

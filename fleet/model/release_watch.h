@@ -1,5 +1,5 @@
-// Chooses the release to take among those that a source shows, by the rules for tags, channels and
-// order.
+// Chooses the release to take among those that a source offers, by its tag, its channel and the
+// order of versions.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@
 
 namespace fleet {
 
-// A release as its source describes it.
+// A release as its source lists it.
 struct FoundRelease {
   std::string tag = {};
   bool prerelease = false;
@@ -25,24 +25,25 @@ enum class Channel { production, staging };
 // that may be a version.
 [[nodiscard]] std::optional<std::string> version_of_tag(std::string_view tag);
 
-// Returns whether a release may have this version: nodes accept only semantic versions.
+// Returns whether a release may have this version. It must be a semantic version, since nodes
+// refuse others.
 [[nodiscard]] bool may_be_published(std::string_view version);
 
-// Compares versions by the order of releases (agent-releases/version.h). A version that
-// may_be_published() refuses counts as older than all versions that it accepts; two refused
-// versions are compared as texts.
+// Compares versions in the order of releases (agent-releases/version.h). A version that
+// may_be_published() refuses counts as older than any other; two such versions are compared as
+// texts.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view a, std::string_view b);
 
-// The state of the component that is watched.
+// The state of a component whose source is watched.
 struct WatchState {
-  std::string current = {};  // the newest version that was taken; empty if none yet
-  bool under_way = false;    // a rollout or a plan runs, or not all nodes run the desired version
-  bool halted = false;       // the last rollout failed, and nobody has said what to do
+  std::string current = {};  // the newest version in use so far, or empty
+  bool under_way = false;    // a rollout runs, or nodes are still to run the desired version
+  bool halted = false;       // the last change failed, and a person has to decide
 };
 
-// Returns the newest release that is newer than the one taken last, belongs to the channel
-// (production: no pre-releases), and may be published. Returns no value if nothing is new,
-// something is under way, or a person has to decide first.
+// Returns the newest release that may be published, is newer than the current version, and belongs
+// to the channel (production: not a pre-release). Returns no value if there is none, something is
+// under way, or a person has to decide first.
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 

@@ -46,8 +46,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
     const auto rollout = read_record<Rollout>(at.value);
     if (!rollout || rollout.value().terms.component != component) return;
     const Rollout& one = rollout.value();
-    // This rollout is half written, and nobody goes on writing it: the controller that takes the
-    // release begins it anew.
+    // This rollout is half written, and nobody continues to write it. It does not count: the
+    // controller that takes the release begins it anew.
     if (one.state == RolloutState::created && one.who == watch_who) return;
     take_version(state, one.terms.version);
     if (!is_over(one.state)) state.under_way = true;
@@ -58,8 +58,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
   });
 }
 
-// Adds to the state what the nodes report: a wish is under way until each of them runs the wished
-// version, and has halted if the upgrade of one of them has failed.
+// Adds to the state what the nodes report: a change is under way until all nodes run the desired
+// version, and is halted if the upgrade of a node to it has failed.
 void take_nodes(const CellRecords& records, const std::string& component,
                 const std::string& desired, WatchState& state) {
   Reading reading;
@@ -132,8 +132,8 @@ ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Mome
   return rest;
 }
 
-// Returns a complaint about versions that no release may have, once and not each time that the
-// source is asked.
+// Returns a line for the log about versions that no release may have, or an empty text. The line is
+// returned only once for the same versions, not at each question to the source.
 std::string ReleaseWatcher::complaint_of(const std::string& component,
                                          const std::vector<FoundRelease>& releases) {
   std::vector<std::string> refused;
@@ -170,8 +170,7 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
   const std::string component = std::exchange(under_way_, "");
   const auto watched = watched_.find(component);
   if (watched == watched_.end()) return "";
-  // Makes sure that everybody will be able to read the record: once published, it can never be
-  // mended.
+  // Checks that the record can be read again, since it cannot be changed once it is published.
   const auto read = release ? read_record<Release>(write_record(release.value())) : release;
   if (read) {
     watched->second.release = release.value();
@@ -182,8 +181,7 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
          read.reason();
 }
 
-// Returns the next step for the version that is to be taken, or no value if nothing is left to do
-// for it.
+// Returns the next step for the version that is to be taken, or no value if everything is done.
 std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& records,
                                                          const std::string& component,
                                                          Watched& watched, const Moment& moment) {
@@ -242,8 +240,8 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
                          rollout.value().who == watch_who;
     if (!is_half) return std::nullopt;
     if (!watched.wanted || watched.wanted->trace != rollout.value().trace) {
-      // The controller that wrote this rollout has ended in the middle, and no controller drives
-      // it: it is begun anew.
+      // An earlier controller has written half of this rollout, and no controller drives it. It is
+      // erased, and then begun anew.
       return Order{{.compares = {fence, {.key = key, .revision = there->modified}},
                     .erases = {{key}, {key_below(key), true}}},
                    id + " was half written, and is taken away"};

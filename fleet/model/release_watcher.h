@@ -1,11 +1,11 @@
 // Follows sources of releases, and does with a new release what the settings say: publishes it,
 // makes it the desired version, or rolls it out. Only the controller that writes the history does
-// so; each of its transactions compares that it still writes the history. Pure: a question to a
-// source is a step, and its answer is passed in.
+// so, and each transaction compares that it still does. Pure: next() returns a question to a source
+// as a step, and the caller passes in the answer.
 //
-// A release that was tried once is never tried again automatically. While something is under way,
-// or the last rollout that began here has failed, nothing begins: a person has to go on by a
-// rollout or a wish.
+// A release that was tried once is never tried again automatically. If something is under way, or
+// the last rollout that began here has failed, nothing begins: a person has to continue by a
+// rollout or a desired version.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ namespace fleet {
 
 using CellRecords = std::map<std::string, KeyValue, std::less<>>;
 
-// The name in `who` of a rollout that no person has begun.
+// The name that such a rollout has in `who`, in place of a person's.
 inline constexpr std::string_view watch_who = "watch";
 
-// Returns the state of a component whose source is watched, by the records.
+// Returns the state of a component whose source is watched, from the records of the cell.
 [[nodiscard]] WatchState watch_state(const CellRecords& records, const std::string& component,
                                      const WatchSettings& settings);
 
@@ -42,7 +42,7 @@ class ReleaseWatcher {
   struct AskSource {
     std::string url = {};
   };
-  // Asks for each of these manifests and its signature.
+  // Fetches these manifests, each with its signature.
   struct AskManifests {
     std::string version = {};  // the version that the manifests must have
     std::vector<std::string> urls = {};
@@ -55,16 +55,16 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    Revision fence = 0;  // of the key of the history's driver; 0 if another controller has it
+    Revision fence = 0;  // the fence of the history's driver; 0: it is not ours
     Ms now = 0;
     std::string time = {};
     std::string trace = {};
   };
 
-  // Returns the next step. While a step is under way, the next one is Rest.
+  // Returns the next step. As long as a step is under way, the next one is Rest.
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
-  // Takes the outcome of the step. Returns a line for the log, or an empty text if all is well.
+  // Handles the outcome of the step. Returns a line for the log, or an empty text if all is well.
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }
@@ -73,12 +73,12 @@ class ReleaseWatcher {
  private:
   struct Watched {
     Ms ask_at = 0;
-    std::string version = {};  // the version to take; empty if none
+    std::string version = {};  // the version to take; may be empty
     std::optional<IndexedRelease> offer = {};
     std::optional<Release> release = {};  // the release with its manifests
     std::optional<Rollout> wanted = {};   // the rollout that is being written
     RolloutDraft draft = {};
-    std::string refused = {};  // the versions of the source that the log has called unfit
+    std::string refused = {};  // the unfit versions in the last line for the log
   };
 
   [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,
@@ -92,12 +92,12 @@ class ReleaseWatcher {
 
   CellSettings settings_;
   std::map<std::string, Watched> watched_;  // by component
-  std::string under_way_;                   // the component whose step is under way
+  std::string under_way_;                   // the component with a step under way
 };
 
-// Returns the name of the rollout of a watched release: `watch-agent-1.2.0`. A name that would be
-// too long for a rollout, or has a character that no id may have, is changed and ends in digits
-// that tell it apart: `watch-agent-1.2.0-rc-5d2a91c0`.
+// Returns the name of the rollout for a release: `watch-agent-1.2.0`. If this would be too long for
+// a rollout's name, or have a character that none may have, the name is changed and ends in a hash,
+// which keeps it different from others: `watch-agent-1.2.0-rc-5d2a91c0`.
 [[nodiscard]] std::string watch_rollout_id(std::string_view component, std::string_view version);
 
 }  // namespace fleet

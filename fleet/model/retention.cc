@@ -12,14 +12,14 @@
 namespace fleet {
 namespace {
 
-// The most lines in one transaction. Each takes one comparison and one write.
+// The most lines of history/ in one transaction. For each, it has one compare and one write.
 constexpr std::size_t lines_at_once = 40;
 constexpr std::size_t members_at_once = 100;
 
 const std::string plans_group = "plans";
 
-// Identifies one run of a rollout or a plan. A name may be used again, but a trace belongs to one
-// run alone. A rollout that is undone has ended twice, and has two lines.
+// Returns a text that identifies one run of a rollout or plan. A name may be used again, but each
+// run has another trace. A rollout that is undone after its end gets two lines: one for each end.
 std::string run_of(const PastRun& line) {
   const bool is_undone = line.state == text_of(RolloutState::undone);
   return line.subject + " " + line.trace + (is_undone ? " undone" : "");
@@ -50,8 +50,8 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Notes a run that has ended. The texts of its line are cut as put_right() cuts them in records,
-// since a line that is read later is matched to its run by these texts.
+// Notes a run that has ended. The texts in its line are cut as a reader of the record cuts them: by
+// these texts, lines that are read later are matched to their runs.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;
@@ -133,8 +133,8 @@ std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   return transaction;
 }
 
-// Erases the oldest lines. The line of a run that still has its records is kept: it would be
-// written anew.
+// Erases the oldest lines. If a run still has its records, its line is kept, since otherwise it
+// would be written again.
 std::optional<Transaction> Retention::erase_lines() const {
   std::set<std::uint64_t> needed;
   for (const auto& [subject, run] : ended_) {
@@ -155,8 +155,8 @@ std::optional<Transaction> Retention::erase_lines() const {
 
 bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
-  // If several rollouts of that version have ended, only the last one is needed: the number of its
-  // history line is the highest.
+  // If several rollouts to the highest version have ended, only the last of them is needed. It has
+  // the highest number of a line.
   const auto number_of = [this](const Ended& one) {
     const auto line = line_of_.find(run_of(one.line));
     return line == line_of_.end() ? 0 : line->second;
@@ -173,13 +173,13 @@ bool Retention::is_needed(const std::string& subject, const Ended& run) const {
                      [&name](const std::string& plan) { return name.starts_with(plan + "."); });
 }
 
-// Erases one run that ended before `oldest` and is not among the last of its group.
+// Erases one run that ended before `oldest` and is not one of the last runs of its group.
 std::optional<Transaction> Retention::erase_run(const std::string& oldest) const {
   std::map<std::string, std::vector<std::uint64_t>> groups;
   std::map<std::uint64_t, std::string> subjects;
   for (const auto& [subject, run] : ended_) {
     const auto line = line_of_.find(run_of(run.line));
-    if (line == line_of_.end()) continue;  // no number was left for its line
+    if (line == line_of_.end()) continue;  // all numbers of lines are used up
     groups[run.group].push_back(line->second);
     subjects[line->second] = subject;
   }
@@ -197,7 +197,7 @@ std::optional<Transaction> Retention::erase_run(const std::string& oldest) const
   return std::nullopt;
 }
 
-// Erases a run. For a plan the records of its members go first, some at a time.
+// Erases a run. For a plan, the records of its members are erased first, over several transactions.
 Transaction Retention::erasing(const std::string& subject, const Ended& run) const {
   const std::string key = std::string(key_root) + subject;
   Transaction transaction{.compares = {{.key = key, .revision = run.revision}}};

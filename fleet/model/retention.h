@@ -33,24 +33,24 @@ inline constexpr std::size_t lines_kept_max = 10'000;
 
 class Retention {
  public:
-  // Returns the time `ago_s` seconds ago, as records show it.
+  // Returns the time `ago_s` seconds ago, as a text for records.
   using TimeText = std::function<std::string(std::int64_t ago_s)>;
 
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
-  // Returns the next transaction, without the compare of the driver's key, or no value if nothing
-  // is to be done now. Each transaction is small enough for the store, and compares the records on
-  // which it is decided.
+  // Returns the next transaction, or no value if there is nothing to do now. Each is small enough
+  // for the store, and compares the records that the decision rests on. The caller adds the compare
+  // of the driver's key.
   [[nodiscard]] std::optional<Transaction> next(const CellSettings& settings,
                                                 const TimeText& time) const;
 
  private:
-  // A rollout or a plan that has ended. Its key in the map is its subject: `rollout/r1`.
+  // A rollout or a plan that has ended. In a map its key is its subject, such as `rollout/r1`.
   struct Ended {
     Revision revision = 0;
-    std::string group = {};    // the rollouts of a component, or all plans
-    std::string version = {};  // for a rollout
+    std::string group = {};    // a component, whose rollouts these are, or all plans
+    std::string version = {};  // the version of a rollout; empty for a plan
     PastRun line = {};
   };
   struct Line {
@@ -68,7 +68,7 @@ class Retention {
 
   std::map<std::string, Ended> ended_;
   std::set<std::string> unfinished_plans_;
-  // The nodes that have a record of each plan.
+  // For each plan, the nodes that have a record of it.
   std::map<std::string, std::set<std::string>> members_;
   std::map<std::uint64_t, Line> lines_;
   std::map<std::string, std::uint64_t> line_of_;  // for each run, the number of its line

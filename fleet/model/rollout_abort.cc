@@ -64,9 +64,9 @@ std::string RolloutDecider::why_abort() const {
   return facts_.denied.empty() ? asked_for(*view_.rollout) : facts_.denied;
 }
 
-// Returns why a rollout is aborted if one of its batches is missing. All batches are written before
-// a rollout begins. So if a batch's record is missing, it was lost, and nobody knows which nodes
-// were meant; or somebody has made up the number of batches.
+// Returns the reason to abort a rollout whose batch has no record. All batches are written before a
+// rollout begins. So the record was lost, and nobody knows which nodes were meant, or somebody has
+// changed the number of batches.
 std::string RolloutDecider::no_batch() const {
   return "batch " + std::to_string(view_.rollout->batch + 1) + " of " +
          std::to_string(view_.rollout->batches) + " is not there, or has no nodes";
@@ -85,8 +85,8 @@ What RolloutDecider::abort() {
   auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
-  // At this point, nodes that are preparing have an `apply` that was interrupted, so they go back,
-  // too.
+  // A node that is still preparing here was interrupted after `apply`, so it may run the new
+  // version, and goes back, too.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();
@@ -100,8 +100,8 @@ What RolloutDecider::abort() {
   return Write{writer.transaction(), "is undone: " + view_.rollout->reason};
 }
 
-// Leaves the nodes that have begun nothing as they are, and with --leave also those that have
-// begun.
+// Records that a node keeps what it has: a node that has begun nothing, and with --leave also one
+// that has begun.
 std::optional<What> RolloutDecider::leave_untouched() {
   const bool leave = view_.rollout->order == RolloutOrder::abort_and_leave;
   RolloutWriter writer(view_, facts_);

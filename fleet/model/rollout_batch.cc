@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// Returns how the undo of a node has ended, or no value if it goes on. A node that cannot go back
-// keeps the version, and its record says why.
+// Returns how the undo of a node has ended, or no value if it has not. If a node cannot go back, it
+// is recorded that it keeps the version, and why.
 std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
   switch (node.stand.what) {
     case Standing::confirmed:
@@ -43,7 +43,7 @@ void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
   }
 }
 
-// Returns what is said of a node that has not answered in time.
+// Returns the outcome for a node that has not answered in time.
 Stand late(NodeStage stage) {
   if (stage == NodeStage::preparing) return {Standing::failed, "no answer to prepare"};
   if (stage == NodeStage::applying) {
@@ -81,9 +81,8 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // By `soaked_by` all nodes must have soaked: soon afterwards, the first node that was told to
-  // apply goes back by itself if it is not confirmed. A node that has not begun its soak by
-  // `applied_by` will be too late for that.
+  // All nodes must have soaked by `soaked_by`: soon afterwards, the node that began first goes back
+  // by itself if it is not confirmed. A node must begin its soak by `applied_by` to be ready then.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {
@@ -145,7 +144,7 @@ std::vector<std::string> RolloutBatchNow::in(Standing what) const {
   return found;
 }
 
-// Returns how long after the first node this one begins. The nodes of a batch are sorted.
+// Returns how long after the first node this one begins. The nodes of a batch are sorted by name.
 Ms RolloutBatchNow::delay_of(const std::string& id) const {
   const auto found =
       std::lower_bound(nodes_.begin(), nodes_.end(), id,

@@ -1,5 +1,5 @@
-// The batch under way, and how each of its nodes stands at one moment: by its records, and by
-// whether its time to answer is over.
+// The batch under way, and the state of each of its nodes at one moment. The state depends on the
+// node's records, and on whether its time to answer is over.
 #pragma once
 
 #include <functional>
@@ -19,27 +19,27 @@ class RolloutBatchNow {
     std::string id = {};
     RolloutNode record = {};
     Stand stand = {};
-    std::optional<Ms> answer_by = {};  // for a node whose answer is waited for
+    std::optional<Ms> answer_by = {};  // the time limit for an answer; no value: none is awaited
     bool undoes = false;               // an undo of the rollout is under way
-    bool is_unjudged = false;          // it was told to go back without a verdict
+    bool is_unjudged = false;          // has an order to go back since there was no verdict
   };
 
-  // Finds the waits that are under way, and notes in `marks` those that begin now.
+  // Finds the waits that are under way. For a wait that begins now, notes the time in `marks`.
   RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
   [[nodiscard]] std::vector<std::string> in(Standing what) const;
-  // Returns the nodes that have gone back without a verdict, this time.
+  // Returns the nodes that have gone back since there was no verdict, this time.
   [[nodiscard]] std::vector<std::string> unjudged() const;
-  // Returns whether anything was ordered of any node that is still to begin, or that moves.
+  // Returns whether any node of the batch that has not ended has got an order already.
   [[nodiscard]] bool has_begun() const;
-  // Returns when the time of the first node that is waited for is over.
+  // Returns the earliest time limit for an answer of a node, or no value if no answer is awaited.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;
 
-  // Returns the time in which all nodes of the batch begin a step; delay_of() returns how long
-  // after the first node this one begins it.
+  // Returns the time within which all nodes of the batch begin a step. delay_of() returns how long
+  // after the first node this node begins.
   [[nodiscard]] Ms spread() const { return spread_; }
   [[nodiscard]] Ms delay_of(const std::string& id) const;
 
@@ -54,12 +54,11 @@ class RolloutBatchNow {
   std::vector<Node> nodes_;
 };
 
-// Returns the record for a node that has come to an end, or no value if it has not, or its end is
-// recorded.
+// Returns how a node has ended, or no value if it has not ended or its end is recorded already.
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
 
-// Returns why a rollout in which `failed` nodes have failed is aborted, or an empty text if it goes
-// on. With --batches but without --max-failed, it is enough that every node of a batch has failed.
+// Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty text.
+// With --batches and without --max-failed, one batch whose nodes have all failed is enough.
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 

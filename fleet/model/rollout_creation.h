@@ -11,8 +11,8 @@ namespace fleet {
 
 class RolloutCreation : public Creation {
  public:
-  // `release` is the revision of the release's record, which must not change while the rollout is
-  // written.
+  // `release` is the revision of the release's record. If the record changes before the rollout is
+  // written, the store refuses to write the rollout.
   RolloutCreation(std::string id, Rollout wanted, RolloutDraft draft, Revision release);
 
   [[nodiscard]] const std::string& trace() const { return wanted_.trace; }

@@ -1,5 +1,6 @@
 // The class that makes one decision about a rollout, for rollout_decision.h. Its functions are in
-// two files: rollout_decision.cc goes on with a rollout, and rollout_abort.cc lets nodes go back.
+// two files: those by which a rollout goes on in rollout_decision.cc, and those by which nodes go
+// back in rollout_abort.cc.
 #pragma once
 
 #include <optional>
@@ -21,20 +22,20 @@ class RolloutDecider {
   RolloutDecider(const RolloutView& view, const DriverFacts& facts, Ms now);
 
   [[nodiscard]] What decide();
-  // Returns the waits, including those that this decision has begun.
+  // Returns the times at which waits began, including those that begin with this decision.
   [[nodiscard]] const RolloutMarks& marks() const { return marks_; }
 
  private:
-  // Returns the waits that have begun for this batch. For another batch than before, all waits
-  // begin anew.
+  // Returns the times at which waits for this batch began. If the batch is another one than before,
+  // no wait has begun.
   static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts);
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;
 
   // ---- writes
 
-  // Records the ends of nodes. The end of a confirmed node is recorded only together with the
-  // batch's end.
+  // Records for each node of the batch how its part in the rollout has ended. For a confirmed node,
+  // this waits until the whole batch has ended (`confirmed_too`).
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   void mark(RolloutStep step);
@@ -44,7 +45,7 @@ class RolloutDecider {
 
   What roll();
   What next_order();
-  // Returns whether `stop` or a window keeps anything from beginning.
+  // Returns whether the record `stop` or a window forbids that nodes begin a step.
   [[nodiscard]] bool is_held_back() const;
   [[nodiscard]] What wait_to_begin() const;
   [[nodiscard]] bool is_any(NodeStage stage, Standing what) const;
@@ -52,18 +53,18 @@ class RolloutDecider {
   What end_batch();
   What pause_unjudged(const Ids& nodes);
   What complete();
-  // Returns how the rollout ends. If no node has kept the version, the rollout is not completed,
-  // even if fewer nodes have failed than may.
+  // Ends the rollout, and returns a line for the log. If no node has kept the version, the rollout
+  // is aborted, even if fewer nodes have failed than may.
   std::string end(Rollout& rollout) const;
   What pause(const std::string& why);
 
   // ---- nodes go back: see rollout_abort.cc
 
-  // Waits for the judge and the gates, or lets the batch go back: the whole batch, if one of its
-  // nodes was told to.
+  // Waits for the judge and the gates, or orders the batch to go back. If one of its nodes has that
+  // order, the whole batch gets it.
   std::optional<What> go_back_unjudged(const Ids& ready);
-  // Returns the step for a batch whose gates are worse or new, or that has to wait for gates or
-  // judge; no value if it may be confirmed, or its time is over.
+  // Returns the next step if a gate says worse, a gate's answer is new, or the batch has to wait
+  // for gates or judge. Returns no value if the batch may be confirmed, or its time is over.
   std::optional<What> wait_to_be_judged(const GatesNow& gates);
   [[nodiscard]] std::string why_unjudged(const GatesNow& gates) const;
   [[nodiscard]] GatesNow gates() const {
@@ -71,12 +72,12 @@ class RolloutDecider {
   }
   [[nodiscard]] Ms judged_by() const;
   [[nodiscard]] std::string why_abort() const;
-  // Returns the reason to abort a rollout if the record of its batch is missing.
+  // Returns the reason to abort a rollout whose batch has no record.
   [[nodiscard]] std::string no_batch() const;
   What begin_abort(const std::string& why);
   What abort();
-  // Leaves the nodes that have begun nothing as they are, and with --leave also those that have
-  // begun.
+  // Records that a node keeps what it has: a node that has begun nothing, and with --leave also one
+  // that has begun.
   std::optional<What> leave_untouched();
   [[nodiscard]] bool undoes() const { return is_undoing(view_); }
   What undo();

@@ -41,8 +41,8 @@ What RolloutDecider::decide() {
   return Wait{};
 }
 
-// Returns the waits that have begun for this batch. For another batch than before, all waits begin
-// anew.
+// Returns the times at which waits for this batch began. If the batch is another one than before,
+// no wait has begun.
 RolloutMarks RolloutDecider::marks_of(const RolloutView& view, const DriverFacts& facts) {
   const std::int64_t turn = turn_of(*view.rollout);
   return facts.marks.batch == turn ? facts.marks : RolloutMarks{.batch = turn};
@@ -55,8 +55,8 @@ bool RolloutDecider::is_abort_wanted() const {
 
 // ---- writes
 
-// Records for each node of the batch how its part in the rollout has ended. For confirmed nodes
-// that is done only with `confirmed_too`, when the whole batch has ended.
+// Records for each node of the batch how its part in the rollout has ended. For a confirmed node,
+// this waits until the whole batch has ended (`confirmed_too`).
 std::optional<What> RolloutDecider::record_endings(bool confirmed_too) {
   RolloutWriter writer(view_, facts_);
   std::string news;
@@ -85,7 +85,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   const bool begins = step == RolloutStep::prepare || step == RolloutStep::apply;
   const StepLease wanted{turn_of(*view_.rollout), step, 0};
   if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
-    // The lease must last as long as the last node of the batch may still begin.
+    // The lease must last until the last node of the batch has begun.
     return WantLease{step, ttl_of(step) + (begins ? batch_.spread() : 0)};
   }
   RolloutWriter writer(view_, facts_);
@@ -167,7 +167,7 @@ What RolloutDecider::next_order() {
   return undoes() ? end_undone_batch() : end_batch();
 }
 
-// Returns whether `stop` or a window keeps anything from beginning.
+// Returns whether the record `stop` or a window forbids that nodes begin a step.
 bool RolloutDecider::is_held_back() const {
   return !undoes() && (view_.stopped || !facts_.window.is_open);
 }
@@ -186,8 +186,8 @@ What RolloutDecider::wait_for_answers() const {
   return Wait{batch_.first_answer_by()};
 }
 
-// Pauses a rollout whose batch was not judged. The batch stays the one under way, and is done again
-// when somebody resumes the rollout.
+// Pauses a rollout whose batch was not judged. If somebody resumes the rollout, the same batch is
+// done again.
 What RolloutDecider::pause_unjudged(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   Rollout& rollout = writer.rollout();
@@ -231,8 +231,8 @@ What RolloutDecider::complete() {
   return Write{writer.transaction(), news};
 }
 
-// Returns how the rollout ends. If no node has kept the version, the rollout is not completed, even
-// if fewer nodes have failed than may.
+// Ends the rollout, and returns a line for the log. If no node has kept the version, the rollout is
+// aborted, even if fewer nodes have failed than may.
 std::string RolloutDecider::end(Rollout& rollout) const {
   const bool is_kept = std::any_of(view_.nodes.begin(), view_.nodes.end(), [](const auto& one) {
     return one.second.node.stage == NodeStage::confirmed;

@@ -47,23 +47,23 @@
 
 namespace fleet {
 
-// The longest wait for a node to fetch and verify a release; links may be slow.
+// How long a node may take to fetch and verify a release. Links may be slow.
 inline constexpr Ms prepare_ms = 600'000;
-// The time between the order to confirm and the moment at which the first node would go back by
+// The order to confirm is given at the latest this long before the first node would go back by
 // itself.
 inline constexpr Ms confirm_margin_ms = 30'000;
-// The longest wait for the answer to `confirm`, which comes when the upgrade is committed.
+// How long a driver waits for the answer to `confirm`, which comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
 inline constexpr Ms rollback_ms = 300'000;
-// The limit for a rollout's name: RID.rollback.NUMBER is the id of a command, which has at most 64
+// The limit for a rollout's name. The id of a command, such as NAME.rollback.NUMBER, has at most 64
 // bytes.
 inline constexpr std::size_t rollout_id_bytes_max = 40;
 
 enum class RolloutStep { prepare, apply, confirm, rollback };
 [[nodiscard]] std::string_view text_of(RolloutStep step);
 
-// The times at which this driver began each wait for the present batch. They are not in the store:
-// a driver that adopts the rollout begins them anew.
+// The times at which this driver began to wait for nodes of the present batch, for each kind of
+// wait. They are not in the store: another driver that adopts the rollout begins the waits anew.
 struct RolloutMarks {
   std::int64_t batch = -1;
   std::optional<Ms> prepare = {};
@@ -76,7 +76,8 @@ struct RolloutMarks {
   bool operator==(const RolloutMarks&) const = default;
 };
 
-// The lease for one step of a batch; its end is the not-after of the step's commands.
+// The lease for the commands of one step of a batch. When it ends, a command that was not begun
+// must not be begun any more.
 struct StepLease {
   std::int64_t batch = -1;
   RolloutStep step = RolloutStep::prepare;
@@ -88,16 +89,16 @@ struct StepLease {
 // The facts that the driver itself knows.
 struct DriverFacts {
   std::string controller = {};
-  Revision fence = 0;  // the create revision of its key
+  Revision fence = 0;  // the revision at which its key was created
   RolloutMarks marks = {};
   std::optional<StepLease> lease = {};
-  Opening window = {};      // whether the batch under way may begin a step now
-  std::string denied = {};  // why the store refuses its writes for good; empty if it does not
-  std::optional<RolloutJudge> judge = {};  // the judge's findings that are not written yet
-  bool is_worse = false;                   // by these findings the new version is worse
-  // why the judge does not let the batch be confirmed yet; empty if it does
+  Opening window = {};                     // whether the batch may begin a step now
+  std::string denied = {};                 // why the store denies its writes; or empty
+  std::optional<RolloutJudge> judge = {};  // the judge's findings, if they are not written yet
+  bool is_worse = false;                   // by the findings, the new version is worse
+  // why the batch must still wait for the judge; empty if it need not wait
   std::string unjudged = {};
-  std::optional<GateRound> gates = {};  // the last round of questions
+  std::optional<GateRound> gates = {};  // the last round of questions to the gates
 };
 
 struct WantLease {
@@ -107,7 +108,7 @@ struct WantLease {
   bool operator==(const WantLease&) const = default;
 };
 
-// A round of questions to the gates is to begin.
+// Begin a round of questions to the gates.
 struct WantGates {
   bool operator==(const WantGates&) const = default;
 };

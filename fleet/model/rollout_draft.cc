@@ -20,8 +20,8 @@ Refusal refuse(std::string reason) {
   return Refusal{std::move(reason)};
 }
 
-// Returns `a (protocol 1 < 2), b (protocol 0 < 2)`: the first nodes that are too old and the number
-// of the others, or an empty text.
+// Returns the first nodes that are too old and the number of the others, such as `a (protocol 1 <
+// 2), b (protocol 0 < 2)`. Returns an empty text if none is too old.
 std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& nodes,
                     std::int64_t wanted) {
   std::vector<std::string> old;
@@ -34,7 +34,8 @@ std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& 
   return listed(old);
 }
 
-// Returns the draft with these nodes cut into batches, by its terms, which are settled.
+// Returns the draft with these nodes cut into batches, according to its terms. The terms must have
+// no open members.
 Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
                              const std::vector<RolloutCandidate>& candidates) {
   std::vector<PlacedNode> placed;
@@ -134,7 +135,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.compares.push_back(
         {.key = key_of(KeyKind::release, {wanted.terms.component, wanted.terms.version}),
          .revision = release});
-    // No plan may have this name, since its driver would have the same key.
+    // A plan of this name would have the same driver's key.
     transaction.compares.push_back({.key = key_of(KeyKind::plan, {id})});
     rollout.state = RolloutState::created;
     rollout.batch = 0;
@@ -154,8 +155,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.puts.push_back(put_rollout(id, rollout));
     return transaction;
   }
-  // Batches are added as long as one more of the largest batches would fit, and the rollout's own
-  // record.
+  // Adds batches to the transaction until it might not have room for a further one of the largest
+  // size and for the rollout's own record.
   constexpr std::size_t enough = transaction_bytes_max - 3 * value_bytes_max;
   std::size_t bytes = 0;
   while (rollout.batch < rollout.batches && bytes < enough &&

@@ -1,5 +1,5 @@
-// Plans a rollout before anything is written or touched: which nodes it has, in which batches, or
-// why it must not begin. `--dry-run` ends here; a rollout begins here.
+// Plans a rollout before anything is written: which nodes it has, in which batches, or why it must
+// not begin. With `--dry-run`, nothing more is done.
 #pragma once
 
 #include <map>
@@ -19,11 +19,11 @@
 
 namespace fleet {
 
-// Returns whether a new rollout may have this name. The name is the beginning of the ids of its
-// commands, which have a limit, and of its driver's key, which nothing else may use.
+// Returns whether a new rollout may have this name. Its length is limited, since the ids of its
+// commands begin with it. A name whose driver's key belongs to something else is refused.
 [[nodiscard]] bool is_rollout_id(std::string_view text);
 
-// A node that the rollout may include: it has the component.
+// A node that may become a part of the rollout, since it has the component.
 struct RolloutCandidate {
   TargetNode node = {};
   std::string degraded = {};  // why the node is degraded; empty if it is not
@@ -44,27 +44,26 @@ struct RolloutDraft {
   std::map<std::string, std::vector<std::string>> unlabelled = {};  // see BatchDraft
 };
 
-// Permissions of a person for what would otherwise be refused.
+// Whether a person has allowed what would otherwise be refused.
 struct DraftLeave {
-  bool many_batches = false;  // for more than batches_unasked_max batches
+  bool many_batches = false;  // allows more than batches_unasked_max batches
 };
 
-// Returns a Refusal if the terms are impossible, the target does not parse, no node is left, there
-// are too many batches, or some nodes have a protocol that is too old; the Refusal names these. The
-// same candidates, terms and seed always make the same batches. `seed` is used for a random order
+// Returns the draft of a rollout. Returns a Refusal if the terms are impossible, the target does
+// not parse, no node is left, there are too many batches, or the protocol of some nodes is too old.
+// The same candidates, terms and seed always make the same batches. `seed` is for a random order,
 // if the terms have none.
 [[nodiscard]] Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
                                                  const std::vector<RolloutCandidate>& candidates,
                                                  const std::string& seed = {},
                                                  const DraftLeave& leave = {});
 
-// Returns the next transaction that writes a new rollout, or no value when all of it is written.
-// `written` is the part that is in the store already, with its revision: after an unknown outcome
-// or a crash, the caller reads it again and goes on from there. The rollout is `created` until its
-// last transaction makes it `rolling`, and until then its `batch` counts the batches written, so
-// that nobody drives half a rollout. The last transaction begins something, and so compares that
-// `stop` is absent. The first one compares that the release exists, and that no plan has the
-// rollout's name.
+// Returns the next transaction that writes a new rollout, or no value if everything is written.
+// `written` is the rollout's record as it is in the store; after a crash or a lost answer, the
+// caller reads it again. The rollout is `created` until its last transaction makes it `rolling`, so
+// that nobody drives half a rollout; until then its `batch` counts the batches that are written.
+// The store refuses the first transaction if the release is absent or a plan has this name, and the
+// last one if the record `stop` exists.
 using WrittenRollout = Written<Rollout>;
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,

@@ -49,15 +49,15 @@ void RolloutTask::take_all(const Reading& reading) {
   judge_.take_all(reading);
 }
 
-// Returns whether the batch may begin: its windows must stay open until its nodes would go back by
-// themselves, since the batch has ended by then.
+// Returns whether the batch may begin a step. The windows of its nodes must stay open until the
+// nodes would go back by themselves, when the batch has ended in any case.
 Opening RolloutTask::window(Ms now) const {
   if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
 }
 
-// Asks the judge. If the nodes come in an order of names, they were not drawn at random: the
-// judge's verdict is shown, and decides nothing.
+// Lets the judge look at the nodes. If the order of the nodes is not random, the judge's verdict is
+// shown to people, and decides nothing.
 void RolloutTask::ask_judge(Ms now) {
   judge_.look(view_, now);
   facts_.judge = judge_.news();

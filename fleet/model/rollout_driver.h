@@ -29,7 +29,7 @@ class RolloutTask {
   void granted(LeaseId lease);
   void take_gates(const GatesAnswered& event);
   // Called when the store has denied a write: the next step aborts the rollout. Returns false if
-  // the store has denied that before, too.
+  // the store has also denied that abort.
   [[nodiscard]] bool deny(const std::string& reason);
   [[nodiscard]] std::string words(Ms now) const;
 

@@ -13,7 +13,8 @@ std::optional<GateStand> found_in(const std::vector<GateStand>& stands, const st
   return found == stands.end() ? std::nullopt : std::optional(*found);
 }
 
-// Returns the answer of this gate in the round. A controller that leaves a gate out knows nothing.
+// Returns the answer of this gate in the round, or `not known` if the controller has not answered
+// for it.
 GateStand stand_in(const GateRound& round, const std::string& gate) {
   return found_in(round.stands, gate).value_or(gate_not_known(gate, ""));
 }
@@ -32,7 +33,7 @@ GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<Ga
   const bool is_late = is_ours && !round->is_answered && now >= round->asked_at + gate_round_ms;
   if (!is_ours || (!round->is_answered && !is_late)) {
     all.is_to_ask = !is_ours;
-    // Until they answer, the reason is that of the round before.
+    // Until the gates answer, their answers of the round before are the reason.
     for (const std::string& gate : gates) {
       const auto stand = is_ours ? found_in(round->before, gate) : std::nullopt;
       if (stand && stand->says != GateSays::well) add(all.not_known, *stand);
@@ -49,7 +50,7 @@ GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<Ga
   }
   all.is_to_ask = now >= round->asked_at + gate_again_ms;
   all.next = round->asked_at + gate_again_ms;
-  // Such an answer may be too old by now.
+  // The answers may be too old to confirm a batch by now.
   const bool is_old = now >= round->asked_at + gate_round_ms;
   if (is_old && all.not_known.empty()) all.not_known = "the gates have not answered yet";
   return all;

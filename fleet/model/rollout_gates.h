@@ -2,10 +2,9 @@
 // gate_answer.h says what one answer means.
 //
 // A round asks all gates of the rollout at once. The first round begins when all nodes of a batch
-// have soaked, and another one follows after a while for as long as the batch is not confirmed. A
-// batch is confirmed by one round in which all gates say well, and not by an old round. One gate
-// that says worse aborts the rollout. If a controller does not bring the answers in time, nothing
-// is known.
+// have soaked. Further rounds follow until the batch is confirmed. For that, all gates must say
+// well in one round that is not too old. If one gate says worse, the rollout is aborted. If no
+// answers come in time, the gates' verdict is not known.
 #pragma once
 
 #include <cstdint>
@@ -18,40 +17,40 @@
 
 namespace fleet {
 
-// The time from the beginning of one round to the next.
+// The time from the beginning of one round to that of the next.
 inline constexpr Ms gate_again_ms = 10'000;
-// The longest time that a gate has to answer; then its question is broken off.
+// The time limit for the answer of a gate; then its question is broken off.
 inline constexpr Ms gate_answer_ms = 10'000;
-// After this time without answers a round is over: its questions should have been broken off long
-// before.
+// If no answers have come after this time, the round is over. The time is longer than the limit for
+// one answer.
 inline constexpr Ms gate_round_ms = 30'000;
 
-// The round under way, or the last one. It is not in the store: another driver asks anew.
+// The last round of questions. It is not in the store, so another driver asks anew.
 struct GateRound {
   std::int64_t number = 0;
-  std::int64_t turn = 0;  // the batch for which it was asked
+  std::int64_t turn = 0;  // the number of the batch, by turn_of()
   Ms asked_at = 0;
   bool is_answered = false;
   std::vector<GateStand> stands = {};
-  std::vector<GateStand> before = {};  // the answers of the round before, for the same batch
+  std::vector<GateStand> before = {};  // the answers of the round before, if for the same batch
 
   bool operator==(const GateRound&) const = default;
 };
 
 struct GatesNow {
-  std::string worse = {};       // which gate says worse, and why
+  std::string worse = {};       // which gates say worse, and why
   std::string not_known = {};   // why nothing is known yet; empty if all gates say well
-  bool is_to_ask = false;       // a round begins now
-  std::optional<Ms> next = {};  // when the next round begins, or this one is over
+  bool is_to_ask = false;       // true: a round has to begin now
+  std::optional<Ms> next = {};  // when that round begins, or the present one is over
   std::vector<GateStand> stands = {};
 };
 
-// Returns how the gates of these names stand. `round` is the last round of this driver, if any.
+// Returns the state of these gates. `round` is the last round of this driver, if there is one.
 [[nodiscard]] GatesNow gates_now(const std::vector<std::string>& gates,
                                  const std::optional<GateRound>& round, std::int64_t turn, Ms now);
 
-// Returns whether another gate, or another answer than `before`, is in `now`. Words alone, with
-// their numbers, are no news.
+// Returns whether `now` has another gate than `before`, or another verdict of a gate. A change of
+// the reasons alone does not count.
 [[nodiscard]] bool is_gate_news(const std::vector<GateStand>& before,
                                 const std::vector<GateStand>& now);
 

@@ -10,7 +10,7 @@
 namespace fleet {
 namespace {
 
-// Fewer failures than this, or than one of a hundred nodes, say nothing about a version.
+// So few failures say nothing about a version, nor do failures of less than one in a hundred nodes.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
@@ -55,7 +55,7 @@ std::optional<std::string> wrong_gates(const std::vector<std::string>& gates) {
   return std::nullopt;
 }
 
-// Returns whether every batch waits for an answer, whatever its size.
+// Returns whether each batch waits for the judge or for gates, even in a rollout to few nodes.
 bool waits_for_verdict(const RolloutTerms& terms) {
   return !terms.gates.empty() || terms.judge_timeout_ms != 0;
 }
@@ -90,12 +90,13 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   if (terms.soak_ms == unsaid) terms.soak_ms = nodes > few_nodes ? soak_of_many_ms : soak_of_few_ms;
   if (terms.max_failed == unsaid) {
     terms.max_failed_unsaid = !terms.batches.empty();
-    // A controller of an older version does not know failures_allowed(), and uses this number.
+    // An older controller does not know failures_allowed(), and aborts after this number of
+    // failures.
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
-  // The node that begins last must have soaked, been judged and been confirmed before the node that
-  // began first has waited so long that it goes back.
+  // The node that begins first waits for its confirmation while the others of the batch begin, soak
+  // and are judged. It must not go back by itself in that time.
   const std::int64_t spread = spread_ms(terms, nodes_of_largest(terms, nodes));
   const bool is_judged =
       waits_for_verdict(terms) || control_size(static_cast<std::int64_t>(nodes)) > 0;
@@ -154,7 +155,7 @@ std::int64_t least_ms(const RolloutTerms& terms,
                       const std::vector<std::vector<std::string>>& batches) {
   std::int64_t sum = 0;
   for (const auto& batch : batches)
-    // The spread counts once for `prepare` and once for `apply`.
+    // The spread counts once for the step `prepare` and once for `apply`.
     sum += 2 * spread_ms(terms, batch.size()) + terms.soak_ms + terms.pause_ms;
   return batches.empty() ? 0 : sum - terms.pause_ms;
 }

@@ -1,4 +1,4 @@
-// Fills in those terms of a rollout that a person leaves open, and checks terms. Pure.
+// Fills in those terms of a rollout that a person has left open, and checks terms. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,49 +11,50 @@
 
 namespace fleet {
 
-// The shortest time that a node waits for `confirm` without --confirm. Normally it goes back by
-// itself after three soaks.
+// Without --confirm, a node waits three soaks for `confirm`, but at least this time. Then it goes
+// back by itself.
 inline constexpr std::int64_t confirm_ms_min = 300'000;
-// --confirm must be at least the spread, the soak and this time together.
+// --confirm must be at least this much longer than the spread and the soak together.
 inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
 // --confirm may be at most a day.
 inline constexpr std::int64_t confirm_ms_max = 86'400'000;
 
-// The soak without --soak. A person watches a rollout to few nodes; a rollout to many nodes runs
-// unattended, and its nodes soak for longer.
+// The soak without --soak. A rollout to few nodes is short, since a person watches it. A rollout to
+// many nodes runs unattended, so its soak is longer.
 inline constexpr std::size_t few_nodes = 100;
 inline constexpr std::int64_t soak_of_few_ms = 60'000;
 inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
 
-// The time that a batch waits for its judge and its gates without --judge-timeout, if its soak is
-// not longer.
+// Without --judge-timeout, a batch waits for its judge and its gates as long as its soak is, but at
+// least this time.
 inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
 
-// The value of a number in the terms that nobody has given.
+// A number in the terms that nobody has chosen has this value.
 inline constexpr std::int64_t unsaid = -1;
 
-// Returns terms in which batches, order, soak, max-failed and spread are open. Terms that were read
-// from the store, or that are written in code, have no open member.
+// Returns terms in which batches, order, soak, max-failed and spread are open. Terms from the store
+// or from this program's code have no open member.
 [[nodiscard]] RolloutTerms open_terms();
 
-// Fills in the open members for a rollout to `nodes` nodes. `seed` becomes the seed of a random
-// order if the terms have none. Members that a person has given stay as they are.
+// Fills in the open members, for a rollout to `nodes` nodes. `seed` is for a random order, if the
+// terms have none. Members that a person has chosen stay as they are.
 void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 
-// Returns why these settled terms are refused, or no value if they are not.
+// Returns why these terms, which have no open members, are refused, or no value if they are good.
 [[nodiscard]] std::optional<std::string> wrong_terms(const RolloutTerms& terms);
 
-// Returns how long a node waits for `confirm`, on its own clock, from the activation of the new
-// version.
+// Returns how long a node waits for `confirm` before it goes back. The time counts on the node's
+// own clock from the activation of the new version.
 [[nodiscard]] std::int64_t confirm_ms(const RolloutTerms& terms);
 
-// Returns how long a batch whose nodes have soaked waits for its judge and its gates.
+// Returns how long a batch waits for its judge and its gates after its nodes have soaked.
 [[nodiscard]] std::int64_t judge_timeout_ms(const RolloutTerms& terms);
 
-// Returns the number of failures that aborts a rollout in which `begun` nodes have begun.
+// Returns after how many failures a rollout is aborted, if `begun` nodes have begun.
 [[nodiscard]] std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun);
 
-// Returns how long batches of these sizes take at least, if every node does everything at once.
+// Returns how long a rollout with these batches takes at least, if each node does every step at
+// once.
 [[nodiscard]] std::int64_t least_ms(const RolloutTerms& terms,
                                     const std::vector<std::vector<std::string>>& batches);
 

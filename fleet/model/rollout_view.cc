@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// Parses a record of a node. If an answer or a phase cannot be read, that is an error of this node
-// alone.
+// Parses a record of a node. If it cannot be read, returns an empty record, and sets `damage` to
+// the reason.
 template <class Record>
 Record record_of(const std::string* text, std::string& damage) {
   if (text == nullptr) return {};
@@ -20,9 +20,8 @@ Record record_of(const std::string* text, std::string& damage) {
   return {};
 }
 
-// Returns whether this rollout began the node's last upgrade, or, while its undo is under way,
-// whether the undo began it. An upgrade of an earlier time that the node's batch was done is not
-// meant.
+// Returns whether this rollout began the node's last upgrade, or, during its undo, whether the undo
+// began it. If the batch is done again, upgrades of an earlier time do not count.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -44,8 +43,8 @@ Stand prepare_stand(const NodeSight& sight) {
   return error_stand(sight.answer.result);
 }
 
-// Returns the state of the upgrade that this rollout has begun, or pending if the upgrade has not
-// ended.
+// Returns the state of the upgrade that this rollout began on the node. It is `pending` if the
+// upgrade has not ended or has not begun.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_ours(sight, view)) return {Standing::pending};
   switch (sight.upgrade.phase) {
@@ -72,7 +71,7 @@ Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
 
 Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   const bool answered = sight.answer.command == sight.node.command;
-  // The new version may be at work even if the answer was lost on its way.
+  // Even if the answer was lost, the new version may be active.
   const Stand stand = upgrade_stand(sight, view);
   if (stand.what != Standing::pending) return stand;
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
@@ -104,9 +103,9 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   return error_stand(sight.answer.result);
 }
 
-// Returns how far the undo of a node has come. The undo takes back the nodes that were ordered to
-// apply and still run the version. A confirmed node counts as one of these even if it has not
-// reported the version yet, which it does only after the commit.
+// Returns how far the undo of a node is. An undo concerns the nodes that were ordered to apply and
+// still run the version. A confirmed node is one of them even if it has not reported the version
+// yet, which it does only after the commit.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&
@@ -124,7 +123,8 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   return {Standing::waiting};
 }
 
-// A node that has gone back without a verdict begins anew when its batch is done again.
+// Returns the state of a node that went back without a verdict: it begins anew if its batch is done
+// again.
 Stand again_stand(const NodeSight& sight, const RolloutView& view) {
   if (view.rollout->state != RolloutState::rolling) return undo_stand(sight, view);
   if (sight.node.again >= view.rollout->again) return {Standing::ended};
@@ -179,7 +179,7 @@ void RolloutView::take_absent(const std::string& key) {
 
 void RolloutView::take_all(const Reading& reading) {
   RolloutView fresh{.id = id};
-  // The rollout's own records come first: they tell which of the nodes' records matter.
+  // The rollout's own records come first: they tell which records of nodes matter.
   const std::string own = key_of(KeyKind::rollout, {id});
   for (const KeyValue& record : reading.found) {
     if (record.key.starts_with(own)) fresh.take(record);
@@ -237,11 +237,12 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
         rollout ? versions.running.find(rollout->terms.component) : versions.running.end();
     nodes[names[0]].running = found == versions.running.end() ? "" : found->second;
   }
-  // A node's record may be read before that of the rollout, which says whether it matters.
+  // Until the rollout's record is read, it is unknown which component matters, so records of all
+  // components are taken in.
   if (names.size() < 2 || (rollout && names[1] != rollout->terms.component)) return;
   if (key.kind == KeyKind::node_answer) {
     nodes[names[0]].answer = record_of<Answer>(text, wrong);
-    // An answer that cannot be read is no success, whichever command it belongs to.
+    // An answer that cannot be read counts as an error of the node's last command.
     if (!wrong.empty()) nodes[names[0]].answer = {nodes[names[0]].node.command, wrong, ""};
   }
   if (key.kind == KeyKind::node_upgrade) nodes[names[0]].upgrade = record_of<Upgrade>(text, wrong);
@@ -253,7 +254,7 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
   if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
-    // A claim that names nobody still counts as a claim: no other is written beside it.
+    // If a claim names nobody, the node is claimed nevertheless, and gets no second claim.
     if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
       nodes[names[0]].claimed_by = "somebody";
     }

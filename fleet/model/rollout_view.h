@@ -1,6 +1,6 @@
-// A rollout as its driver sees it: the records that matter for decisions, which are parsed once, as
-// they are read or change. The driver decides from this view alone, so that a driver that adopts
-// the rollout, and has read the same records, decides the same.
+// A rollout as its driver sees it: the records that decisions depend on, each parsed once, when it
+// is read or changes. The driver decides from this view alone. So another driver that adopts the
+// rollout and has read the same records decides the same.
 #pragma once
 
 #include <map>
@@ -16,13 +16,13 @@
 
 namespace fleet {
 
-// The records of the store about one node.
+// The records of one node that matter for the rollout.
 struct NodeSight {
   RolloutNode node = {};
   Answer answer = {};
   Upgrade upgrade = {};
-  std::string running = {};     // the component's version that the node has found
-  std::string claimed_by = {};  // empty if nobody claims the node
+  std::string running = {};     // the version of the component, as the node reports it
+  std::string claimed_by = {};  // the name in the claim on the node, or empty
   std::optional<Desired> desired = {};
 
   bool operator==(const NodeSight&) const = default;
@@ -36,23 +36,23 @@ struct RolloutView {
   std::map<std::int64_t, std::vector<std::string>> batches = {};
   std::map<std::string, NodeSight> nodes = {};
   std::vector<std::string> everyone = {};  // the nodes of all batches, sorted
-  std::optional<Desired> wish = {};        // the cell's wish for this component
+  std::optional<Desired> wish = {};        // the cell's desired version of the component
   Revision wish_revision = 0;
   std::string damage = {};  // why a record of the rollout cannot be read
 
   bool operator==(const RolloutView&) const = default;
 
-  // Returns the nodes of the batch under way, or none after the last batch. Returns all nodes while
-  // all batches are undone at once.
+  // Returns the nodes of the batch under way, or none after the last batch. While an undo goes
+  // through all batches at once, returns all nodes.
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
-  // Takes in a record, or the news that a key is absent. A key that does not matter to this rollout
-  // changes nothing.
+  // Takes in a record, or that the record of a key is absent. Ignores keys that do not matter to
+  // this rollout.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
-  // Replaces everything: a record that the reading does not have is absent.
+  // Replaces everything by the records of the reading.
   void take_all(const Reading& reading);
 
  private:
@@ -62,36 +62,36 @@ struct RolloutView {
   void take_of_node(const ParsedKey& key, const std::string* text);
 };
 
-// The number of times that an order is given if its outcome remains unknown.
+// If the outcome of an order is unknown, the order is given again, at most so many times in all.
 inline constexpr std::int64_t attempts_max = 3;
 
-// Returns a number for the batch under way, for marks, leases, gates and the judge: each time that
-// a batch is done has a number of its own, and so have the batches of an undo.
+// Returns a number that identifies the batch under way, for times, leases, gates and the judge. If
+// a batch is done again or undone, it has another number.
 [[nodiscard]] std::int64_t turn_of(const Rollout& rollout);
 
 // Returns whether an undo of the rollout is under way.
 [[nodiscard]] bool is_undoing(const RolloutView& view);
 
-// Returns `rollout/RID`, the name of the rollout in claims.
+// Returns `rollout/NAME`, by which claims name the rollout.
 [[nodiscard]] std::string claim_of(const RolloutView& view);
 
-// The state of a node of the batch, from its records alone.
+// The state of a node of the batch, judged by its records alone and not by the time.
 enum class Standing {
-  waiting,      // nothing was ordered of it yet
-  claimed,      // another run or command moves it
-  pending,      // an order is not answered yet
-  ready,        // prepared or soaked, and ready for the next order
-  interrupted,  // the outcome of the order is unknown: it is given again, as another attempt
+  waiting,      // has got no order yet
+  claimed,      // another run or a person moves it
+  pending,      // has not answered its order yet
+  ready,        // has prepared or soaked, and waits for its next order
+  interrupted,  // the outcome is unknown: the order is given again
   confirmed,
   failed,
   unconfirmed,
   rolled_back,
-  ended,  // its end is recorded already
+  ended,  // its end is recorded
 };
 
 struct Stand {
   Standing what = Standing::waiting;
-  std::string why = {};  // the error, in words
+  std::string why = {};  // the error, if there is one
 };
 
 [[nodiscard]] Stand stand_of(const RolloutView& view, const std::string& node);

@@ -11,19 +11,19 @@
 
 namespace fleet {
 
-// The orders that a person may give to a rollout that has begun.
+// The orders that a person may give to a rollout.
 enum class RolloutWish { pause, resume, abort, undo, undo_now };
 
 // Returns the reason of a pause or an abort that a person has ordered: `asked for by NAME`.
 [[nodiscard]] std::string asked_for(const Rollout& rollout);
 
-// Makes the rollout go back, beginning with its last batch. The rollout must have ended, or end in
-// the same transaction.
+// Begins the undo of a rollout, with its last batch. The rollout must have ended, or end in the
+// same transaction.
 void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
-  std::optional<Rollout> rollout = {};  // the record to write; no value if nothing changes
-  bool begins = false;  // nodes begin something, so it is written only while `stop` is absent
+  std::optional<Rollout> rollout = {};  // the new record; no value if nothing changes
+  bool begins = false;                  // nodes may begin something, unless `stop` exists
   std::string words = {};
 };
 
@@ -36,9 +36,9 @@ struct OrderedRollout {
   std::string words = {};
 };
 
-// Returns the transaction that changes the rollout `found` as `who` has ordered. The transaction
-// demands that the record is unchanged and, if it makes nodes begin something, that `stop` is
-// absent.
+// Returns the transaction that carries out an order of the person `who` to the rollout `found`. The
+// store refuses it if the record has changed. If it lets nodes begin something, the store also
+// refuses it while the record `stop` exists.
 [[nodiscard]] agent_protocol::Result<OrderedRollout> ordered(std::string_view id,
                                                              const KeyValue& found,
                                                              RolloutWish wish, bool leave,

@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// The most writes that the end of one node, or an order to it, takes, together with the rollout's
-// own record.
+// The most writes for one node in a transaction, for an order or an end, together with that of the
+// rollout's own record.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {
@@ -40,8 +40,8 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
-// Returns the node's record with the order for this step. At the node's first step, the record gets
-// the version that the node runs, so that an undo can go back to it.
+// Returns the node's record with the order for this step. With its first order, the record gets the
+// version that the node runs, so that an undo can go back to it.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
                            RolloutStep step) {
   RolloutNode record = sight.node;
@@ -57,7 +57,8 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
     record.error.clear();
   }
   const bool is_first = step == RolloutStep::prepare && record.attempt == 0;
-  // When a node begins again, what it reports may still be the version that it tried.
+  // If the node's batch is done again, the node may still report the version that it has just
+  // tried, so the earlier version in the record stays.
   if (!record.undo && is_first && record.again == 0) {
     record.before = sight.running;
     if (sight.desired) record.desired_before = {*sight.desired};
@@ -165,7 +166,8 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
-// Writes the wish that the node had before the rollout, if the present wish is the rollout's own.
+// If the node's own wish is the one that this rollout has written, replaces it by the wish from
+// before the rollout.
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;

@@ -1,6 +1,6 @@
-// Makes the transactions of a rollout's driver. Each compares the driver's fence and the rollout's
-// revision, and writes the rollout. So all of them have one order, and one that arrives late is
-// refused.
+// Makes the transactions of a rollout's driver. Each compares the driver's fence and the revision
+// of the rollout's record, and writes that record. So one comes after the other, and one that
+// arrives late is refused.
 #pragma once
 
 #include <cstddef>
@@ -21,30 +21,31 @@ class RolloutWriter {
  public:
   RolloutWriter(const RolloutView& view, const DriverFacts& facts);
 
-  // Returns the rollout as it will be written; its driver is filled in.
+  // Returns the rollout's record as it will be written, with the controller's name filled in.
   Rollout& rollout() { return rollout_; }
 
-  // Makes the store refuse the transaction while the record `stop` exists.
+  // Adds a compare, so that the store refuses the transaction while the record `stop` exists.
   void begins_something();
 
-  // Returns whether the writes of another node fit into the transaction.
+  // Returns whether the transaction has room for the writes of one more node.
   [[nodiscard]] bool has_room() const;
 
-  // Orders a step of a node: writes its command, its stage, and with the first order its claim. The
-  // node has to begin `delay_ms` after it has received the command, and at most `ttl_ms` later.
+  // Gives a node the order for a step: writes its command and its record, and with the first order
+  // its claim. The node has to begin `delay_ms` after the receipt of the command, and at most
+  // `ttl_ms` later.
   void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
-  // Records the end of a node, and erases its claim and its command, so that a command that was not
-  // begun never is. A confirmed node gets the version as its desired one, so that nothing moves it
-  // back. A node that is undone gets back its earlier wish, unless somebody else has written
-  // another wish since.
+  // Records how a node has ended. Erases its claim and its command, so that a command that was not
+  // begun is never begun. A confirmed node gets the version as its own desired version, so that it
+  // stays there. An undone node gets back its earlier desired version, unless somebody has written
+  // another one since.
   void end(const NodeEnding& ending);
 
-  // Called when a rollout is undone. If the rollout's version is the one that the whole fleet is to
-  // run, marks that wish as refused: it moves no node until a person orders it anew.
+  // Called when a rollout is undone. If the cell's wish is the rollout's version, marks the wish as
+  // refused: it moves no node until a person writes it anew.
   void refuse_wish();
 
-  // Writes the present findings of the judge.
+  // Adds the judge's findings to the transaction.
   void put_judge(const RolloutJudge& judge);
 
   [[nodiscard]] Transaction transaction();
@@ -59,8 +60,8 @@ class RolloutWriter {
   Transaction transaction_;
 };
 
-// Returns the write that records the judge's findings, and aborts the rollout if the version is
-// worse.
+// Returns the transaction that writes the judge's findings. If they show that the version is worse,
+// it also aborts the rollout.
 [[nodiscard]] Write judged(const RolloutView& view, const DriverFacts& facts);
 
 }  // namespace fleet

@@ -14,12 +14,13 @@
 namespace fleet {
 namespace {
 
-// The shortest interval between two questions to a source: more of them would only burden it.
+// The shortest interval between two questions to a source. More questions would only be a burden to
+// it.
 constexpr std::int64_t every_ms_min = 1'000;
 constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 
-using Wrong = std::optional<std::string>;  // the kind of value that was expected
+using Wrong = std::optional<std::string>;  // the kind of value that the setting needs
 
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;
@@ -121,7 +122,7 @@ WatchSettings open_watch() {
   return watch;
 }
 
-// Takes https URLs with commas between them.
+// Parses https URLs with commas between them.
 Wrong take_controllers(std::string_view text, std::vector<std::string>& controllers) {
   std::vector<std::string> urls;
   while (true) {

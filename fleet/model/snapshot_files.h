@@ -1,5 +1,5 @@
-// Names the files of snapshots in a directory, and decides when the next snapshot is due and which
-// ones are no longer kept. Pure.
+// Names the files of snapshots in a directory, and decides when to take the next snapshot and which
+// ones to erase. Pure.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,20 @@
 namespace fleet {
 
 inline constexpr UnixSeconds snapshot_interval_s = 3'600;
-// The time until the next try after a snapshot failed.
+// The time until the next try after a snapshot has failed.
 inline constexpr UnixSeconds snapshot_retry_s = 60;
 
-// Returns `cell-SECONDS.snapshot`, with the time since 1970. The names sort in the order of the
-// times.
+// Returns `cell-SECONDS.snapshot`, with the seconds since 1970. The names sort by time.
 [[nodiscard]] std::string snapshot_name(UnixSeconds taken);
-// Returns when a snapshot was taken, or no value if this is not the name of a snapshot.
+// Returns when the snapshot with this name was taken, or no value if it is not a snapshot's name.
 [[nodiscard]] std::optional<UnixSeconds> snapshot_time(std::string_view name);
 
-// Returns the time of the last snapshot among the files, or 0 if there is none.
+// Returns the time of the latest snapshot among the files, or 0 if there is none.
 [[nodiscard]] UnixSeconds last_snapshot(const std::vector<std::string>& files);
-// Returns how long until the next snapshot is due. A snapshot from the future, which a wrong clock
-// has caused, does not delay the next.
+// Returns how long until the next snapshot. If the latest one is dated in the future, since a clock
+// was wrong, returns 0.
 [[nodiscard]] UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now);
-// Returns all snapshots but the last `kept`. Other files are never among them.
+// Returns all snapshots among the files but the last `kept`.
 [[nodiscard]] std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,
                                                           std::size_t kept);
 

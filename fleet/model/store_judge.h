@@ -9,21 +9,21 @@
 
 namespace fleet {
 
-// The facts by which a node recognises its store. The node keeps them on disk.
+// The facts by which a node recognises its store. They are kept on the node's disk.
 struct KnownStore {
   std::int64_t epoch = 0;
-  Revision revision = 0;  // the highest revision seen; 0 if none was seen yet
+  Revision revision = 0;  // the highest revision seen; 0 if none
 
   bool operator==(const KnownStore&) const = default;
 };
 
 struct StoreVerdict {
   KnownStore known = {};   // the facts to keep from now on
-  std::string doubt = {};  // why nothing is done until somebody accepts it; empty if all is well
+  std::string doubt = {};  // if not empty: the node does nothing, for this reason
 };
 
-// Returns whether the node goes on with this store. If a person has accepted the epoch, the node
-// goes on, whatever the revision. An absent record of the epoch counts as epoch 0.
+// Decides whether the node may go on with this store. If a person has accepted the epoch, it may,
+// whatever the revision is. If the record of the epoch is absent, the epoch is 0.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 

@@ -18,11 +18,11 @@ bool is_white(char c) {
   return white_space.find(c) != std::string_view::npos;
 }
 
-// A term or an operation as a person wrote it, and its place.
+// A term or an operation, as it is written, and its place in the expression.
 struct Token {
   std::string text = {};
   std::size_t at = 0;
-  bool quoted = false;  // a part of it was quoted, so it is not an operation
+  bool quoted = false;  // partly quoted, so it is a term and not an operation
 };
 
 Refusal refuse(std::size_t at, const std::string& what) {
@@ -151,7 +151,7 @@ class Parser {
     if (token.text == "not") return 3;
     if (token.text == "and") return 2;
     if (token.text == "or") return 1;
-    return 0;  // for an open parenthesis
+    return 0;  // an open parenthesis binds less than all operations
   }
 
   void apply_last() {

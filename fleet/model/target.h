@@ -23,7 +23,8 @@ namespace fleet {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The limit for an expression: a screenful. A person who needs more gives the nodes a label.
+// The limit for an expression: about a screenful. A person who needs a longer one can label the
+// nodes.
 inline constexpr std::size_t target_bytes_max = 4096;
 inline constexpr std::size_t target_terms_max = 256;
 
@@ -46,29 +47,29 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-// Parses a target. A Refusal names the place, as a byte counted from 1, and what was expected
-// there.
+// Parses a target. If it cannot be parsed, the Refusal names the place, as a byte counted from 1,
+// and what is expected there.
 [[nodiscard]] Result<Target> parse_target(std::string_view text);
 
 // A node that a target may select.
 struct TargetNode {
   std::string id = {};
   NodeInfo info = {};
-  bool reports = false;  // an instance of the node has a living lease
+  bool reports = false;  // true: an instance of the node is alive
 
   bool operator==(const TargetNode&) const = default;
 };
 
 struct Selection {
   std::vector<std::string> nodes = {};  // the selected nodes that report, sorted
-  // The selected nodes that do not report or are not known, sorted.
+  // Selected nodes that do not report or are unknown, sorted.
   std::vector<std::string> not_covered = {};
 
   bool operator==(const Selection&) const = default;
 };
 
-// Selects among the nodes as they are now. Returns a Refusal only if a regular expression takes too
-// long on an id.
+// Selects among these nodes. Returns a Refusal only if a regular expression takes too long on a
+// name.
 [[nodiscard]] Result<Selection> select_nodes(const Target& target,
                                              const std::vector<TargetNode>& nodes);
 

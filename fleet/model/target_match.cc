@@ -17,12 +17,11 @@ namespace {
 
 using Kind = TargetTerm::Kind;
 
-// The limit for one match: an id has at most 63 bytes, so an expression that needs more steps is a
-// trap or a mistake.
+// The limit for the steps of one match. A node's name has at most 63 bytes, so an expression that
+// needs more steps is a mistake or an attack.
 constexpr std::uint32_t match_steps_max = 100'000;
 constexpr std::uint32_t match_heap_kib_max = 1'024;
-// The limit for nested parentheses: deeper ones would use too much stack when the expression is
-// compiled.
+// The limit for nested parentheses. Compiling deeper ones would use too much stack.
 constexpr std::uint32_t parentheses_max = 50;
 
 struct FreePcre {
@@ -66,7 +65,7 @@ class Regex {
 
   [[nodiscard]] const std::optional<RegexError>& error() const { return error_; }
 
-  // Returns whether the whole text matches, or no value if that takes too long.
+  // Returns whether the whole text matches, or no value if the match takes too many steps.
   [[nodiscard]] std::optional<bool> matches(std::string_view text) const {
     const int found =
         pcre2_match(code_.get(), bytes_of(text), text.size(), 0, 0, data_.get(), limits_.get());
@@ -90,7 +89,7 @@ bool has_fact(const NodeInfo& info, const TargetTerm& term) {
   return label != info.labels.end() && glob_matches(term.pattern, label->second);
 }
 
-// A target whose regular expressions are compiled.
+// A target with its regular expressions compiled.
 class Matcher {
  public:
   explicit Matcher(const Target& target) : target_(target) {
@@ -170,7 +169,8 @@ Result<Selection> select_nodes(const Target& target, const std::vector<TargetNod
     if (!meant) return meant.refusal();
     if (meant.value()) (node.reports ? reporting : others).insert(node.id);
   }
-  // A node that a list names but nobody knows is selected if its name alone decides that.
+  // A node that is only in a list, and unknown to the cell, is selected if its name alone decides
+  // that.
   for (const TargetTerm& term : target.terms) {
     for (const std::string& id : term.listed) {
       if (known.contains(id)) continue;

@@ -1,4 +1,4 @@
-// Regular expressions of targets, and the selection of nodes by a target. No other file knows PCRE.
+// Matches regular expressions, and selects nodes by a target. No other file uses PCRE.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace fleet {
 
 struct RegexError {
-  std::size_t at = 0;  // the place in the expression, as a byte from 0
+  std::size_t at = 0;  // the place in the expression, counted from 0
   std::string what = {};
 };
 

@@ -1,5 +1,5 @@
-// The time that state machines are given: milliseconds of a clock that only goes forward and begins
-// anywhere. Nothing here reads a clock.
+// The time that state machines get as an argument: milliseconds of a clock that only goes forward
+// and begins anywhere. Nothing here reads a clock.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ std::optional<Header> read_header(Bytes& bytes) {
   Header header;
   const std::string_view version = bytes.take(16);
   header.version = version.empty() ? '\0' : version[0];
-  constexpr std::int64_t count_max = 65'535;  // the numbers in tzdata's files are far smaller
+  constexpr std::int64_t count_max = 65'535;  // far more than any count in tzdata's files
   for (std::size_t* count : {&header.utc_marks, &header.standard_marks, &header.leaps,
                              &header.times, &header.types, &header.letters}) {
     const std::int64_t number = bytes.number(4);
@@ -76,7 +76,8 @@ std::int64_t seconds_of(sys_days day) {
   return day.time_since_epoch().count() * day_seconds;
 }
 
-// Returns the local time of the change in that year, in seconds as if it were UTC.
+// Returns when, in that year, the offset changes: the local time before the change, in seconds
+// since 1970 as if it were UTC.
 std::int64_t change_in(year in, const ZoneChange& change) {
   using std::chrono::last;
   using std::chrono::weekday;
@@ -105,7 +106,7 @@ std::int64_t offset_by(const ZoneRule& rule, UnixSeconds moment) {
   const year in = year_of(moment + rule.standard);
   const UnixSeconds begins = change_in(in, rule.begins) - rule.standard;
   const UnixSeconds ends = change_in(in, rule.ends) - *rule.summer;
-  // South of the equator, summer lasts over the turn of the year.
+  // South of the equator, summer time begins in one year and ends in the next.
   const bool summer =
       begins < ends ? moment >= begins && moment < ends : moment >= begins || moment < ends;
   return summer ? *rule.summer : rule.standard;
@@ -158,8 +159,8 @@ std::int64_t TimeZone::offset_at(UnixSeconds moment) const {
 }
 
 UnixSeconds TimeZone::moment_of(std::int64_t local) const {
-  // The offsets a day before and a day after this time; a zone changes its offset at most once in
-  // these two days.
+  // The offset a day before and a day after this time. No zone changes its offset twice in two
+  // days.
   const std::int64_t before = offset_at(local - offset_at(local) - day_seconds);
   const std::int64_t after = offset_at(local - offset_at(local) + day_seconds);
   const UnixSeconds by_before = local - before;

@@ -37,7 +37,7 @@ struct ZoneChange {
   bool operator==(const ZoneChange&) const = default;
 };
 
-// The rule that holds after the file's last transition.
+// The rule for the time after the last change that the file lists.
 struct ZoneRule {
   std::int64_t standard = 0;  // in seconds ahead of UTC
   std::optional<std::int64_t> summer = {};
@@ -57,9 +57,9 @@ class TimeZone {
   // Returns how many seconds local time is ahead of UTC.
   [[nodiscard]] std::int64_t offset_at(UnixSeconds moment) const;
 
-  // Returns the moment at which clocks show `local`, which is counted as if it were UTC. If clocks
-  // show that time twice, returns the first moment. If they skip it, returns the moment that lies
-  // as far after the skip as `local` lies after the skip's beginning.
+  // Returns the moment at which clocks show `local`, which is given in seconds as if it were UTC.
+  // If clocks show that time twice, returns the first moment. If they skip it, returns the moment
+  // at which they would show it without the change.
   [[nodiscard]] UnixSeconds moment_of(std::int64_t local) const;
 
   bool operator==(const TimeZone&) const = default;
@@ -72,7 +72,7 @@ class TimeZone {
     bool operator==(const Transition&) const = default;
   };
 
-  std::int64_t first_ = 0;  // the offset before the first transition
+  std::int64_t first_ = 0;  // the offset before the first change
   std::vector<Transition> transitions_ = {};
   std::optional<ZoneRule> rule_ = {};
 };

@@ -1,6 +1,5 @@
-// Readings of the store, transactions that are written completely or not at all, and their
-// outcomes. They connect fleet/model, which makes transactions and never performs one, with
-// fleet/store, which performs them and does not know their meaning. Plain data.
+// Readings of the store, transactions, and their outcomes. fleet/model makes transactions and never
+// carries them out; fleet/store carries them out, and does not know their meaning. Plain data.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 namespace fleet {
 
 // The store's number of a change: each committed transaction that changes anything gets the next
-// number. 0 stands for no revision, such as that of an absent key.
+// number. 0 stands for no revision: that of an absent key.
 using Revision = std::int64_t;
 
 // The number of a lease. 0 stands for no lease: the key stays until somebody erases it.
@@ -30,7 +29,7 @@ inline constexpr std::size_t value_bytes_max = 65'536;
 // The limit for a transaction: two thirds of etcd's limit for a request, 1.5 MiB
 // (--max-request-bytes); the rest is for framing.
 inline constexpr std::size_t transaction_bytes_max = 1'048'576;
-// The limit for a key. Keys are short by their rules (see keys.h), so a longer one is a mistake.
+// The limit for a key. By the rules of keys.h all keys are shorter, so a longer one is a mistake.
 inline constexpr std::size_t key_bytes_max = 512;
 
 // A key and its value, as they were read.
@@ -62,8 +61,8 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
-// Makes one reading of the records that several requests have found: sorts them by their keys, and
-// keeps only the first record of each key.
+// Makes one reading of the records that several requests have returned: sorts them by key. If a key
+// occurs more than once, keeps its first record.
 void put_in_order(Reading& reading);
 
 // A condition, which holds if the key was last written, or created, at exactly this revision. With
@@ -93,8 +92,8 @@ struct Erase {
   bool operator==(const Erase&) const = default;
 };
 
-// A transaction. If all compares hold at one moment, everything is written, at one revision;
-// otherwise nothing is. Without writes it is a question, which the store's majority answers.
+// A transaction: if all compares hold, the store makes all writes, at one revision; otherwise none.
+// A transaction without writes is a question, which the majority of the store's members answers.
 struct Transaction {
   std::vector<Compare> compares = {};
   std::vector<Put> puts = {};
@@ -116,17 +115,17 @@ struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-// No answer came: the transaction may be written, or not, or may still be written later. The caller
-// has to read again, compare, and go on from there.
+// No answer came. The transaction may be committed, or not, or may still be committed later. The
+// caller has to read again, compare, and continue from there.
 struct Unknown {
   std::string reason = {};
 
   bool operator==(const Unknown&) const = default;
 };
 
-// The transaction was refused for good, and not because of a compare: no permission, no space,
-// damage, or a transaction that the store does not accept. Nothing was written, and trying again
-// will not help.
+// The transaction was refused for another reason than a compare: no permission, no space, damage,
+// or a transaction that the store does not accept. Nothing was written, and another try would not
+// help.
 struct Denied {
   std::string reason = {};
 
@@ -135,12 +134,12 @@ struct Denied {
 
 using Outcome = std::variant<Committed, Refused, Unknown, Denied>;
 
-// Returns why a store may not accept the transaction: too many operations, too many bytes, a key
-// that is written twice (etcd refuses that), or an empty key. Returns no value if it may.
+// Returns why the store would not accept the transaction: too many operations, too many bytes, a
+// key that is written twice (etcd refuses that), or an empty key. Returns no value if it would.
 [[nodiscard]] std::optional<std::string> why_not_taken(const Transaction& transaction);
 
-// Returns the transaction as a text for a test's message or a log: `if a@4 b@absent: put c, erase
-// d/*`.
+// Returns the transaction as a text, for messages of tests and for the log: `if a@4 b@absent: put
+// c, erase d/*`.
 [[nodiscard]] std::string words(const Transaction& transaction);
 [[nodiscard]] std::string words(const Outcome& outcome);
 

@@ -79,8 +79,8 @@ Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
   return held == nullptr ? Opening{} : opening(*held, known, takes, now);
 }
 
-// Returns whether all windows are open: if one is closed, nothing begins. `until` is when the last
-// of the windows that are closed now opens; then all are looked at again.
+// Returns whether the windows of all these nodes are open. If one is closed, `until` is the time at
+// which the last of the closed ones opens; then all are looked at again.
 Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const {
   Opening all;
   for (const std::string& node : nodes) {

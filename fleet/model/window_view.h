@@ -1,10 +1,10 @@
-// The cell's windows as a driver sees them: tells whether something may begin on a node now, and
-// when it may next.
+// The cell's windows, as a driver sees them: whether something may begin on a node now, and when it
+// may begin next.
 //
-// A node's group is its label `group`, of its identity or reported by itself. Its window is
-// window/GROUP, or window/all if its group has none; without either, everything may begin at any
-// time. A window that cannot be read, or whose time zone nobody knows, is closed, since somebody
-// meant to hold something back.
+// A node's group is its label `group`, from its identity or reported by itself. The node's window
+// is the record window/GROUP, or window/all if its group has none. Without a window, everything may
+// begin at any time. A window that cannot be read, or whose time zone is unknown, counts as closed,
+// since somebody wanted to hold something back.
 #pragma once
 
 #include <functional>
@@ -25,12 +25,12 @@ inline constexpr std::string_view window_of_all = "all";
 // The name of the label that puts a node into a group.
 inline constexpr std::string_view group_label = "group";
 
-// Returns the time zone of this name in tzdata. May open a file.
+// Returns the time zone of this name in tzdata. This may read a file.
 using ZoneBook = std::function<Result<TimeZone>(const std::string& name)>;
 
 struct Opening {
   bool is_open = true;
-  std::optional<Ms> until = {};  // closed until then; no value if only a changed record can open it
+  std::optional<Ms> until = {};  // no value: only a changed record can open it
   std::string why = {};          // why it is closed
 
   bool operator==(const Opening&) const = default;
@@ -40,15 +40,15 @@ class WindowView {
  public:
   explicit WindowView(ZoneBook zones) : zones_(std::move(zones)) {}
 
-  // Tells the time of the wall clock at the moment `now`. After this, time zones are looked up
-  // anew, since tzdata may have been updated.
+  // Sets the time of the wall clock at the moment `now`. After this, time zones are looked up anew,
+  // since tzdata may have been updated.
   void set_wall(UnixSeconds shown, Ms now);
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  // Returns whether something that takes the time `takes` may begin now on this node, or on all of
+  // Returns whether something that takes the time `takes` may begin now: on this node, or on all of
   // these nodes.
   [[nodiscard]] Opening opening(const std::string& node, Ms takes, Ms now) const;
   [[nodiscard]] Opening opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const;
@@ -66,7 +66,7 @@ class WindowView {
 
   [[nodiscard]] const Held* window_of(const Node& node) const;
   [[nodiscard]] Opening opening(const Held& held, const Node& node, Ms takes, Ms now) const;
-  // Returns the answer for all nodes with this window and this time zone.
+  // Returns the answer for each node that has this window and this time zone.
   [[nodiscard]] Opening opening(const Held& held, const std::string& zone, Ms takes, Ms now) const;
   [[nodiscard]] const Result<TimeZone>& zone_of(const std::string& name) const;
 
@@ -79,7 +79,7 @@ class WindowView {
   mutable Ms answered_at_ = 0;
   std::map<std::string, Held> windows_;  // by the name of the group
   std::map<std::string, Node> nodes_;
-  // The groups in the identities of nodes, which win over those that the nodes report.
+  // The groups of nodes by their identities. They win over those that the nodes report.
   std::map<std::string, std::string> given_groups_;
   std::optional<std::pair<UnixSeconds, Ms>> clock_;
 };

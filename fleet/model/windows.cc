@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, 7> day_names = {"sun", "mon", "tue", "wed",
                                                        "thu", "fri", "sat"};
 
-// Returns the start in seconds after midnight.
+// Returns a start such as `22:30` in seconds after midnight, or no value if it is not valid.
 std::optional<std::int64_t> start_of(const std::string& text) {
   const auto digit = [&](std::size_t at) { return text[at] >= '0' && text[at] <= '9'; };
   if (text.size() != 5 || text[2] != ':' || !digit(0) || !digit(1) || !digit(3) || !digit(4)) {
@@ -52,8 +52,8 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   if (why_no_window(window)) return std::nullopt;
   const std::int64_t start = *start_of(window.start);
   const std::int64_t today = day_of(now + zone.offset_at(now));
-  // Looks from the earliest day on which a window may have begun that is still open now, up to a
-  // week ahead: each day of the week comes within a week.
+  // Looks at each day from the earliest one whose window may still be open, to a week ahead: within
+  // a week, each day of the week comes once.
   const std::int64_t earliest = today - window.duration_s / day_seconds - 2;
   std::optional<OpenWindow> next;
   for (std::int64_t day = earliest; day <= today + 8; ++day) {
@@ -61,7 +61,7 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
     const UnixSeconds begins = zone.moment_of(day * day_seconds + start);
     const UnixSeconds ends = begins + window.duration_s;
     if (next && begins > next->ends) break;
-    // If the window of another day opens while this one is open, it stays open until that one ends.
+    // If another window opens before this one ends, the two count as one.
     if (next) {
       next->ends = std::max(next->ends, ends);
     } else if (ends > now) {

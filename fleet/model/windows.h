@@ -1,5 +1,5 @@
-// Maintenance windows: when something may begin. Nothing else in the fleet's decisions depends on a
-// wall clock.
+// Maintenance windows: the times at which something may begin. No other decision in the fleet
+// depends on a wall clock.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace fleet {
 
-// The longest window: a longer one that begins every day of the week would always be open.
+// The longest window: a week. A longer one would always be open, if it begins each week.
 inline constexpr std::int64_t window_seconds_max = 7 * 86'400;
-// The name that stands for each node's own time zone.
+// The name that stands for the time zone of each node.
 inline constexpr std::string_view site_local = "site-local";
 
-// Returns what is wrong with the window, or no value if it can be kept.
+// Returns what is wrong with the window, or no value if it is valid.
 [[nodiscard]] std::optional<std::string> why_no_window(const Window& window);
 
 struct OpenWindow {
@@ -27,19 +27,19 @@ struct OpenWindow {
   bool operator==(const OpenWindow&) const = default;
 };
 
-// Returns the window that is open at that moment, or else the next one. A window begins at its
-// local time, however clocks are changed: if they skip that time, at the moment when it would have
-// been; if they show it twice, at the first moment. It lasts as long as it says, by any clock.
-// Returns no value if the window cannot be kept.
+// Returns the window that is open at that moment, or else the next one. It begins when local time
+// reaches its start. If clocks are put forward over the start, it begins when the start would have
+// been. If they show the start twice, it begins at the first time. Its duration does not depend on
+// changes of clocks. Returns no value if the window is not valid.
 [[nodiscard]] std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone,
                                                     UnixSeconds now);
 
-// Returns whether something that takes a given time may begin now: the window must be open, and
-// stay open for that time.
+// Returns whether something that takes this time may begin now: the window must be open, and stay
+// open for that long.
 [[nodiscard]] bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,
                              std::int64_t takes_seconds);
 
-// Returns `1d4h18s`, or `0s` if the time is over.
+// Returns `1d4h18s`, or `0s` if no time is left.
 [[nodiscard]] std::string countdown(std::int64_t seconds);
 
 }  // namespace fleet

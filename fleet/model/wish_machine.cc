@@ -43,8 +43,8 @@ void WishMachine::take(const WishSeen& seen) {
   claimed_ = seen.claimed;
 }
 
-// Takes the end of a fetch. If the wish has changed since, the release stays on disk, and no
-// upgrade is asked for.
+// Handles the end of a fetch. If the wish has changed since, the release stays on disk, and no
+// upgrade is requested.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error);
@@ -96,7 +96,8 @@ void WishMachine::begin(const Wish& wish) {
   actions_.push_back(FetchRelease{upgrade_.attempt, wish.desired});
 }
 
-// Gives the attempt up. If the old version was told to go, this is no longer possible here.
+// Gives up the attempt. If the old version has already been ordered to stop, this is no longer
+// possible, and the attempt goes on.
 void WishMachine::give_up() {
   switch (stage_) {
     case Stage::idle:

@@ -36,29 +36,30 @@ struct Wish {
   bool operator==(const Wish&) const = default;
 };
 
-// Returns the name of an attempt at a wish: `desired.REVISION.1`.
+// Returns the id of the attempt at a wish: `desired.REVISION.1`.
 [[nodiscard]] std::string attempt_at(const Wish& wish);
 
-// Returns whether an upgrade of this name was begun for a wish.
+// Returns whether an upgrade with this id was begun for a wish.
 [[nodiscard]] bool is_attempt(const std::string& upgrade);
 
 // ---- events
 
-// This instance acts for good: it is the first instance, the fallback, or was committed. `failure`
-// is the error of the upgrade that led here, if there was one.
+// It is certain that this instance stays active: it is the first agent, a fallback, or was
+// committed. `failure` is the error of the last upgrade, if it has failed.
 struct Settled {
   std::string version = {};
   Upgrade recorded = {};  // the record node/ID/upgrade/COMPONENT
   bool committed = false;
   std::string failure = {};
 };
-// The wish and the claim at one revision of the store. When a rollout ends, one transaction erases
-// the claim and writes the wish; the earlier wish must not begin in between.
+// The wish and the claim, both at one revision of the store. When a rollout ends, one transaction
+// erases the claim and writes the node's wish. If the claim's end were seen first, the earlier wish
+// would begin in between.
 struct WishSeen {
   std::optional<Wish> wish = {};
-  bool claimed = false;  // another run or command moves this node, and wishes wait
+  bool claimed = false;  // another run or a person moves this node, so its wishes wait
 };
-// The version that runs now, even if a command has brought it.
+// This version runs now, whoever has brought it.
 struct RunsSeen {
   std::string version = {};
 };
@@ -68,7 +69,7 @@ struct Fetched {
 };
 struct GateReached {};
 struct StopOrdered {};
-// The upgrade has ended, and this instance still acts.
+// The upgrade has ended, and this instance is still active.
 struct AttemptEnded {
   std::string error = {};
 };
@@ -86,7 +87,7 @@ struct FetchRelease {
 struct AskUpgrade {
   std::string attempt = {};
   std::string version = {};
-  bool downgrade = false;  // the upgrade may also be to an older version than the one that runs
+  bool downgrade = false;  // the version may be older than the one that runs
 
   bool operator==(const AskUpgrade&) const = default;
 };
@@ -109,10 +110,10 @@ using WishActions = std::vector<WishAction>;
 
 class WishMachine {
  public:
-  // `now` is a time for people to read; nothing is decided by it.
+  // `now` is only written into records for people. No decision depends on it.
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
-  // Returns whether an upgrade of this name is still wanted, and has not reached its gate.
+  // Returns whether the upgrade with this id is still wanted, and has not reached its gate.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }
@@ -140,10 +141,10 @@ class WishMachine {
   bool settled_ = false;
   bool claimed_ = false;
   std::string version_;
-  std::optional<Wish> wish_;  // the wish that was seen last
+  std::optional<Wish> wish_;  // the last wish that was seen
   std::optional<Wish> under_way_;
   Stage stage_ = Stage::idle;
-  Upgrade upgrade_;  // the record node/ID/upgrade/COMPONENT as it is, or will be written
+  Upgrade upgrade_;  // the record node/ID/upgrade/COMPONENT, as written or to be written
   std::string now_;
   WishActions actions_;
 };

@@ -19,7 +19,7 @@ class RuleReader {
 
   void expect(char c) { wrong_ = !take(c) || wrong_; }
 
-  // Reads `CET` or `<+03>`.
+  // Parses the name of a zone in a rule, such as `CET` or `<+03>`.
   void name() {
     std::size_t length = 0;
     if (take('<')) {
