@@ -103,7 +103,8 @@ struct StartFailed {
 // executed by a process with children.
 [[nodiscard]] std::optional<pid_t> ended_child();
 
-// From now on, every descendant whose parent exits becomes our child. Returns 0 or an errno value.
+// Makes this process a subreaper: every descendant whose parent exits becomes its child. Returns 0
+// or an errno value.
 [[nodiscard]] int become_subreaper();
 
 // Sends a signal to a child of ours, which must not have been reaped. Returns 0 or an errno value.

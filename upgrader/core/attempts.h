@@ -19,7 +19,7 @@ struct Attempts {
   bool operator==(const Attempts&) const = default;
 };
 
-// print() makes the text of the file, and read_attempts() reads it. A malformed text counts as no
+// Makes the text of the file (print) and reads it (read_attempts). A malformed text counts as no
 // attempt.
 [[nodiscard]] std::string print(const Attempts& attempts);
 [[nodiscard]] Attempts read_attempts(std::string_view text);

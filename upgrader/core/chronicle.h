@@ -121,7 +121,8 @@ class Chronicle {
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
   [[nodiscard]] const Stamp& since() const { return since_; }  // the beginning of the present phase
-  // When for the first time an agent had been active for the time of a trial, or passed its trial.
+  // Returns when for the first time an agent had been active for the time of a trial, or passed its
+  // trial.
   [[nodiscard]] const Stamp& good() const { return good_; }
 
   // Converts a time of the supervisor, which uses the monotonic clock, to the wall clock.

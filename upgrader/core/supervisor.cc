@@ -702,7 +702,7 @@ class Step {
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
     } else {
-      forget_attempts();  // earlier failures of the program that the link names now do not count
+      forget_attempts();  // the link names a new program: its earlier failures do not count
     }
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -776,7 +776,7 @@ class Step {
     restore_link_for_signal();
   }
 
-  // After a failure, takes the next step back that is possible now. An incumbent on trial is told
+  // Takes, after a failure, the next step back that is possible now. An incumbent on trial is told
   // to stop; any other incumbent stays, and the upgrade ends when the candidate has gone. Without
   // an incumbent, the fallback gets the work when no other agent is left.
   void step_back() {
