@@ -240,7 +240,7 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
   bench.store.put(instance, write_record(Instance{.version = "1", .ready = true}));
   bench.tell(KeyErased{instance, bench.store.revision() + 1});
-  bench.tell(KeyChanged{*bench.store.find(instance)});  // news older than the erasure, which comes late
+  bench.tell(KeyChanged{*bench.store.find(instance)});  // news from before the erasure, late
   bench.settle();
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
 }

@@ -16,7 +16,8 @@ using namespace integration;
 
 namespace {
 
-// A puppet that the test starts without an upgrader, with a pipe to its standard input.
+// A puppet that the test itself starts, in the place of an upgrader, with a pipe to its standard
+// input.
 struct OwnPuppet {
   explicit OwnPuppet(const World& world) {
     int input[2];

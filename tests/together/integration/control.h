@@ -35,7 +35,7 @@ class Operator {
   [[nodiscard]] int open_fifo() const {
     return ::open(world_.path("ctl/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   }
-  // Writes the bytes with one call, as the page demands.
+  // Writes the bytes with one call of write(), as upgrader(8) demands.
   void write(const std::string& bytes) const {
     world_.wait_until([&] { return std::filesystem::exists(world_.path("ctl/control")); },
                       "the FIFO");
@@ -46,7 +46,7 @@ class Operator {
     ::close(fd);
     if (!whole) world_.fail("the FIFO does not take it", Where::current());
   }
-  // Writes a request. `members` are those besides `type` and `request`.
+  // Writes a request. `members` are its members besides `type` and `request`.
   void ask(const std::string& type, const std::string& name,
            const std::string& members = "") const {
     write(R"({"type":")" + type + R"(","request":")" + name + "\"" +

@@ -24,7 +24,8 @@ Puppet close_input(Puppet agent) {
   return agent;
 }
 
-// Expects a fallback, which is told the reason, and gets the state that the old agent left.
+// Expects a fallback that is told why the upgrade failed, and gets the state that the old agent
+// left.
 void expect_way_back(World& world, const std::string& reason) {
   Puppet back = world.agent();
   const Json failure = back.hello().object("failure");
@@ -36,15 +37,16 @@ void expect_way_back(World& world, const std::string& reason) {
   CHECK(activate.text("state") == "from old");
 }
 
-// Returns a candidate that is ready and whose input is full; the old agent has gone.
+// Returns a candidate that is ready and confirmed, and whose full input it does not read. The old
+// agent has gone.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm",)" + members);
   next.ready();
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // In a turn of the loop only a few lines are answered, so the answers may take some turns. Until
-  // the last one, a message to the candidate may still find room in the pipe.
+  // The upgrader answers only a few lines in each turn of its loop. Until the last answer, a
+  // message to the candidate may still find room in the pipe.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");

@@ -39,7 +39,8 @@ Reports all_reports(World& world) {
   return reports;
 }
 
-// Returns the facts that must be the same in every agent: all but its process and its pipes.
+// Returns the part of a report that must be the same for every agent: all but its process and
+// pipes.
 Texts common(const Report& report) {
   Texts result;
   for (const std::string& entry : report.entries) {

@@ -144,7 +144,7 @@ TEST_CASE("an executable that is being written to cannot be started") {
 
 TEST_CASE("what the check lets through and the kernel refuses fails with stage spawn") {
   World world{World::Later()};
-  // Environment and arguments together are more than the kernel accepts, but each alone is less.
+  // Environment and arguments together are longer than the kernel accepts, but neither is alone.
   const std::string much = "MUCH=" + std::string(100'000, 'x');
   world.start({.environment = {much}, .before_exec = [] {
                  rlimit stack{};

@@ -11,8 +11,8 @@ using namespace integration;
 
 namespace {
 
-// Starts an upgrade whose old agent has been told to stop. In a parallel upgrade the candidate is
-// ready.
+// Starts an upgrade and leads it to the stop of the old agent. In a parallel upgrade the candidate
+// is ready by then.
 void reach_stop(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");
@@ -61,7 +61,7 @@ TEST_CASE("before the stop, no failure of the candidate is noticed by the active
   CHECK(state_of(next.pid()) == '\0');  // it has been reaped by now
   old.expect_silence();
   next.expect_gone();
-  world.hand_over(old);  // a later upgrade succeeds
+  world.hand_over(old);  // a later upgrade must succeed
 }
 
 TEST_CASE("before the stop, a candidate that is late fails the upgrade") {
@@ -180,7 +180,7 @@ TEST_CASE("after the stop, the old agent is told of a lost candidate and may tak
   CHECK(lost.text("id") == "u1");
   CHECK_FALSE(lost.text("reason").empty());
   old.say_type("cancel", R"("id":"u1")");
-  CHECK(old.expect("upgrade_failed").text("stage") == "start");  // the reason is the first cause
+  CHECK(old.expect("upgrade_failed").text("stage") == "start");  // the first cause counts
   old.expect_silence();
   next.expect_gone();
   CHECK(world.agents_started() == 2);

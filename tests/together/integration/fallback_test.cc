@@ -10,7 +10,7 @@ using namespace integration;
 
 namespace {
 
-// Starts an upgrade whose new agent is on trial, and whose old agent has gone.
+// Starts an upgrade and leads it to the trial of the new agent; the old agent has gone.
 Puppet reach_trial(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");

@@ -15,8 +15,8 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// So many questions that their replies are more than the upgrader keeps and the pipe holds
-// together. The questions that are not answered then still fit into the other pipe.
+// The replies to so many questions exceed what the upgrader keeps and the pipe holds together. The
+// questions that are then unanswered still fit into the pipe to the upgrader.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int freeze_ms = 4'000;  // how long the freeze lasts; deadlines are put off by as much
 
-// Freezes the upgrader while no agent says anything.
+// Freezes the upgrader for freeze_ms, in which no agent writes anything.
 void freeze_all(World& world) {
   world.freeze();
   world.pass(freeze_ms);

@@ -73,7 +73,7 @@ TEST_CASE("a line of 65,536 bytes is read, one of a byte more is skipped to its 
   first.say(padded("over", 1'000'000));
   first.say_bytes(std::string(70'000, ' ') + "{\"type\":\"hidden\"}\n");
 
-  // The bytes behind the limit are no line, even if they look like a message.
+  // The bytes behind the limit are skipped, even if they look like a message.
   first.expect_silence();
   first.say_type("next");
   first.expect_error("next");

@@ -1,4 +1,5 @@
-// Plays init: a socket of systemd's notification protocol, and the messages that have come to it.
+// Plays init: has a socket of systemd's notification protocol, and keeps the messages that have
+// come.
 #pragma once
 
 #include <sys/socket.h>

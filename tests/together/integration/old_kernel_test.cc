@@ -32,7 +32,7 @@ void let_fail(unsigned call, unsigned error) {
   if (!done) _exit(120);
 }
 
-// Makes execveat() fail as before Linux 3.19.
+// Makes execveat() fail as it does on kernels older than Linux 3.19.
 void forget_execveat() {
   let_fail(SYS_execveat, ENOSYS);
 }

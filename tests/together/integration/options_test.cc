@@ -13,7 +13,7 @@ using namespace integration;
 
 namespace {
 
-// Checks that the upgrader refuses a command line of these words.
+// Checks that the upgrader refuses a command line of these arguments.
 void expect_usage_error(const Texts& words) {
   std::string text;
   for (const std::string& word : words)

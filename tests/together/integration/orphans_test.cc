@@ -38,8 +38,8 @@ TEST_CASE("with --subreaper an agent's orphan comes to the upgrader, which reaps
   ::kill(orphan, SIGKILL);
   world.wait_until([&] { return parent_of(orphan) == -1; }, "the orphan is reaped");
 
-  // The upgrader still knows its agent among the processes that it has adopted: when the agent
-  // exits, the upgrader exits, too.
+  // The upgrader still tells its agent from the processes that it has adopted: it exits when the
+  // agent exits.
   next.exit(3);
   world.expect_exit(3);
 }
@@ -83,7 +83,7 @@ TEST_CASE("a listening socket that init has passed is never closed, upgrade or f
                     .before_exec = [&] { ::dup2(listener, 3); }});
   Puppet old = world.agent();
   ::close(listener);
-  // Connections wait in the socket whichever agent is active, and none is ever refused.
+  // Connections wait in the socket even while no agent is active, so none is ever refused.
   std::vector<int> clients;
   const auto connects = [&] {
     clients.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -62,11 +62,11 @@ class Puppet {
   int signals_ = -1;
   sigset_t watched_{};
   Rules rules_;
-  std::string input_;  // the beginning of a line whose rest has not come; `said_` likewise
+  std::string input_;  // the beginning of a line; `said_`: of an output line
   std::string said_;
   std::string output_;
   std::string flood_;    // the text that is written again and again
-  long flood_left_ = 0;  // how often it is still to be written; -1 for ever
+  long flood_left_ = 0;  // how often the text is still written; -1: for ever
   // The time of the last beat in microseconds; 0 if the puppet does not beat.
   long long pulse_ = 0;
   long long longest_ = 0;  // the longest time between two beats
@@ -117,7 +117,7 @@ void Puppet::run() {
   }
 }
 
-// Does the work of an agent: a puppet only notes, every millisecond, that it runs.
+// Does the work of an agent: every millisecond, a puppet notes that it runs.
 void Puppet::beat() {
   const long long now = microseconds();
   longest_ = now - pulse_ > longest_ ? now - pulse_ : longest_;
@@ -237,7 +237,8 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   tell('A', answer);
 }
 
-// Obeys the commands that end something, after it has written all that was said before.
+// Carries out the commands that close a pipe or end the puppet. First writes all that the puppet
+// has said.
 void Puppet::obey_end(const std::string& name, const std::string& argument) {
   drain_output();
   if (name == "close-output") {
@@ -290,8 +291,8 @@ void Puppet::tell(char kind, const std::string& text) {
 
 int main() {
   std::string report = puppet::report();
-  // Without a death signal, the tests see the effect of the end of input alone. The report says
-  // that one was set.
+  // Takes the death signal back, so that tests see the effect of the end of input alone. The report
+  // was made before, and shows the signal that the upgrader had set.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* directory = std::getenv("PUPPET_DIR");
   if (directory == nullptr) return 98;

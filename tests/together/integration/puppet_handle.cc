@@ -87,10 +87,10 @@ void Puppet::say(std::string_view line) {
 
 void Puppet::say_bytes(std::string_view bytes) {
   world_->note(std::to_string(connection_->number) + " says " + std::string(bytes.substr(0, 400)));
-  // A packet has a largest size, which a test's line may exceed.
+  // A packet has a largest size, so a long text is sent in several packets.
   for (std::size_t begin = 0; begin < bytes.size(); begin += 60'000) {
     order("say " + std::string(bytes.substr(begin, 60'000)));
-    // The puppet may be killed for what it says, before it can answer the test.
+    // The upgrader may kill the puppet for this line before the puppet can answer the test.
     world_->wait_until([&] { return !connection_->answers.empty() || connection_->gone; },
                        "a puppet to speak");
     if (!connection_->answers.empty()) connection_->answers.pop_front();

@@ -1,4 +1,5 @@
-// A test's handle of one puppet: gives it commands, and reads the lines that it has heard.
+// A test's handle of one puppet: sends it commands, and gives the test the lines that the puppet
+// has read.
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +20,8 @@ class World;
 // The packets that have come from one puppet.
 struct Connection {
   int fd = -1;
-  std::size_t number = 0;  // in the order of starting, from 1
-  pid_t pid = 0;           // 0 until it has introduced itself
+  std::size_t number = 0;  // the puppet's number in the order of the starts, from 1
+  pid_t pid = 0;           // 0 until the puppet has introduced itself
   std::vector<std::string> argv;
   std::deque<std::string> lines;
   std::deque<std::string> answers;
@@ -32,7 +33,7 @@ struct Connection {
 // The surroundings in which a process found itself when it started.
 struct Report {
   std::vector<std::string> entries;      // KEY=VALUE, sorted; see puppet_report.h
-  std::vector<std::string> environment;  // in its original order
+  std::vector<std::string> environment;  // all variables, in their original order
 
   // Fails the test if the key is absent.
   [[nodiscard]] std::string value(std::string_view key) const;
@@ -52,7 +53,7 @@ class Puppet {
   [[nodiscard]] const std::vector<std::string>& argv() const { return connection_->argv; }
   [[nodiscard]] Report report(Where where = Where::current());
 
-  // ---- what the puppet says
+  // ---- the puppet writes
   void say(std::string_view line);  // a newline is added
   void say_bytes(std::string_view bytes);
   void say_type(std::string_view type, std::string_view members = "");
@@ -60,14 +61,14 @@ class Puppet {
   // Makes the puppet stop reading, and send questions until its input is full and the upgrader
   // reads no more from it.
   void clog(long lines);
-  [[nodiscard]] long unsent();  // bytes that its pipe has not taken
+  [[nodiscard]] long unsent();  // the bytes that the pipe has not taken
 
-  // ---- what the puppet hears
+  // ---- the puppet reads
   // Returns the next line, which must be of this type.
   Json expect(std::string_view type, Where where = Where::current());
   std::string next_line(Where where = Where::current());
   Json expect_error(std::string_view about, Where where = Where::current());
-  // Checks that nothing else has been sent until now: asks a question, whose answer must come next.
+  // Checks that the upgrader has sent nothing else: asks a question, and its answer must come next.
   void expect_silence(Where where = Where::current());
   void expect_end_of_input(Where where = Where::current());
   int expect_signal(Where where = Where::current());
@@ -85,7 +86,7 @@ class Puppet {
   // Waits for `stop`, says `stopped` and exits with 0. Returns the `stop`.
   Json stop_cleanly(std::string_view stopped_members = "", Where where = Where::current());
 
-  // ---- what the puppet does
+  // ---- the puppet acts
   void exit(int status) { order("exit " + std::to_string(status)); }
   void kill(int signal) { order("kill " + std::to_string(signal)); }
   void close_output() { command("close-output"); }
@@ -97,13 +98,13 @@ class Puppet {
   void start_reading() { command("start-reading"); }
   void catch_signal(int signal) { command("catch " + std::to_string(signal)); }
   void ignore_signal(int signal) { command("ignore " + std::to_string(signal)); }
-  // Makes the puppet beat every millisecond from now on. Returns the longest pause since the last
-  // call, in microseconds.
+  // Makes the puppet note the time every millisecond from now on. Returns the longest pause since
+  // the last call, in microseconds.
   long pulse() { return std::stol(command("pulse")); }
   pid_t leave_holder(bool writing = false);  // starts a process that keeps the puppet's pipes open
 
  private:
-  // Returns the puppet's answer.
+  // Sends the puppet a command, and returns its answer.
   std::string command(const std::string& text, Where where = Where::current());
   // Sends the puppet a command that has no answer.
   void order(const std::string& text);

@@ -1,4 +1,4 @@
-// Writes to the test's directory which puppet was active when, and which rules were broken.
+// Writes into the test's directory when each puppet was active, and which rules were broken.
 #pragma once
 
 #include <string>

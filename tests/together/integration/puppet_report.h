@@ -1,5 +1,4 @@
-// Reports the surroundings in which a process has started: everything that the protocol page
-// promises to an agent.
+// Reports everything about a process at its start that the protocol page promises to an agent.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Judges a conversation by a plain search for `type` and a few facts. See puppet_rules.h.
+// Judges the lines between upgrader and agent, by a plain search for `type` and a few facts about
+// the conversation. See puppet_rules.h.
 #include "tests/together/integration/puppet_rules.h"
 
 namespace puppet {

@@ -13,7 +13,7 @@ class Rules {
   // "".
   std::string hears(std::string_view line);
 
-  // Notes a line that the agent says, right or wrong.
+  // Notes a line that the agent writes, whether the protocol page allows it or not.
   void says(std::string_view line);
 
  private:

@@ -18,8 +18,8 @@ inline std::string target_of(const std::string& link) {
   return std::filesystem::read_symlink(link, missing);
 }
 
-// Two installed agents, and an upgrader of `current`, which names the first. Upgrades have no trial
-// unless the options set one.
+// Two installed agents, `one` and `two`, and an upgrader of the link `current`, which names `one`.
+// Upgrades have no trial unless the options set one.
 struct Releases {
   explicit Releases(World& world, const Texts& options = {}, bool relative = true,
                     std::function<void()> before_exec = {}) {
@@ -60,7 +60,8 @@ inline Puppet begin_upgrade_by_signal(World& world, const Releases& releases) {
   return world.candidate();
 }
 
-// Leads an upgrade from the candidate's start to the trial, or to the commit if there is no trial.
+// Leads an upgrade from the start of its candidate to the trial, or to the commit if there is no
+// trial.
 inline void hand_over(Puppet& old, Puppet& next) {
   next.ready();
   old.stop_cleanly();

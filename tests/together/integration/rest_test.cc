@@ -40,8 +40,8 @@ class Strace {
 
   [[nodiscard]] bool attached() { return !ended(); }
 
-  // Ends strace and returns the system calls that began or ended while it was attached. The call
-  // that was already under way, and is still under way, is left out.
+  // Ends strace, and returns the system calls that began or ended while it was attached, without a
+  // call that was under way all the time.
   std::string stop() {
     if (!ended()) {
       kill(pid_, SIGINT);
@@ -94,7 +94,7 @@ TEST_CASE("an upgrader at rest makes no system call") {
     next.expect_gone();
   }
   active.expect_silence();
-  world.pass(1'100);  // what was held back from the log has been written
+  world.pass(1'100);  // the log has written its held-back lines by then
 
   watch(world, 500);
 }

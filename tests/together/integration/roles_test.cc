@@ -94,7 +94,8 @@ TEST_CASE("an agent is active until it has been reaped, not only until it has sa
   old.close_output();
   old.close_input();
 
-  // Longer than the upgrader waits for the exit of a held agent that closes its output.
+  // The test waits longer than the upgrader waits for the exit of a held agent that has closed its
+  // output.
   world.pass(300);
 
   next.expect_silence();

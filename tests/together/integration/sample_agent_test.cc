@@ -20,9 +20,9 @@ using demo::Stage;
 namespace {
 
 constexpr auto patience = 20s;
-// The time that a version has until it is ready. A version that hangs uses all of it, as six do in
-// the longest test here; a good one has needed more than a second on a busy machine with
-// sanitizers.
+// The time that a version has until it is ready. A good one has needed more than a second on a busy
+// machine with sanitizers. Each version that hangs uses all of it, and the longest test here has
+// six.
 #ifdef __SANITIZE_ADDRESS__
 constexpr const char* start_timeout = "--start-timeout=10s";
 #else
@@ -158,7 +158,7 @@ TEST_CASE("a release that has failed is tried again when its bytes have changed,
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  stage.release("5.0.0-crash_on_trial");  // the same bytes in a new file
+  stage.release("5.0.0-crash_on_trial");  // a new file with the same bytes
   stage.release("4.0.0-hang_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
   expect(stage, "2.0.0", "release 4.0.0 is not tried again");
@@ -247,7 +247,7 @@ TEST_CASE("an agent takes the work back when the candidate is lost while it stop
   Stage stage(settings());
   begin(stage, "1.0.1-slow_to_stop");
   stage.release("2.0.0");
-  // The two events come in any order.
+  // The start of the candidate and the stop of the old agent may be recorded in any order.
   pid_t candidate = 0;
   bool told_to_stop = false;
   const auto both = [&](const SeenEvent& event) {

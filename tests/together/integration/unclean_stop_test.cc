@@ -1,4 +1,4 @@
-// Tests an old agent that does not confirm its stop, in both modes: see FAILURES in
+// Tests upgrades whose old agent does not confirm its stop, in both modes: see FAILURES in
 // agent-protocol(7).
 #include <catch2/catch.hpp>
 

@@ -9,7 +9,7 @@ using namespace integration;
 
 namespace {
 
-// An upgrade whose new agent is on trial, whose old agent has gone, and whose standby has
+// An upgrade on trial: the new agent is active, the old one has gone, and the standby has
 // connected.
 struct Trial {
   Puppet next;

@@ -84,20 +84,20 @@ class World {
   [[nodiscard]] std::string read(std::string_view name) const;
 
   // ---- agents, in the order in which they are started
-  // Returns the next agent, which has said nothing yet.
+  // Returns the next agent, which has written nothing yet.
   Puppet agent(Where where = Where::current());
-  // Returns the next agent, led to `activate`.
+  // Returns the next agent, when it has been led to its `activate`.
   Puppet first(std::string_view version = "1.0", Where where = Where::current());
-  // Returns the next agent, which must be a candidate, led to `welcome`.
+  // Returns the next agent, which must be a candidate, when it has been led to its `welcome`.
   Puppet candidate(std::string_view version = "2.0", Where where = Where::current());
   // Makes `active` request the upgrade u1, which must be accepted. Returns the candidate, led to
-  // `welcome`.
+  // its `welcome`.
   Puppet begin_upgrade(Puppet active, std::string_view members = "",
                        Where where = Where::current());
-  // Makes `active` hand over to a candidate in a parallel upgrade. Returns the candidate,
-  // activated; the old agent has gone.
+  // Makes `active` hand over to a candidate in a parallel upgrade. Returns the candidate, which is
+  // active; the old agent has gone.
   Puppet hand_over(Puppet active, std::string_view members = "", Where where = Where::current());
-  // Returns the next agent, which must be a fallback, led to `activate`.
+  // Returns the next agent, which must be a fallback, when it has been led to its `activate`.
   Puppet fallback(Where where = Where::current());
   [[nodiscard]] std::size_t agents_started();  // how many agents have introduced themselves
 
@@ -114,9 +114,9 @@ class World {
   // ---- the rest
   void wait_until(const std::function<bool()>& condition, std::string_view what,
                   Where where = Where::current());
-  void pass(int ms);        // waits until a point in time; for deadlines that must have passed
-  void expect_violation();  // for the canaries: the end of the test then demands a violation
-  // A process that ends with the test, and is not a leftover.
+  void pass(int ms);        // waits for `ms`, in which a deadline must pass
+  void expect_violation();  // for canaries: the end of the test demands a violation
+  // Names a process that the test leaves running. It is killed at the end, and is not a leftover.
   void adopt(pid_t pid) { strangers_.push_back(pid); }
   [[nodiscard]] std::string violations() const;
   void pump(int timeout_ms);

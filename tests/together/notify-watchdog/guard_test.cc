@@ -164,7 +164,7 @@ TEST_CASE("while a stop takes its time the device is fed, and no longer than the
   bench.notified("READY=1");
   bench.signalled(SIGTERM);
   CHECK(feeds(bench.wait(1min)) == 4);
-  bench.signalled(SIGTERM);  // gives no more time
+  bench.signalled(SIGTERM);  // a second SIGTERM gives no more time
 
   const Actions actions = bench.wait(1h);
 

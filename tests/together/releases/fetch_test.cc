@@ -1,5 +1,5 @@
-// Tests how long a fetch may take, and that it ends: from a server that sends a byte now and then
-// for ever, and from paths that are not files.
+// Tests how long a fetch may take, and that it always ends: from a server that sends a byte now and
+// then without an end, and from paths that are not files.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A server that sends the beginning of a long answer, and then one byte after the other until the
-// client hangs up. After a while it hangs up itself, so that the test always ends.
+// A server that sends the beginning of a long answer, and then single bytes until the client hangs
+// up. After a while the server hangs up itself, so that the test always ends.
 class SlowServer {
  public:
   SlowServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -76,7 +76,7 @@ struct Bench {
   bool asks(std::size_t count) {
     return until([&] { return asked.size() >= count; });
   }
-  // Returns whether no more requests come during a further look at all releases.
+  // Looks at all releases once more, and returns whether no further request is made.
   bool asks_no_more(std::size_t count) {
     return !until([&] { return asked.size() > count; }, 100ms);
   }
@@ -180,7 +180,7 @@ TEST_CASE("what was tried before a crash and has no ending is not tried again") 
   bench.start();
   REQUIRE(bench.asks(1));
 
-  bench.start();  // the next start after the machine went down
+  bench.start();  // as after the machine went down
 
   CHECK(bench.asks_no_more(1));
 }
@@ -300,7 +300,7 @@ TEST_CASE("a ledger that another process locks stops no agent, and is written on
   LockHolder holder(bench.directory / "ledger.jsonl");
   bench.start("1.1.0");  // its upgrade has ended well, which the full disk keeps from being noted
   bench.fail("trial");
-  CHECK(bench.asks_no_more(1));  // the attempt of 1.2.0 cannot be noted either
+  CHECK(bench.asks_no_more(1));  // nor can the attempt of 1.2.0 be noted
   CHECK(holder.has_held());
   CHECK(bench.ledger().size() == 1);
   CHECK(bench.reports.find("another process holds it") != std::string::npos);

@@ -32,8 +32,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std::size_t, std::
 
 namespace {
 
-// Changes the text between two quotes, blanks or ends of lines, and leaves the rest: a manifest
-// with random changes is hardly ever still JSON.
+// Changes the text between two quotes, blanks or ends of lines, and nothing else. A manifest with
+// purely random changes is hardly ever still JSON.
 std::size_t mutate_word(std::uint8_t* text, std::size_t size, std::size_t size_max, unsigned luck) {
   const std::string_view whole(reinterpret_cast<const char*>(text), size);
   std::vector<std::size_t> begins{0};

@@ -1,5 +1,5 @@
-// Holds the lock of a file as another process would. So that a test of an endless wait ends, it
-// releases the lock after a while, and reports that.
+// Holds the lock of a file as another process would. After a while, releases it and reports that,
+// so that the test of a wait without an end does end.
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// Changes an archive so that it stays one. Random changes seldom do, since every header of a tar
-// has a checksum.
+// Changes a tar archive so that it still is one. Random changes seldom leave it one, since every
+// header has a checksum.
 #pragma once
 
 #include <cstddef>

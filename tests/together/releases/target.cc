@@ -34,7 +34,7 @@ void must(bool truth) {
   if (!truth) std::abort();
 }
 
-// Checks an accepted manifest: its members can safely become parts of a path, and it is the same
+// Checks an accepted manifest: its members must be safe as parts of a path, and it must be the same
 // when it is written and read again.
 void take_manifest(std::string_view text) {
   const auto manifest = parse_manifest(text);
@@ -69,8 +69,8 @@ std::string make_place() {
   return place;
 }
 
-// Checks an unpacked archive: nothing is made beside the directory, and its content is that of the
-// list.
+// Checks an unpacked archive: no file may have been made outside its directory, whose content must
+// be that of the list.
 void take_archive(std::string_view bytes) {
   const std::string place = make_place();
   const auto outside = Directory::open(place);

@@ -1,7 +1,6 @@
 // Passes bytes to all code of agent-releases that reads bytes from outside: manifests, signatures,
 // keys, ledgers, lists of files, a status.json, and archives, which are unpacked into a directory.
-// The first byte of an input selects the kind. Accepted input must keep its promises; otherwise
-// this aborts.
+// The first byte of an input selects the kind. Aborts the process if accepted input breaks a rule.
 #pragma once
 
 #include <string_view>

@@ -185,8 +185,8 @@ void AgentDouble::on(Occasion occasion) {
   }
 }
 
-// Plans the agent's next heartbeat, which comes in time. When its supply of heartbeats is used up,
-// the agent falls silent.
+// Plans the agent's next heartbeat, in time. If the agent's supply of heartbeats is used up, plans
+// none, so that the agent falls silent.
 void AgentDouble::plan_heartbeat() {
   const Duration watchdog = process_.machine.swarm.watchdog;
   if (watchdog == Duration(0) || beats_left_-- <= 0) return;

@@ -20,10 +20,11 @@ class AgentDouble {
  public:
   explicit AgentDouble(Process& process);
 
-  // Returns when the agent will do something next, if nothing happens to it before.
+  // Returns when the agent will act next, if no event comes before.
   [[nodiscard]] std::optional<Time> wakes() const;
   void act();
-  // Tells the agent that its input has changed: it looks at once, or when it is no longer busy.
+  // Tells the agent that its input has changed. The agent looks at once, or when it is no longer
+  // busy.
   void wake();
   void signalled(int signal);
 

@@ -65,8 +65,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const EventKind kind = test::kind_of(event);
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
-  // An event of an agent that the supervisor does not know: the judge can insert it between any two
-  // others.
+  // An event of an agent that the supervisor does not know. The judge can deliver it between any
+  // two other events.
   if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
@@ -96,8 +96,8 @@ bool is_exit(EventClass event) {
   return kind == EventKind::exits || kind == EventKind::is_killed;
 }
 
-// Returns how long a move counts when the shortest way to a place is looked for. Each choice gives
-// the moves other lengths, so that it leads to the same place by another way; for choice 0 all
+// Returns how long a move counts in the search for the shortest way to a place. Each choice of a
+// way gives the moves other lengths, so that its way to the place is another one; for choice 0 all
 // moves are equally long.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
@@ -174,7 +174,8 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // The walk has made the moves of each place one after another, so they stand together.
+  // The walk has noted the moves of each place one after another, so they are neighbours in the
+  // list.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)
     sheet->first_move[map.moves[at].from] = static_cast<std::uint32_t>(at);

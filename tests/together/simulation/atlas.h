@@ -1,6 +1,7 @@
-// The maps of the exploration, one for each policy, and the moves of them that have been visited.
-// An edge is counted once: it is a state of V1, as the exploration tells states apart, and an event
-// of one kind by one speaker, with the outcomes of the orders that the event leads to.
+// The maps of the exploration, one for each policy, and the moves on them that runs have visited. A
+// move, also called an edge, is a state and an event, and is counted once. The state is one of V1,
+// as the exploration tells states apart; the event is of one kind, from one agent, with the
+// outcomes of the orders that it leads to.
 //
 // The exploration lets any event happen in any state. The shell does not, so no simulation of it
 // can: after an agent's last words and stray output comes its exit and nothing else (IO-2); after
@@ -46,22 +47,21 @@ class KeyTable {
 
 struct Sheet {
   test::Map map;
-  KeyTable places;  // the number of the place with a key
-  // The index of the move with a key, which is made of the place and the steps.
+  KeyTable places;  // by the key of its state, the number of a place
+  // The index of a move, by a key that is made of the place and the move's steps.
   KeyTable edges;
   std::vector<bool> allowed;        // moves that the shell allows
   std::vector<bool> place_allowed;  // places that allowed moves lead to
-  // The index of each place's first move, and the number of moves at the end.
+  // The index of each place's first move. The last element is the number of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // A way to a place, from its end: the last move, and the agent whose last words came before it.
+  // The end of a way to a place: the last move, and the agent whose last words came just before it.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
-  // The shortest ways to each place. For the first choice all moves are equally long; for the
-  // others each move has a random length, so that a move that fails on one way can be avoided on
-  // another.
+  // The shortest ways to each place. For choice 0 all moves are equally long. For the others each
+  // move has a random length, so that they avoid a move that may have failed on another way.
   static constexpr std::size_t choices = 12;
   std::array<std::vector<Way>, choices> ways;
   [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying, std::size_t choice) const {
@@ -88,7 +88,7 @@ class Atlas {
 // words were just delivered.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
-// Returns the agent whose last words the event is, or nobody.
+// Returns the agent that says last words by this event, or nobody.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
 // The moves that have been visited, in memory that processes share.
@@ -105,7 +105,7 @@ class Visits {
 
   // Returns true if this move is allowed and has not been made.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
-  // Returns the number of missed moves from a place.
+  // Returns the number of moves from this place that have been missed.
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {

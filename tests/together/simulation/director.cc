@@ -11,10 +11,10 @@ using namespace agent_protocol;
 
 // The number of events after which faults cease: more than any story needs.
 constexpr int events_max = 600;
-// Limits within which a run must end once faults have ceased.
+// The limits within which a run must end after its faults have ceased.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
-// The events of a standby that come on top: its start, its hello, its ready and its exit.
+// What a standby adds to these events: its start, its hello, its ready and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace

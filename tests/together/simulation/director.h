@@ -12,11 +12,11 @@
 
 namespace upgrader::simulation {
 
-// Leads a run whenever nothing happens by itself, until it has nothing more to do.
+// Takes the next step of a run when nothing happens by itself, until the run has no step left.
 class Guide {
  public:
   virtual ~Guide() = default;
-  // Does something. Returns false if there is nothing more to do.
+  // Takes a step. Returns false if there is none left.
   virtual bool act(const Supervisor& supervisor) = 0;
 };
 

@@ -34,12 +34,12 @@ struct Goal {
 // Returns whether an agent closes one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether the move changes nothing, and can be made together with others in any place that
-// a guide has reached.
+// Returns whether the move changes nothing and can be made on the way, with others like it, in any
+// place that a guide has reached.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// All moves, of all policies, that lead to another state, or that change nothing but cannot be made
-// by the way. Neighbours in the order lie far apart on the map.
+// All moves, of all policies, that lead to another state, or that change nothing and cannot be made
+// on the way. Neighbours in the list lie far apart on the map.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);

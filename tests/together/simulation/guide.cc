@@ -49,8 +49,8 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Draws time limits until the run can make all the moves of the way with them. Returns false if a
-// few draws have found none; the limits are then arbitrary.
+// Draws time limits until the run can make all moves of the way with them. Returns false if a few
+// draws have not found such limits; the present ones are then arbitrary.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),
@@ -140,7 +140,7 @@ bool MapGuide::go_on(const Supervisor& supervisor) {
   if (makes_clear(move, supervisor.state())) return true;
   if (pauses_.empty()) hurry_to_deadline(supervisor);
   if (perform(move, supervisor)) {
-    // The exit follows last words at once: see say_last_words().
+    // The agent's exit must follow its last words at once: see say_last_words().
     expected_ = sheet_.map.moves[way_.front()].to;
     leave_move();
     arrived_ = way_.empty();
@@ -175,8 +175,8 @@ void MapGuide::leave_move() {
   if (!pauses_.empty()) pauses_.pop_front();
 }
 
-// Lets the next pause pass. Deadlines that were set at one instant pass in a fixed order; after a
-// pause, they can pass in another.
+// Lets the next pause of the way pass. Deadlines that were set at one instant pass in a fixed
+// order; after a pause, they can pass in another one.
 void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   if (!pauses_.empty()) {
     machine_.pass_to(machine_.now() + pauses_.front());
@@ -189,8 +189,8 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// Lets time pass if the next step closes a pipe and a deadline has to pass after it: until shortly
-// before that deadline, since an agent that has closed a pipe is soon killed.
+// If the next step closes a pipe, and a deadline has to pass after that, lets time pass until
+// shortly before the deadline: an agent that has closed a pipe is soon killed.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;

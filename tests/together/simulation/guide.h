@@ -1,7 +1,7 @@
 // Leads a run to a far place of the exploration's map. The run has bytes, exits, signals and time
-// as any other run; its agents are puppets, which say and do what the next move on the way needs.
+// as any other run; its agents are puppets, which write and do what the next move on the way needs.
 // At that place the guide makes all moves that change nothing, then one that changes something, and
-// wanders on.
+// goes on from there at random.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace upgrader::simulation {
 
-// Returns the policy that the exploration has for this swarm.
+// Returns the explored policy that has the options of this swarm.
 [[nodiscard]] Policy followed_policy(const Swarm& swarm);
 
 class MapGuide : public Guide {
@@ -37,8 +37,8 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  // The number of ways that the guide tries, and the number of sets of limits that it draws for
-  // each.
+  // The number of ways that the guide tries, and the number of sets of time limits that it draws
+  // for each way.
   static constexpr int plans_max = 6;
   static constexpr int draws_max = 8;
   void plan_way(std::uint32_t place, test::Speaker dying);
@@ -85,12 +85,12 @@ class MapGuide : public Guide {
   bool arrived_ = false;
   int wanders_ = 8;
   int tries_ = 0;
-  // Places where no more messages without effect are to be sent.
+  // The places whose messages without an effect have all been sent.
   std::vector<std::uint32_t> rested_;
   std::vector<std::uint32_t> idle_;  // moves that change nothing, yet to be made
 
-  // The times at which agents do not read their input. Unread bytes are not lost while the agent
-  // lives.
+  // The times at which agents do not read their input. Unread bytes stay in the pipe as long as the
+  // agent lives.
   enum class Clog { never, from_ready, but_activate };
   Clog clog_ = Clog::never;
 };

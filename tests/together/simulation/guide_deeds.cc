@@ -42,8 +42,8 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if no unsent bytes may wait for this agent. Its `activate` is to find the agent's
-// input closed, and with bytes that wait, the upgrader would notice that earlier.
+// Returns true if no unsent bytes may wait for this agent, since the way wants its `activate` to
+// find its input closed. While bytes wait, the upgrader would notice the closed input earlier.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
@@ -75,8 +75,8 @@ void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
   }
 }
 
-// Arranges that the `activate` of the held agent is written, waits or is lost, as this `outcome`,
-// the way's next step, says.
+// Arranges that the `activate` of the held agent is written, waits or is lost, as the next step of
+// the way wants: see `outcome`.
 void MapGuide::let_activate(EventKind outcome, const State& state) {
   const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
@@ -238,14 +238,14 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
   return true;
 }
 
-// Closes or opens the agent's input for more bytes, as choose_clog() has chosen: it is full from
-// the agent's `ready` on, or at all times but at the `ready`.
+// Closes or opens the agent's input for more bytes, as choose_clog() has chosen: the input is full
+// from the agent's `ready` on, or at all times except at the `ready`.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
 }
 
-// Returns whether something waits for the agent for lack of room in the agent's input.
+// Returns whether bytes wait for the agent because its input has no room.
 bool MapGuide::has_unsent(const Process& process) {
   return process.input.capacity == 0 && !process.orders.empty();
 }

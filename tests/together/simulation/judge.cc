@@ -19,8 +19,8 @@ namespace {
 // The limit for turns of the loop at one instant without an event: more than the longest flood
 // takes.
 constexpr int turns_at_once_max = 20'000;
-// The limit for the events of a run, for loops in which time passes, but never enough: more events
-// than any sound run has.
+// The limit for the events of a run: more than any sound run has. It ends a run whose loop never
+// rests although time passes.
 constexpr std::uint64_t spinning_events_max = 50'000;
 
 bool is_reply(const UpgraderMessage& message) {
@@ -33,7 +33,8 @@ bool nobody_answers(const Meaning& meaning) {
   return std::holds_alternative<Unknown>(meaning) || std::holds_alternative<Malformed>(meaning);
 }
 
-// Compares two meanings of a line. Reasons may differ, since they are the codec's own words.
+// Compares two meanings of a line. The reasons of refusals may differ, since they are the codec's
+// own texts.
 bool same(const Meaning& one, const Meaning& other) {
   const auto* malformed = std::get_if<Malformed>(&one);
   const auto* its = std::get_if<Malformed>(&other);
@@ -112,8 +113,8 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Tells the supervisor every event of an agent that it does not know, between two messages that are
-// read from an agent after its death: a guide (guide.h) cannot do that at this moment.
+// Delivers every event about an agent that the supervisor does not know, between two messages that
+// are read from an agent after its death. A guide (guide.h) cannot do that at this moment.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -179,7 +180,7 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
   if (hello != nullptr && std::any_of(hello->features.begin(), hello->features.end(), is_readiness))
     process.owes_word = true;
-  // A message of an agent that has been killed is ignored.
+  // A message of an agent that has been killed must be ignored.
   const bool heard = process.activated && !process.killed && !received.posthumous;
   if (heard && std::holds_alternative<Healthy>(received.message)) process.owes_word = false;
   if (!process.told_to_stop || process.confirmed) return;
@@ -284,8 +285,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // If another deadline was judged in this step, it may have ended the wait that this deadline
-    // was for.
+    // Another deadline that was judged in this step may have ended the wait that belongs to this
+    // one.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -353,7 +354,7 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
-// Checks a `welcome`. If a fallback is not told what has failed, it must be a standby: another
+// Checks a `welcome`. A fallback that is not told why the upgrade failed must be a standby: another
 // agent has been sent `activate` and has not ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
@@ -367,8 +368,8 @@ void Judge::see_welcome(Process& process, const Welcome& welcome) {
   if (!stands_by) broken("Answers: a fallback is started in nobody's place and not told why");
 }
 
-// Checks that a fallback is told once what has failed, in its `welcome` or in `activate`, and that
-// no other agent is.
+// Checks that a fallback is told once why the upgrade failed, in its `welcome` or in its
+// `activate`, and that no other agent is told.
 void Judge::see_reason(const Process& process, const Activate& activate) {
   if (!activate.failure && process.is_fallback && !process.knows_reason) {
     broken("Answers: a fallback gets the work and is not told why");

@@ -35,7 +35,7 @@ enum class World {
   relink_fails,
 };
 
-// A replacement of Supervisor::step. A canary's has a fault.
+// A function in the place of Supervisor::step. A canary's has a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
 // Follows a run, and counts the places and moves that it has visited.
@@ -82,12 +82,12 @@ class Judge {
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 
-  // Delivers an event of this kind that is about an agent that has ended.
+  // Delivers a late event of this kind, about an agent that has ended.
   void tell_stale(test::EventClass kind);
 
   // ---- the calls of the shell
   [[nodiscard]] World next_outcome(World asked);
-  // Returns true if the next change of the link is the outcome of a PutLinkBack.
+  // Returns true if the next change of the link carries out a PutLinkBack.
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
   void check_start();
@@ -164,11 +164,11 @@ class Judge {
   bool started_ = false;
   bool over_ = false;
   bool shutdown_ = false;
-  bool looking_ = false;  // true in a timer's callback
+  bool looking_ = false;  // true while a timer's callback runs
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
-  int timer_settings_ = 0;  // how often the timer was set in this turn
+  int timer_settings_ = 0;  // how often the shell has set its timer in this turn
   Time event_at_{0};
   // The new times of deadlines that have been put off, by their names.
   std::map<std::string, Time> put_off_;

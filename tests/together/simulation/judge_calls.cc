@@ -12,8 +12,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The most settings of the timer in one turn for each callback or signal, however many lines the
-// callback reads.
+// The most times that the shell may set its timer in one turn, for each callback or signal. The
+// number of lines that a callback reads makes no difference.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
@@ -21,7 +21,7 @@ constexpr int timer_settings_max = 4;
 // ---- the calls of the shell
 
 // Returns the outcome that the guide wants for this action, or `asked` if it wants none. The action
-// `check` takes only a failure: any other outcome is kept for the action that follows a good check.
+// `check` uses only a wanted failure; any other outcome is kept for the action after the check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;

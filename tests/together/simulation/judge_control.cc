@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kept = 16;  // answers and endings are kept in status.json
 constexpr std::size_t status_bytes_max = 65'536;
-// The shortest time between two writings of status.json, minus the time that a system call may take
-// before the judge sees a writing.
+// The shortest time between two writings of status.json, less the time that may pass in a system
+// call before the judge sees the writing.
 constexpr Duration status_pause{100 - 2};
 
 using Value = rapidjson::Value;
@@ -67,8 +67,8 @@ void Judge::give(Given given) {
   if (given_.size() > kept) given_.pop_back();
 }
 
-// Handles the next line that was read, if no supervisor is needed for its answer. Returns false if
-// there is no line, or if the supervisor must see it.
+// Handles the next line that was read, if the upgrader answers it without its supervisor. Returns
+// false if there is no line, or if the supervisor must see it.
 bool Judge::take_line_without_supervisor() {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
@@ -168,8 +168,8 @@ void Judge::check_status(const std::string& text, bool last) {
       broken("S12: status.json says another ending");
     }
   }
-  // The judge does not see when the upgrader answers a request that needs no supervisor. So it
-  // counts such requests as answered, one after the other, until it agrees with the text.
+  // The judge cannot see when the upgrader answers a request without its supervisor. So it counts
+  // such requests as answered, one after the other, until its account agrees with status.json.
   const std::size_t requests = count_of(status, "requests");
   const auto newest_is = [&](const Given& given) {
     return requests > 0 && text_of(status["requests"][0U], "request") == given.name;

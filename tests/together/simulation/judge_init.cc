@@ -6,8 +6,8 @@
 
 namespace upgrader::simulation {
 
-// Checks that init gets at most ten messages in a second, whatever agents do, and that each of the
-// three messages that init acts on comes at its place.
+// Checks that init gets at most ten messages in a second, whatever agents do, and that the three
+// messages that init acts on come in their order.
 void Judge::init_told(std::string_view text) {
   if (trace_ != nullptr) note("init is told " + std::string(text.substr(0, text.find('\n'))));
   const bool ready = text.starts_with("READY=1\n");

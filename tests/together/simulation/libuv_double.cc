@@ -96,7 +96,8 @@ void run_idles() {
   }
 }
 
-// Lets time pass until something is ready or due. Returns false if nothing ever will be.
+// Lets time pass until a descriptor is ready or the timer is due. Returns false if neither will
+// ever be.
 bool wait_for_anything() {
   for (;;) {
     const std::optional<Time> due = timer_due();

@@ -36,13 +36,13 @@ struct Pipe {
 };
 
 // A process that has been started for the upgrader, as the kernel knows it. For the judge it also
-// records what the process has really said and what it was to be sent.
+// records what the process has really written, and what the supervisor wanted to send it.
 class Process {
  public:
   enum class Life { running, zombie, reaped };
 
   struct Spoken {
-    std::size_t end = 0;  // where its bytes end, among all that the process says
+    std::size_t end = 0;  // where the line ends, among all bytes of the process
     Meaning meaning;
   };
 
@@ -59,7 +59,7 @@ class Process {
   // Says a line: its bytes lie in a buffer of the process until push() writes them.
   void say(std::string_view line, Meaning meaning);
   void say(const agent_protocol::AgentMessage& message);
-  // Writes as many bytes as fit into the pipe, at most `bytes_max`.
+  // Writes as many of the buffered bytes as fit into the pipe, at most `bytes_max`.
   void push(std::size_t bytes_max);
   void close_output();
   void close_input();
@@ -81,30 +81,30 @@ class Process {
   std::string outbox;            // bytes that were said and have not been written
   std::size_t said = 0;          // the number of bytes that were said so far
   std::size_t written = 0;       // the number of bytes that were written so far
-  std::deque<Spoken> spoken;     // the lines that were not yet told to the supervisor
-  std::size_t told = 0;          // the number of lines that were told to the supervisor
+  std::deque<Spoken> spoken;     // lines that the supervisor has not been told yet
+  std::size_t told = 0;          // the number of lines that the supervisor has been told
   std::size_t held_at_look = 0;  // lines that the process had written when the shell began to look
   bool ended_at_look = false;
   std::deque<Order> orders;     // lines that the process has not read yet
-  std::deque<int> signals_due;  // signals that were ordered and have not been sent
+  std::deque<int> signals_due;  // signals that the supervisor has ordered, not sent yet
   std::size_t bytes_in_turn = 0;
   int lines_in_turn = 0;
   bool promised = false;   // the supervisor has ordered `activate`
   bool activated = false;  // all of `activate` is in the pipe
   std::string incoming;    // the line that is being written to the process
-  std::size_t taken = 0;   // bytes that have been written to its input
+  std::size_t taken = 0;   // bytes that the upgrader has written to the process's input
   // The value of `taken` when the shell began to look; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
-  bool owes_word = false;     // its hello has the feature readiness, and it has not said healthy
+  bool owes_word = false;     // its `hello` has the feature readiness; no `healthy` came
   bool is_fallback = false;   // its welcome said `fallback`
-  bool knows_reason = false;  // it has been told what had failed
+  bool knows_reason = false;  // its `welcome` or `activate` has said what had failed
   bool told_to_stop = false;
   std::optional<std::string> stop_id;
   bool confirmed = false;  // it has said `stopped`
   std::optional<std::string> left;
   bool killed = false;    // the supervisor has ordered its end by SIGKILL
   bool knows_it = false;  // the process has read its `activate`
-  bool buried = false;    // its exit has been reported
+  bool buried = false;    // the shell has reported its exit
 };
 
 struct Descriptor {
@@ -119,8 +119,8 @@ class Machine {
 
   // ---- time
   [[nodiscard]] Time now() const { return now_; }
-  // Does what the machine does next by itself, if that is not later than `limit`. Returns false if
-  // there is nothing.
+  // Does what the machine does next by itself, if that happens no later than `limit`. Returns false
+  // if nothing does.
   bool step(Time limit);
   [[nodiscard]] std::optional<Time> next() const;
   void pass_to(Time later) { now_ = std::max(now_, later); }
@@ -161,7 +161,7 @@ class Machine {
   const Swarm& swarm;
   Operators operators{*this};
   bool calm = false;                      // no more faults happen
-  bool lock_is_free = false;              // the lock can be had, whatever the swarm says
+  bool lock_is_free = false;              // the lock is free, whatever the swarm says
   std::deque<test::EventClass> outcomes;  // the outcomes that a guide wants, in their order
 
  private:

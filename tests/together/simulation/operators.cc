@@ -17,8 +17,8 @@ std::string member(const char* name, const std::string& text) {
 // ---- the FIFO
 
 void ControlPipe::opened(int fd) {
-  // If a reader opens the FIFO while a writer has it open, the reader gets the end of the file when
-  // that writer has gone. Otherwise it gets that only after the next writer has gone.
+  // If a reader opens the FIFO while a writer has it open, the reader sees the end of the file when
+  // that writer has gone. Otherwise it sees the end only after the next writer has gone.
   readers_.emplace(fd, writers_ == 0 ? came_ : came_ - 1);
 }
 
@@ -68,7 +68,7 @@ std::optional<Time> Operators::next() const {
   return first == visits_.end() ? std::nullopt : std::optional(first->at);
 }
 
-// Takes one step of one visit: the visit begins, a line is written, or the visit ends.
+// Takes one step of one operator's visit: begins it, writes a line, or ends it.
 void Operators::act() {
   const Time now = machine_.now();
   const auto due = std::find_if(visits_.begin(), visits_.end(),

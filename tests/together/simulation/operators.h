@@ -1,6 +1,6 @@
 // The FIFO of the control directory as the kernel has it, and the operators who write to it. They
 // write good requests, names and ids that were used before, malformed requests, lines that are no
-// request, and lines that are cut off. The judge looks up here what the writer of a line meant.
+// request, and incomplete lines. The judge asks here what the writer of a line meant.
 #pragma once
 
 #include <cstdint>
@@ -62,17 +62,17 @@ class Operators {
  public:
   explicit Operators(Machine& machine) : machine_(machine) {}
 
-  // An operator comes at `at`, writes `lines` lines, and then stays for `stays`.
+  // At `at`, an operator comes, writes `lines` lines, and then keeps the FIFO open for `stays`.
   void expect(Time at, int lines, Duration stays);
   [[nodiscard]] std::optional<Time> next() const;
   // Makes all operators act whose time has come.
   void act();
-  // Sends the operators home: those who are there leave, and nobody comes any more.
+  // Ends all visits: present operators leave, and no operator comes any more.
   void go_home();
 
-  // An operator comes, confirms the upgrade `id`, and goes. For the end of a run, when no more
-  // faults happen and an upgrade waits at its gate. Returns false if nobody has opened the FIFO to
-  // read it.
+  // Lets an operator come, confirm the upgrade `id`, and go: for an upgrade that waits at its gate
+  // at the end of a run, when no more faults happen. Returns false if the upgrader does not have
+  // the FIFO open for reading.
   [[nodiscard]] bool confirm(const std::string& id);
 
   // Returns the meaning of a whole line, or null if the line is no request.

@@ -8,15 +8,16 @@ using test::is_signal_id;
 
 namespace {
 
-// Returns the id of an upgrade that the supervisor knows, if it was requested in this way, by a
-// signal or by an agent; otherwise an id that it does not know.
+// Returns the id of the upgrade under way, or the one that the agent has been told, if it was
+// requested in this way: by a signal or not. Otherwise returns the exploration's id of that kind.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
   return by_signal ? "sigusr2-1" : "u1";
 }
 
-// Returns one of the exploration's requests, by its number there.
+// Returns the exploration's request of this number, counted from its first kind of request. `said`
+// has the time limit in it.
 Upgrade request_for(std::size_t which, const SaidTimes& said) {
   Upgrade upgrade;
   upgrade.id = "u1";

@@ -10,13 +10,13 @@
 
 namespace upgrader::simulation {
 
-// The times that puppets write into their messages.
+// The time limits and durations that puppets write into their messages.
 struct SaidTimes {
   std::int64_t confirm_timeout_ms = 5'000;  // in a request that sets a confirm_timeout
   std::int64_t extend_ms = 86'400'000;
 };
 
-// Returns nullopt if the event is made by an act of the puppet, not by a message.
+// Returns nullopt if such an event is caused by another act of the puppet, not by a message.
 [[nodiscard]] std::optional<agent_protocol::AgentMessage> message_for(test::EventKind kind,
                                                                       const Agent& agent,
                                                                       const State& state,

@@ -66,8 +66,8 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
 }
 
 // Lets some time pass before the next event. Deadlines that were set at one instant pass in a fixed
-// order; after a pause, they can pass in another. After a pipe has been closed, little time is
-// left: another deadline passes first only if it is near by then.
+// order; after a pause, they can pass in another one. An agent that has closed a pipe is soon
+// killed, so after that another deadline passes first only if it is near.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);
@@ -106,8 +106,8 @@ bool Rehearsal::make(const test::Move& move) {
   return judge_passed(move.to);
 }
 
-// Lets the move's deadline pass, and before it others that change nothing. Returns false if it does
-// not pass.
+// Lets the deadline of the move pass, after other deadlines that change nothing. Returns false if
+// it does not pass.
 bool Rehearsal::let_pass(const test::Move& move) {
   const std::optional<Time> deadline = deadline_of(supervisor_.state(), move.steps[0]);
   if (!deadline) return false;

@@ -1,6 +1,6 @@
-// Finds out whether a run can go a way of the map by the clock. The map knows no times: any
-// deadline may pass next there. In a run the time limits decide that, and some ways need certain
-// limits.
+// Finds out whether a run can take a way of the map within its time limits. The map knows no times:
+// on it, any deadline may pass next. In a run the time limits decide that, and some ways need
+// certain limits.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ class Rehearsal {
  public:
   Rehearsal(const Sheet& sheet, const Policy& policy, const SaidTimes& said, Random& random);
 
-  // Goes the way from the start, with random pauses. Returns false if a deadline of the way does
-  // not pass in its turn, or if an event cannot happen.
+  // Takes the way from the start, with random pauses. Returns false if a deadline of the way does
+  // not pass when it should, or if an event cannot happen.
   [[nodiscard]] bool run(const std::deque<std::uint32_t>& way);
 
-  // Returns the pauses before the moves of the way that was gone last.
+  // Returns the pauses before the moves of the way that was taken last.
   [[nodiscard]] const std::vector<Duration>& pauses() const { return pauses_; }
 
  private:

@@ -8,8 +8,8 @@ namespace upgrader::simulation {
 
 namespace {
 
-// Takes out of the run's random setting (the swarm) all that would hinder the guide: faults, and
-// options other than those with which its way was found.
+// Removes from the swarm, the run's random options and faults, all that would hinder the guide:
+// faults, and options other than those with which its way was found.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;

@@ -77,7 +77,7 @@ void work(Report& report, std::size_t worker, const Seeds& seeds, const Setting&
   }
 }
 
-// Runs the seeds. If a worker dies, its present seed has failed.
+// Runs the seeds. If a worker process dies, the seed that it was running has failed.
 void run_all(Report& report, const Seeds& seeds, const Setting& setting) {
   std::array<pid_t, workers> pids{};
   report.next = 0;
@@ -109,8 +109,8 @@ int run_one(std::uint64_t seed, bool traced) {
   return good ? 0 : 1;
 }
 
-// Looks for an error that was planted in this program, by seeds alone: without the map of states
-// that guides other runs.
+// Looks for an error that was planted in this program, by seeds alone, without the exploration's
+// map that guides other runs.
 int run_canary(std::uint64_t seeds) {
   Report& report = *shared_report();
   run_all(report, {.count = seeds}, {});
@@ -133,13 +133,13 @@ void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
   }
 }
 
-// Returns how many consecutive seeds reach every goal once.
+// Returns the number of consecutive seeds that lead to every goal once.
 std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Returns seeds above `above` for what was missed so far. Consecutive seeds lead to all moves of
-// the map in turn; those are chosen that lead to a missed move, and one for each place from which a
+// Returns seeds above `above` that lead to moves that were missed so far. Consecutive seeds lead to
+// all moves of the map in turn. The chosen ones lead to a missed move, or to a place from which a
 // move that changes nothing was missed.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {

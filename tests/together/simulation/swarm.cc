@@ -12,7 +12,7 @@ Duration some_time(Random& random) {
 
 namespace {
 
-// Returns a rate, which is mostly 0.
+// Draws the rate of a fault, in percent. Most rates are 0.
 int rarely(Random& random, int percent_on, int most) {
   return random.chance(percent_on) ? static_cast<int>(random.between(1, most)) : 0;
 }
@@ -23,7 +23,7 @@ Duration limit(Random& random, bool none) {
 
 Options draw_options(Random& random) {
   Options options;
-  // Mostly all limits are set, or none, as in the exploration.
+  // In most runs all time limits are set, or none, as in the exploration.
   const bool no_limits = random.chance(25);
   const bool mixed = random.chance(10);
   options.defaults.start_timeout = limit(random, mixed ? random.chance(30) : no_limits);
@@ -64,7 +64,7 @@ void draw_machine(Random& random, Swarm& swarm) {
   if (swarm.waits_for_lock) swarm.options.lock_file = "lock";
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
   if (random.chance(20)) swarm.init_reads = some_time(random);
-  // Each run ends with a good upgrade, during whose trial of a second the puppets send no
+  // Each run ends with a good upgrade, with a trial of a second in which puppets send no
   // heartbeats. So the watchdog's time is longer than that.
   if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }

@@ -1,5 +1,5 @@
-// The draw of a seed: the upgrader's options, and a random subset of faults with their rates.
-// Mostly few things go wrong, since an upgrade in which everything does never gets far.
+// A swarm: the upgrader's options and a random subset of faults with their rates, drawn from a
+// seed. Most draws have few faults, since an upgrade in which everything fails never gets far.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class Deed {
   close_output,
   close_input,
   stop_reading,
-  flood,     // stray output, and lines that are over-long, of unknown types or malformed
+  flood,     // output: stray, over-long, of unknown types or malformed
   outburst,  // many messages out of turn
 };
 
@@ -71,7 +71,7 @@ struct Swarm {
   int jostles = 0;  // how often something happens during a system call
   int hold_ups = 0;
   std::int64_t hold_up_ms = 1;
-  int freezes = 0;  // how often all processes stand still, for as long as a hold-up may last
+  int freezes = 0;  // how often all processes stand still, as for a hold-up
   int late_kills = 0;
   int check_failures = 0;
   int lost_ways_back = 0;
@@ -83,8 +83,8 @@ struct Swarm {
 
   // The agents.
   int mischief_makers = 0;         // how many of the processes do mischief
-  std::vector<Deed> deeds;         // the kinds of mischief
-  std::size_t mischief_max = 1;    // how many such deeds one process does at most
+  std::vector<Deed> deeds;         // the kinds of mischief, of which a process chooses
+  std::size_t mischief_max = 1;    // how many acts of mischief a process commits at most
   int trickles = 0;                // how many processes write byte for byte
   std::int64_t slowness_ms = 100;  // how long an agent takes for each act
   int upgrades_at_most = 3;
@@ -92,7 +92,7 @@ struct Swarm {
   int odd_requests = 0;  // requests with random combinations of members
   int stale_events = 0;  // events of agents that have ended
   bool guided = false;
-  // How long init reads its socket, and then does not; 0 if it always reads.
+  // How long init reads its socket, and then leaves it unread in turn; 0 if it always reads.
   Duration init_reads{0};
 
   // People and init.
@@ -103,8 +103,8 @@ struct Swarm {
     Duration stays;
   };
   std::vector<Visit> visits;  // visits to the control directory, if there is one
-  int status_failures = 0;    // status.json cannot be written
-  int fifo_failures = 0;      // the FIFO cannot be opened
+  int status_failures = 0;    // how often a writing of status.json fails
+  int fifo_failures = 0;      // how often an opening of the FIFO fails
   Duration calm_after{0};
 };
 

@@ -83,7 +83,7 @@ ssize_t __wrap_read(int fd, void* buffer, size_t size) {
       the_machine->random.chance(the_machine->swarm.interrupts)) {
     return fails_with(EINTR);
   }
-  // A read gives all bytes that were asked for and are there.
+  // A read gives as many bytes as were asked for, or all that there are.
   const std::size_t count = std::min(size, pipe.bytes.size());
   the_judge->bytes_read(*descriptor->process, count);
   std::memcpy(buffer, pipe.bytes.data(), count);
@@ -140,7 +140,7 @@ int __wrap_clock_gettime(clockid_t clock, timespec* time) {
   return 0;
 }
 
-// The only socket is init's.
+// Only init's socket is ever asked for.
 ssize_t __wrap_sendto(int, const void* bytes, size_t size, int, const sockaddr*, socklen_t) {
   if (the_machine->init_is_full()) return fails_with(EAGAIN);
   the_judge->init_told({static_cast<const char*>(bytes), size});
@@ -235,8 +235,8 @@ agent_protocol::Result<Program> check_program(const std::string& path, std::stri
                  ExecutableKind::elf, 0, 0);
 }
 
-// Checks AGENT in the machine's stead. At the start the program always exists: without one, nothing
-// would happen.
+// Checks AGENT on the simulated machine. At the start the program always exists: without one,
+// nothing would happen.
 agent_protocol::Result<Program> check_agent(const std::string& agent,
                                             std::vector<std::string> args) {
   if (the_judge->started()) return check_program(agent, agent, std::move(args));
@@ -339,7 +339,7 @@ bool ControlDirectory::is_in_memory() const {
   return true;
 }
 
-// ---- lock.h: the lock is held by another process for as long as the swarm says
+// ---- lock.h: another process holds the lock for as long as the swarm says
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {}
 

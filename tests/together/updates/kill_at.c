@@ -1,10 +1,10 @@
-// A library to be preloaded into every program of an installation: it counts the calls that write,
-// over all processes and threads, and at the one that is asked for kills the process group with
-// SIGKILL, before the call is made.
+// A library to be preloaded into every program of an installation. It counts the calls that change
+// files, over all processes and threads. Before the call with a given number is made, it kills the
+// process group with SIGKILL.
 //
-// KILL_AT names a file of two 64-bit numbers: how many such calls were made, and which one is the
-// last; 0 is none. A call is one that makes, changes, moves or removes a file or its name. Writes
-// to pipes and sockets do not count: they change no file.
+// KILL_AT names a file of two 64-bit numbers: how many such calls have been made, and the number of
+// the call at which to kill, or 0 for none. A call counts if it makes, changes, moves or removes a
+// file or its name. Writes to pipes and sockets do not count: they change no file.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -52,10 +52,10 @@ static int writes(int flags) {
   return (flags & (O_CREAT | O_TRUNC)) != 0;
 }
 
-// ISO C has no way from dlsym() to a function; POSIX promises this one.
+// ISO C has no conversion from the result of dlsym() to a function; POSIX promises this one.
 #define NEXT(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 
-// open() has its mode only where it makes a file.
+// The argument `mode` of open() exists only if the call may make a file.
 #define OPENS(name, parameters, ...)             \
   int name parameters {                          \
     mode_t mode = 0;                             \

@@ -1,7 +1,7 @@
 // Walks through every order of events between a conversation and an upgrader: lines that are read
-// late or never, a status that is written late or never, ends with and without a last word, another
-// life of the upgrader, deadlines that pass, an operator who leaves, and another operator who opens
-// the gate. At every end, the words of upgraderctl are compared with the facts of this world.
+// late or never, a status that is written late or never, ends with and without a last status, a
+// restart of the upgrader, deadlines that pass, an operator who leaves, and another operator who
+// opens the gate. At every end, the words of upgraderctl are compared with the facts of this world.
 #include <catch2/catch.hpp>
 #include <deque>
 #include <map>
@@ -25,7 +25,7 @@ const std::string cancel_line = "cancel\n";
 // The facts about the upgrader to which the request was sent, until that upgrader ends.
 struct Truth {
   bool alive = true;
-  bool last_word = false;  // the upgrader ended, and wrote that into status.json
+  bool last_word = false;  // the upgrader wrote into status.json that it ended
   bool confirmed = false;  // some operator opened the gate
   std::string phase = "running";
   std::vector<Answer> answers;
@@ -150,7 +150,8 @@ void answer(Truth& truth, const std::string& request, bool ok) {
   truth.answers.insert(truth.answers.begin(), Answer{request, "", ok, ""});
 }
 
-// Reads one line from the FIFO. A request with a known name is not obeyed again.
+// Lets the upgrader read one line from the FIFO. It does not obey a request again whose name it
+// knows.
 void read_line(World& world, bool refuses) {
   Truth& truth = world.truth;
   const std::string line = world.fifo.front();
@@ -318,8 +319,8 @@ bool was_refused(const World& world) {
 std::string complaint_of(const World& world) {
   const Truth& truth = world.truth;
   if (truth.begun > 1) return "it was begun twice";
-  // An operator who leaves an accepted rehearsal must have had it cancelled, or must have been told
-  // that it could not be.
+  // If the operator leaves an accepted rehearsal, upgraderctl must have had it cancelled, or have
+  // said that it could not be.
   if (world.errand.goal == Goal::rehearsal && under_way(world) && !world.cancel_sent &&
       !world.vanished) {
     return "a rehearsal goes on behind our back";
@@ -367,8 +368,8 @@ void judge_time(World world) {
   REQUIRE(world.finish);
 }
 
-// Checks that a living upgrader which obeys everything is believed: the conversation's end is that
-// of the upgrade.
+// Checks that upgraderctl believes a living upgrader that obeys everything: the conversation's end
+// must be that of the upgrade.
 void judge_usefulness(World world) {
   if (!world.truth.alive || world.vanished || world.interrupted) return;
   const bool in_time = world.now < *world.errand.timeout;
@@ -393,7 +394,7 @@ void judge_usefulness(World world) {
 
 struct Figures {
   std::size_t worlds = 0;
-  std::size_t lies_caught = 0;  // ends for which a wrong status was claimed, and found to be wrong
+  std::size_t lies_caught = 0;  // ends at which a wrong status was found to be wrong
   std::map<int, std::size_t> ends;
   std::set<std::string> moves;
 };

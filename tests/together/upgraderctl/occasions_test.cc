@@ -48,8 +48,8 @@ std::string value_of(const OccasionEnvironment& environment, const std::string& 
   return "not set";
 }
 
-// Runs every command that is due, and returns the values of UPGRADER_ID or, without one, of
-// UPGRADER_VERSION.
+// Runs every command that is due. Returns the UPGRADER_ID of each, or its UPGRADER_VERSION if it
+// has none.
 std::string run_all(Occasions& occasions, Duration now) {
   std::string all;
   while (const auto environment = occasions.next(now)) {

@@ -1,4 +1,4 @@
-// Tests the command line, the control directory that it names, and the errand that it becomes.
+// Tests the command line, the control directory that it names, and the errand that follows from it.
 #include "tools/upgraderctl/core/options.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Tests how a wait for a phase ends.
+// Tests in which ways a wait for a phase of the upgrader ends.
 #include "tools/upgraderctl/core/phase_wait.h"
 
 #include <catch2/catch.hpp>

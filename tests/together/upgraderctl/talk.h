@@ -58,7 +58,7 @@ class Talk {
     status.requests.insert(status.requests.begin(), Answer{request, "upgrade", ok, reason});
   }
 
-  // Lets the upgrader begin another life, without a word on how the last one ended.
+  // Starts the upgrader anew. Its last status does not say how it ended before.
   void begin_another_life() {
     previous = status;
     status = at_rest();

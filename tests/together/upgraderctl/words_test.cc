@@ -263,7 +263,7 @@ TEST_CASE("whether an upgrader listens is told by its FIFO, its process and its 
   CHECK(of(0, false) == Hearing::listens);  // the upgrader is in another PID namespace
   CHECK(of(0, true, true) == Hearing::stopped);
   CHECK(of(0, true, false, true) == Hearing::full);
-  CHECK(of(ENXIO, true) == Hearing::gone);  // another process has its pid by now
+  CHECK(of(ENXIO, true) == Hearing::gone);  // another process has the upgrader's pid by now
   CHECK(of(ENOENT, true) == Hearing::deaf);
   CHECK(of(EINVAL, true) == Hearing::deaf);
   CHECK(of(ENOENT, false) == Hearing::gone);
