@@ -134,7 +134,7 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
   options.exit_cb = [](uv_process_t* process, std::int64_t status, int signal) {
     static_cast<AgentProcess*>(process->data)->on_exit(status, signal);
   };
-  // libuv keeps the handle even if the start fails.
+  // libuv keeps the handle even if the start fails, so it is closed like any other handle.
   process_.reset(new uv_process_t);
   const int error = uv_spawn(loop_, process_.get(), &options);
   process_->data = this;

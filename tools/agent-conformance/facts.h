@@ -14,7 +14,7 @@ struct ProcessFacts {
   bool has_executed = false;         // has executed another program since it was forked
   bool has_output = false;           // holds the pipe to which the agent writes its messages
   bool has_variables = false;        // has variables AGENT_PROTOCOL... in its environment
-  bool has_lock = false;             // holds the descriptor of the lock
+  bool has_lock = false;             // holds the descriptor of the upgrader's lock
   bool lock_on_exec = false;         // the lock's descriptor is not close-on-exec
   std::vector<std::string> listens;  // the addresses on which it listens
 };

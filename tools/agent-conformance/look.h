@@ -11,14 +11,14 @@ namespace conformance {
 
 // The inodes by which an agent's descriptors are recognised.
 struct Marks {
-  ino_t output = 0;  // of the pipe to which the agent writes its messages
-  ino_t lock = 0;    // of the lock's file; 0 if there is none
+  ino_t output = 0;  // the inode of the agent's output pipe
+  ino_t lock = 0;    // the inode of the lock's file; 0 if there is no lock
 };
 
 [[nodiscard]] Facts look_at(int pid, const Marks& marks);
 
-// Returns the processes of the agent's session that have not ended, which it has left. Returns none
-// if its process group is empty.
+// Returns the processes that an agent has left: those of its session that have not ended. Returns
+// none if the agent's process group is empty.
 [[nodiscard]] std::vector<int> session_of(int pid);
 
 }  // namespace conformance

@@ -21,12 +21,12 @@ struct Options {
   enum class Form : std::uint8_t { text, tap, json };
   Deed deed = Deed::check;
   Form form = Form::text;
-  std::string junit;              // the path of a file, or empty
+  std::string junit;              // the path of the report as JUnit's XML, or empty
   std::vector<std::string> only;  // the names of the checks to make; if empty, all are made
   std::vector<std::string> skip;
   Terms terms;
   std::vector<std::string> command;  // AGENT and its arguments
-  std::vector<std::string> typed;    // the command as typed, before AGENT was looked up in PATH
+  std::vector<std::string> typed;    // as typed, before AGENT was looked up in PATH
 };
 
 struct UsageError {

@@ -1,5 +1,5 @@
-// Plays one check: sends the upgrader's half of the conversation by a script, and judges the
-// agent's half. Pure: it gets events with their times, and returns orders.
+// Plays one check: takes the upgrader's part in the conversation, by a script, and judges what the
+// agent does. Does no input or output: it gets events with their times, and returns orders.
 #pragma once
 
 #include <deque>
@@ -30,7 +30,7 @@ class Play {
   [[nodiscard]] const Lives& lives() const { return lives_; }
 
  private:
-  // The state of the upgrader's half for one agent.
+  // The state of the conversation with one agent, as an upgrader would keep it.
   struct Seat {
     std::string welcome;
     bool bytewise = false;
@@ -71,8 +71,8 @@ class Play {
   const Check& check_;
   const Terms& terms_;
   std::deque<Step> steps_;
-  bool begun_ = false;    // the first step has begun
-  bool time_up_ = false;  // the time of the first step is over
+  bool begun_ = false;    // the first of the remaining steps has begun
+  bool time_up_ = false;  // the time of the present step is over
   std::size_t looks_before_ = 0;
   Lives lives_;
   std::vector<Seat> seats_;

@@ -11,7 +11,7 @@
 namespace conformance {
 
 // Limits of agent-protocol(7) for the messages of an agent.
-inline constexpr std::size_t line_bytes_max = 65'536;  // with the newline
+inline constexpr std::size_t line_bytes_max = 65'536;  // the most bytes of a line, with its newline
 inline constexpr std::size_t state_bytes_max = 32'768;
 inline constexpr std::size_t state_escaped_bytes_max = 65'000;
 
@@ -21,8 +21,8 @@ struct Said {
   std::string type;  // empty for stray output
   std::string why;   // why the line is not a valid message
   std::optional<std::string> id, state, version, reason;
-  std::int64_t ms = 0;     // for extend
-  bool readiness = false;  // for hello: it lists the feature readiness
+  std::int64_t ms = 0;     // for `extend`: the time that it asks for
+  bool readiness = false;  // for `hello`: it lists the feature `readiness`
 };
 
 [[nodiscard]] Said judge(const Line& line);

@@ -24,7 +24,7 @@ struct Quote {
 using Lives = std::vector<Life>;
 
 struct Fault {
-  std::string came{};            // what was seen instead
+  std::string came{};            // what the agent did instead of what it must do
   std::optional<Quote> quote{};  // the sentence that is broken; by default the check's first
 };
 
@@ -39,7 +39,7 @@ struct Step {
     hang_up,
     signal,
     watch,  // waits for `time`, in which nothing may happen
-    taken,  // waits until the agent has read everything that was sent
+    taken,  // waits until the agent has read everything sent to it
     look,   // looks at the agent's processes
     clog,
     unclog,
@@ -53,9 +53,9 @@ struct Step {
   What what = What::hello;
   std::string text{};
   bool bytewise = false;
-  bool activates = false;  // `text` makes the agent active,
-  bool stops = false;      // or tells the agent to stop,
-  std::string upgrade{};   // for the upgrade with this id
+  bool activates = false;  // `text` makes the agent active
+  bool stops = false;      // `text` tells the agent to stop
+  std::string upgrade{};   // if `stops` for an upgrade: the upgrade's id
   Duration time{0};        // for await: 0 means the usual deadline
   Start terms{};
   Life life{};  // for start: the role and state of the agent
@@ -79,12 +79,12 @@ struct Judgement {
 enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,
-  rule_form = 1U << 1U,    // unknown types, malformed messages
-  rule_turn = 1U << 2U,    // messages that are not allowed at that time
-  rule_last = 1U << 3U,    // any line after stopped
-  rule_first = 1U << 4U,   // any line before hello
-  rule_pipes = 1U << 5U,   // the agent closes its output and lives on
-  rule_cancel = 1U << 6U,  // cancels an unknown upgrade, or says `stopped` after its cancel
+  rule_form = 1U << 1U,    // no unknown types, no malformed messages
+  rule_turn = 1U << 2U,    // no message at a time at which it is not allowed
+  rule_last = 1U << 3U,    // no line after `stopped`
+  rule_first = 1U << 4U,   // no line before `hello`
+  rule_pipes = 1U << 5U,   // an agent that closes its output must exit
+  rule_cancel = 1U << 6U,  // no cancel of an unknown upgrade, no `stopped` after a cancel
 };
 
 struct Check {

@@ -15,7 +15,7 @@ namespace conformance {
 // descriptor, or -1.
 [[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
 
-// Returns pointers to the texts, with a null one at the end, for exec.
+// Returns pointers to the texts, and a null pointer at the end, as exec needs them.
 [[nodiscard]] std::vector<char*> pointers(std::vector<std::string>& texts);
 
 // Returns the command that runs the agent under strace. strace writes to `fifo`, and is neither

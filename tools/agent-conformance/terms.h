@@ -8,8 +8,8 @@ namespace conformance {
 using Duration = std::chrono::milliseconds;
 using Time = std::chrono::microseconds;  // since the check began
 
-// The times that options set. All except `watch` are deadlines of the agent, and long, so that a
-// loaded machine causes no complaint.
+// The times that options set. All except `watch` are deadlines that the agent must meet. They are
+// long, so that an agent on a loaded machine meets them, too.
 struct Terms {
   Duration start_timeout{std::chrono::seconds{30}};  // from the start, or welcome, to ready
   Duration stop_timeout{std::chrono::seconds{30}};   // from stop to stopped

@@ -15,7 +15,8 @@ namespace {
 
 int complain(const Refusal& refusal) {
   const char* hint = refusal.trouble == Trouble::usage ? "; see --help" : "";
-  // The reason may contain names from a hostile archive, so it is made fit for a terminal.
+  // The reason may contain names from a hostile archive, so characters that a terminal obeys are
+  // escaped.
   const std::string reason = upgraderctl::shown(refusal.reason);
   std::fprintf(stderr, "agent-releases: %s%s\n", reason.c_str(), hint);
   return exit_status_of(refusal.trouble);

@@ -35,7 +35,7 @@ enum class ReadyBy { start, word, time, probe };
 struct Terms {
   bool check = false;
   ReadyBy ready_by = ReadyBy::start;
-  Duration ready_time{};        // with ReadyBy::time
+  Duration ready_time{};        // how long the daemon must have lived, with ReadyBy::time
   std::string ready_text = {};  // the value of --ready, for messages to people
   // The time that a daemon on trial must be ready and well before agentify says `healthy`.
   Duration settle{};
@@ -140,7 +140,7 @@ class Adapter {
   std::optional<Duration> trial_;  // the length of the trial
   bool commit_healthy_ = false;
   std::optional<Time> judge_at_;    // the time when the daemon must be ready and well
-  std::optional<Time> settled_at_;  // the time when it has been ready and well for long enough
+  std::optional<Time> settled_at_;  // when the daemon has been ready and well for long enough
   bool settling_ = false;           // the daemon is ready, and `healthy` is said later
   bool unfit_ = false;              // `unfit` has been said
   Time activated_at_{};

@@ -71,8 +71,8 @@ struct DaemonStarted {
 
   bool operator==(const DaemonStarted&) const = default;
 };
-struct DaemonRefused {  // no process has been started
-  int error = 0;        // an errno value
+struct DaemonRefused {  // the daemon could not be started
+  int error = 0;        // the errno value of that failure
   std::string words;
 
   bool operator==(const DaemonRefused&) const = default;
@@ -84,7 +84,7 @@ struct DaemonEnded {  // the daemon's main process has ended; the keeper waits f
   bool operator==(const DaemonEnded&) const = default;
 };
 struct FamilyGone {  // no process of the daemon is left, and the keeper starts none any more
-  int killed = 0;    // how many processes had to be killed
+  int killed = 0;    // how many processes of the daemon had to be killed
 
   bool operator==(const FamilyGone&) const = default;
 };

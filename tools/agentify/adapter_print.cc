@@ -1,5 +1,5 @@
-// Prints the adapter in words, for tests that walk through its states, and a DaemonEnding for the
-// log.
+// Prints agentify's state machine (adapter.h) as a text, for tests that visit its states, and a
+// DaemonEnding as a clause for the log.
 #include "tools/agentify/adapter.h"
 #include "tools/agentify/signals.h"
 

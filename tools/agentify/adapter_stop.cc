@@ -1,5 +1,5 @@
-// The part of the adapter that decides about the daemon's end: a stop, the end of the main process,
-// and the processes that are then left.
+// The part of agentify's state machine (adapter.h) that decides about the daemon's end: a stop, the
+// end of the main process, and the processes that are then left.
 #include <algorithm>
 #include <utility>
 

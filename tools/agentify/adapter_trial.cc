@@ -1,5 +1,5 @@
-// The part of the adapter that finds the daemon ready, well, sick or unfit, and sends `healthy` and
-// `unfit`.
+// The part of agentify's state machine (adapter.h) that finds the daemon ready, well, sick or
+// unfit, and sends `healthy` and `unfit`.
 #include <algorithm>
 #include <utility>
 

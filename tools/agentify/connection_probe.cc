@@ -165,7 +165,7 @@ void ConnectionProbe::look() {
 ProbeOutcome ConnectionProbe::outcome(CURLcode code) const {
   switch (code) {
     case CURLE_OK:
-    case CURLE_WRITE_ERROR:  // from refuse_body() or head_came()
+    case CURLE_WRITE_ERROR:  // caused by refuse_body() or head_came()
       return asks_ ? answer_outcome() : ProbeOutcome{.good = true};
     case CURLE_COULDNT_CONNECT: {
       long error = 0;

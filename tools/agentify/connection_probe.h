@@ -50,8 +50,8 @@ inline constexpr std::size_t http_head_bytes_max = 65'536;
 
 // The certificates that a probe by https trusts. The default is the system's authorities.
 struct Trust {
-  std::optional<std::string> ca_file = {};  // trust only those in this file, in PEM
-  bool none_needed = false;                 // accept any certificate
+  std::optional<std::string> ca_file = {};  // trust only the certificates in this file, in PEM
+  bool none_needed = false;                 // accept any certificate, and check none
 };
 
 class ConnectionProbe {

@@ -14,7 +14,7 @@ namespace agentify {
 struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
-  std::uint64_t started = 0;  // in the kernel's clock ticks
+  std::uint64_t started = 0;  // the time of its start since the boot, in clock ticks
   bool ended = false;         // a zombie, which waits for its parent to reap it
 
   bool operator==(const Process&) const = default;

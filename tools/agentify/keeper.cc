@@ -178,8 +178,8 @@ void Keeper::try_start() {
 
 void Keeper::start() {
   const StartedChild started = start_child(*plan_.program, plan_.child);
-  // The daemon must be the only process with the writing end, so that the pipe is closed when the
-  // daemon ends.
+  // The daemon must be the only process with the writing end of the readiness pipe, so that the
+  // pipe is closed when the daemon ends.
   if (plan_.child.ready_pipe >= 0) ::close(plan_.child.ready_pipe);
   if (started.pid < 0) {
     plan_.lock.release();

@@ -42,7 +42,7 @@ class Loop {
  public:
   Loop(uv_loop_t* loop, agent_protocol::Agent agent, Prepared prepared);
 
-  // Runs until agentify must exit, and returns how it must.
+  // Runs until agentify must exit, and returns how agentify must exit.
   [[nodiscard]] DaemonEnding run();
 
  private:

@@ -1,4 +1,4 @@
-// Performs the adapter's actions.
+// Performs the actions of agentify's state machine (adapter.h).
 #include <signal.h>
 
 #include <algorithm>

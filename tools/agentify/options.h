@@ -33,8 +33,8 @@ struct Options {
   StopPlan stop = default_stop_plan();
   std::optional<std::string> version;
   std::optional<std::string> version_command;
-  std::optional<std::string> follow;       // a directory of releases
-  std::optional<std::string> follow_keys;  // a directory of public keys
+  std::optional<std::string> follow;       // a directory of releases to follow
+  std::optional<std::string> follow_keys;  // a directory of public keys, to verify these releases
   bool last_words = false;
   std::optional<std::string> last_words_file;  // an absolute path
   std::string name;                            // the daemon's argv[0]

@@ -21,7 +21,7 @@ struct Surroundings {
   std::optional<int> lock;                       // the number of the lock's descriptor
   ChildSetting daemon;                           // environment and descriptors of the daemon
   ChildSetting check;                            // those of the check: without the lock
-  std::vector<std::string> command_environment;  // for all other commands
+  std::vector<std::string> command_environment;  // of all other commands
 };
 
 // Marks every descriptor from 3 on close-on-exec. Reserves `ready_descriptor`, which the daemon

@@ -34,7 +34,7 @@ struct Patience {
 // true as well if that cannot be found out.
 [[nodiscard]] bool is_locked(const Directory& directory, const std::string& name);
 
-// Tries try_lock() again and again until the patience ends.
+// Tries try_lock() again and again, until the lock is taken or the patience ends.
 [[nodiscard]] Result<upgrader::OwnedFd> wait_for_lock(const Directory& directory,
                                                       const std::string& name,
                                                       const Patience& patience, int flags = 0);

@@ -28,7 +28,7 @@ struct PublishOptions {
   bool npm = false;
   bool wheels = false;
   bool scripts = false;  // packages may run their install scripts
-  std::string check;     // for pack: the directory of published files
+  std::string check;     // --check of pack: a directory of published files
   bool no_password = false;
 };
 

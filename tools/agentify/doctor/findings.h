@@ -36,10 +36,10 @@ struct Listener {
 
 // How a main process ended that was sent several signals, one after the other.
 struct SignalledEnd {
-  std::vector<int> ignored;   // signals that did not end it in time
-  int signal = 0;             // the signal that ended it
+  std::vector<int> ignored;   // the signals that did not end the main process in time
+  int signal = 0;             // the signal that ended the main process
   upgrader::Duration time{};  // from the signal that ended it to its end
-  int left = 0;               // how many processes then had to be killed
+  int left = 0;               // how many of the daemon's processes then had to be killed
 };
 
 // Everything that two runs of a daemon have shown.
@@ -57,8 +57,8 @@ struct Findings {
 struct KnownDaemon {
   std::string_view name;
   std::string_view check;       // checks its configuration; the daemon's argv is "$0" and "$@"
-  std::string_view stop;        // a stop plan that lets it finish its work; or ""
-  std::string_view foreground;  // arguments that keep it in the foreground
+  std::string_view stop;        // a stop plan that lets the daemon finish its work; or ""
+  std::string_view foreground;  // arguments that keep the daemon in the foreground
 };
 [[nodiscard]] const KnownDaemon* known_daemon(std::string_view name);
 

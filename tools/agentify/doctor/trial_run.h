@@ -52,7 +52,7 @@ class TrialRun {
 // Returns all listening sockets of the machine that this process may see.
 [[nodiscard]] std::vector<Listener> all_listeners();
 
-// Returns the milliseconds of a clock that nobody sets.
+// Returns the milliseconds of a monotonic clock.
 [[nodiscard]] upgrader::Duration steady_now();
 // Sleeps for `time`, so that other processes can run.
 void pause_for(upgrader::Duration time);

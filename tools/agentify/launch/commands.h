@@ -1,5 +1,5 @@
-// Performs `agentify run` and `agentify unit`: finds the programs and directories, and executes or
-// prints.
+// Performs `agentify run` and `agentify unit`: finds the programs and directories, and executes the
+// upgrader or prints a text.
 #pragma once
 
 #include <string>

@@ -26,8 +26,8 @@ struct Launch {
 
 using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
-// Parses the words after `agentify run`. The adapter's options are checked here, by the adapter's
-// own rules. The upgrader checks its options itself: see judging_command().
+// Parses the arguments after `agentify run`. agentify's own options are checked here, by its own
+// rules. The upgrader checks its options itself: see judging_command().
 [[nodiscard]] LaunchLine parse_run(const std::vector<std::string>& words);
 
 // Returns `launch` with a name: the one that was given, otherwise the one that the directory of
@@ -54,9 +54,9 @@ struct Places {
 // Returns a command line on which the upgrader checks the options of upgrader_command() and exits.
 [[nodiscard]] std::vector<std::string> judging_command(const Launch& launch, const Places& places);
 
-// Returns the word as a shell reads it, quoted if necessary.
+// Returns the argument in the form in which a shell reads it, quoted if necessary.
 [[nodiscard]] std::string shell_word(const std::string& word);
-// Returns all words in one line, as a shell reads them.
+// Returns all arguments in one line, as a shell reads them.
 [[nodiscard]] std::string shell_line(const std::vector<std::string>& words);
 
 [[nodiscard]] std::string run_help();

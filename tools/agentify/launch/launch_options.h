@@ -1,4 +1,4 @@
-// Parses the options that `agentify run` and `agentify unit` share, one word at a time.
+// Parses the options that `agentify run` and `agentify unit` share, one argument at a time.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ namespace agentify {
 // Returns true if one of these options, each with its value, has this name.
 [[nodiscard]] bool holds_option(const std::vector<std::string>& options, std::string_view name);
 
-// Returns true if an option of the same name as words[end] is among the words before it.
+// Returns true if an option of the same name as words[end] stands before it.
 [[nodiscard]] bool given_before(const std::vector<std::string>& words, std::size_t end);
 
 }  // namespace agentify

@@ -1,5 +1,5 @@
-// Makes the service file of one daemon for one init system, as text, for `agentify unit`. It reads
-// and writes nothing: unit_command.cc prints the file to standard output.
+// Makes the service file of one daemon for one init system, as text, for `agentify unit`. Reads and
+// writes nothing: commands.cc prints the text to standard output.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ struct Unit {
 
 using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 
-// Parses the words that follow `agentify unit`. Leaves the members of Unit empty that depend on the
+// Parses the arguments after `agentify unit`. Leaves the members of Unit empty that depend on the
 // machine, such as the paths of the programs.
 [[nodiscard]] UnitLine parse_unit(const std::vector<std::string>& words);
 

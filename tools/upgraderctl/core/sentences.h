@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 12> phase_names{
 // such as "v1" of v1/run, or else the executable.
 [[nodiscard]] std::string side_name(const Side& side);
 
-// Returns side_name() in the form for a table: "1.1".
+// Returns "1.1": the short form of side_name(), for a table.
 [[nodiscard]] std::string side_cell(const Side& side);
 
 // Returns what the upgrader does in this phase: "generation 2 (version 1.1) is on trial".

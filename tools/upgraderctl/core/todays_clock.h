@@ -8,8 +8,8 @@
 namespace upgraderctl {
 
 // Returns the status with its times converted to the present clock. `age` is the time that the
-// upgrader has run, by a clock that nobody sets. A time that lies before the upgrader's start or in
-// the future cannot be right, and is moved by as much as the start.
+// upgrader has run, by a clock that is never set. A time that lies before the upgrader's start or
+// in the future cannot be right, and is moved by as much as the start.
 [[nodiscard]] Status in_todays_clock(Status status, Moment now, Duration age);
 
 }  // namespace upgraderctl

@@ -1,4 +1,4 @@
-// Finds out how long an upgrader has run, by a clock that nobody sets.
+// Finds out how long an upgrader has run, by a clock that is never set.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ struct Release {
   std::string path;          // absolute; the file or directory NAME-v1.2.3
   std::string executable{};  // absolute; the program to start
   std::string sha256{};      // of the fetched file; empty if there is no manifest
-  std::int64_t bytes = 0;    // on disk
+  std::int64_t bytes = 0;    // on disk; for a directory the bytes of its archive
   std::int64_t added = 0;    // seconds since 1970
   bool is_directory = false;
   std::string writing{};  // identifies this state of the files; changes if they are replaced
@@ -37,7 +37,7 @@ struct Release {
 struct Progress {
   std::string what;  // the file's name
   std::int64_t bytes = 0;
-  std::int64_t of = 0;    // the file's size, or 0 if it is not known
+  std::int64_t of = 0;    // the file's size, or 0 if it is unknown
   std::int64_t from = 0;  // bytes that an earlier, interrupted fetch has left
 };
 
@@ -70,7 +70,7 @@ class Releases {
 
   struct Adding {
     std::string source;       // a URL (http, https, file) or a path of a manifest
-    std::string sha256{};     // the hash that the release must have
+    std::string sha256{};     // the hash that the release must have; if empty, any
     bool allow_files = true;  // if false, only http and https: the source may be a stranger's
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
@@ -81,7 +81,7 @@ class Releases {
   struct Added {
     Release release;
     bool was_there = false;
-    std::string trusted_comment{};  // of the signature, if there was one
+    std::string trusted_comment{};  // of the signature, if there is one
   };
   // Fetches a release, verifies it and makes it durable. After a failure only .staging may have
   // changed.

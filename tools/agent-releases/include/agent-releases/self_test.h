@@ -1,5 +1,6 @@
-// Runs the self-test of a release without waiting for it: its program with --self-test after the
-// arguments, which must print "VERSION ok" on its standard output and exit with 0.
+// Runs the self-test of a release without waiting for it: starts the release's program with its
+// arguments and --self-test. The program must print "VERSION ok" on its standard output and exit
+// with status 0.
 #pragma once
 
 #include <sys/types.h>
