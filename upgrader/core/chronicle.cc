@@ -121,8 +121,9 @@ void Chronicle::note_event(const Event& event, const State& after, const Stamp& 
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
-  // The overlap is the time in which the old agent and the candidate both run. If the newest agent
-  // is not the candidate, it is the standby, and another overlap than this.
+  // The overlap of an upgrade is the time in which the old agent and the candidate both run. If the
+  // newest agent is not the candidate, it is the standby, whose time beside the candidate does not
+  // count.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     upgrade_->measure(Span::overlap, agents_.back().started, now);
   }

@@ -56,7 +56,7 @@ struct Agent {
   bool terminated = false;     // SIGTERM has been ordered (for a held first agent)
   bool killed = false;         // SIGKILL has been ordered
   bool standby = false;        // a fallback that was started beside the agent on trial
-  bool knows_failure = false;  // its `welcome` named the failure of the upgrade
+  bool knows_failure = false;  // the agent's `welcome` named the failure of the upgrade
   // The time by which the agent must have done what `awaited` says. Without a deadline `awaited`
   // has no meaning.
   std::optional<Time> deadline;
@@ -156,7 +156,8 @@ struct State {
   Generation last_generation = 0;
   std::int64_t control_reloads = 0;  // number of upgrades requested by the control directory
   std::int64_t upgrade_signals = 0;  // number of SIGUSR2 so far
-  // When the active agent has been active for the time of a trial (--previous, --attempts).
+  // The time at which the active agent will have been active for the time of a trial, so that its
+  // start has succeeded (--previous, --attempts).
   std::optional<Time> attempts_deadline;
   // The start need not be judged any more: an agent has lasted, or another program was started.
   bool attempts_done = false;

@@ -14,7 +14,7 @@ namespace {
 using agent_protocol::Role;
 using agent_protocol::StopReason;
 
-// How much of the past and of the programs status.json shows.
+// How much status.json shows: how many ended upgrades, and whether the arguments of programs.
 struct Extent {
   std::size_t endings;
   bool arguments = true;

@@ -81,7 +81,8 @@ class StatusPaper {
   }
 
   std::string text_;
-  // For each open object or list, a bit: a text in it was cut; the innermost is the lowest bit.
+  // One bit for each open object or list, set if a text in it was cut. The innermost one has the
+  // lowest bit.
   unsigned cut_ = 0;
 };
 

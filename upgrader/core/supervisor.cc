@@ -191,8 +191,8 @@ class Step {
     if (agent.ready) return send_error(agent, "ready", "ready was said already");
     agent.ready = true;
     agent.deadline.reset();
-    // An agent that has closed a pipe is not activated: it fails if it has not exited within the
-    // close grace, or when it exits.
+    // An agent that has closed a pipe is not activated. It fails when it exits, or else at the end
+    // of the close grace.
     if (has_closed(agent)) return;
     if (agent.standby && state_.candidate) return log(LogLevel::info, "{} stands by"_with(agent));
     if (agent.role != Role::candidate) return activate_incumbent();
@@ -234,8 +234,8 @@ class Step {
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
     if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
-    // Logged only if the upgrade had failed before this `cancel`. Otherwise the line about the
-    // failure, which fail_upgrade() causes, says that the agent stays active, and why.
+    // If the upgrade had failed before this `cancel`, this line says that the agent stays active.
+    // Otherwise the line about the failure, which fail_upgrade() logs, says so, and why.
     const bool had_failed = state_.upgrade->failure.has_value();
     if (agent.told && had_failed) {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
@@ -418,8 +418,8 @@ class Step {
   void open_gate() {
     state_.upgrade->waits_for_confirm = false;
     state_.upgrade->deadline.reset();
-    // A candidate that has closed a pipe is not activated: it fails if it has not exited within the
-    // close grace.
+    // A candidate that has closed a pipe is not activated. It fails when it exits, or else at the
+    // end of the close grace.
     if (has_closed(*state_.candidate)) return;
     pass_gate();
   }
@@ -534,7 +534,7 @@ class Step {
   }
 
   // Returns the upgrader's exit status after a first agent exited while held. It is never 0, even
-  // if the agent's was: nothing has ever served.
+  // if the agent's was: no agent has ever worked.
   static int status_after_held(const Agent& gone, const Ending& ending) {
     if (gone.unfit) return exit_own_failure;
     const int status = exit_status_of(ending);
@@ -565,16 +565,16 @@ class Step {
     if (upgrade.terms.mode == Mode::sequential) {
       return order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
     }
-    // A candidate that has closed a pipe is not activated: it fails when its exit is seen, or if it
-    // has not exited within the close grace.
+    // A candidate that has closed a pipe is not activated. It fails when it exits, or else at the
+    // end of the close grace.
     if (has_closed(*state_.candidate)) return;
     activate_candidate();
   }
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // If the upgrade has not failed, the agent that exited was the standby. The upgrade goes on
-    // without it.
+    // If no upgrade has failed, the agent that exited was a standby, without which the upgrader
+    // goes on.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 

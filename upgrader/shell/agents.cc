@@ -316,7 +316,7 @@ void Agents::bury_the_dead(const Budget& budget) {
   }
 }
 
-// Returns false if the budget was too small for all of the agent's last words.
+// Returns false if the budget does not suffice for all of the agent's last words.
 bool Agents::read_last_words(Running& agent, Budget budget) {
   for (int taken = 0; taken < budget.lines;) {
     if (const auto line = agent.channel.lines().next()) {

@@ -45,8 +45,10 @@ class Channel {
   // bytes would wait, closes the input for good and returns false.
   [[nodiscard]] bool send(std::string_view line);
   [[nodiscard]] std::size_t unsent() const { return unsent_.size() - sent_; }
-  [[nodiscard]] std::uint64_t written() const { return written_; }  // all bytes so far
-  // Writes as many unsent bytes as the pipe takes. Returns false as send() does.
+  // Number of bytes written so far.
+  [[nodiscard]] std::uint64_t written() const { return written_; }
+  // Writes as many unsent bytes as the pipe takes. If the agent no longer reads its input, closes
+  // the input for good and returns false.
   [[nodiscard]] bool flush();
   // Closes the agent's input for good, and drops the unsent bytes.
   void close_input();

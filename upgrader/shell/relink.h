@@ -1,7 +1,7 @@
 // The symbolic link that AGENT is, for --relink: a commit makes it name the committed program,
 // atomically and durably. All changes are made in the directory that held the link at start. If
-// AGENT's path leads to another directory by now, the commit fails, since AGENT would still name
-// the old program.
+// AGENT's path leads to another directory by now, the commit fails, since AGENT no longer leads to
+// that link.
 #pragma once
 
 #include <functional>

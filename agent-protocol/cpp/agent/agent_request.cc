@@ -30,7 +30,7 @@ std::optional<std::int64_t> time_from(std::int64_t ms) {
 }
 
 // The smallest valid `size` of a request: that of the interface's first version, which ended before
-// this member. Programs compiled with an older header have smaller structures.
+// the member `fallback`. Programs compiled with an older header have smaller structures.
 constexpr std::size_t size_min = offsetof(agent_protocol_upgrade, fallback);
 
 // Returns a request with the members that the program's header has. The other members count as

@@ -68,7 +68,7 @@ struct Ending {
   std::string reason;
   std::optional<std::int64_t> exit_status;
   std::optional<std::int64_t> signal;
-  std::string error;  // the member `errno`
+  std::string error;  // called `errno` in status.json
   Side from;
   Side to;
   std::optional<Moment> accepted;

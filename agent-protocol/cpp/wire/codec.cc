@@ -125,8 +125,8 @@ std::string fit_text(std::string_view text, std::size_t bytes_max) {
 
 std::string fit_escaped(std::string_view text, std::size_t bytes_max) {
   std::string fitted = fit_text(text, bytes_max);
-  // A byte of the text takes at most 6 bytes on the line, so at least a sixth of the excess has to
-  // go.
+  // A byte of the text takes at most 6 bytes on the line, so at least a sixth of the excess must be
+  // cut off.
   while (escaped_bytes(fitted) > bytes_max)
     fitted = fit_text(fitted, fitted.size() - (escaped_bytes(fitted) - bytes_max + 5) / 6);
   return fitted;

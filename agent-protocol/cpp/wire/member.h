@@ -20,9 +20,8 @@ inline constexpr std::int64_t integer_max = 9'007'199'254'740'991;
 // A rule for a text, which is always UTF-8 without U+0000.
 struct TextRule {
   enum class Form { any, printable_ascii, absolute_path };
-  std::size_t bytes_max = line_bytes_max;  // of the text itself
-  // Of the text with its escapes, as the line has it.
-  std::size_t escaped_bytes_max = line_bytes_max;
+  std::size_t bytes_max = line_bytes_max;          // of the text before it is escaped
+  std::size_t escaped_bytes_max = line_bytes_max;  // of the escaped text, without the quotes
   // If printable_ascii or absolute_path, the text must also not be empty.
   Form form = Form::any;
 };
