@@ -13,10 +13,10 @@ namespace fleet {
 namespace {
 
 constexpr UnixSeconds day_s = 86'400;
-// A certificate that ends within this time is reported, as by `fleetctl status`, so that a person
-// has time to make another.
+// A certificate that expires within this time is reported, so that a person has time to make
+// another. `fleetctl status` uses the same time.
 constexpr UnixSeconds soon_s = 30 * day_s;
-// The largest difference between two clocks that is not reported.
+// If this machine's clock is behind the newest event by more than this, that is reported.
 constexpr UnixSeconds clock_tolerance_s = 60;
 
 std::string count(std::size_t number, const std::string& noun) {
@@ -41,11 +41,11 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
        is_majority ? "" : "without a majority nothing can be written; start the others"});
 }
 
-// The facts that a check of the cell takes from the store's records.
+// The facts that a check of the cell collects from the store's records.
 struct Found {
-  std::set<std::string> controllers = {};            // that drive something now
-  std::map<std::string, UnixSeconds> expiries = {};  // of controllers and people, by name
-  std::size_t waiting = 0;                           // nodes, for the next certificate
+  std::set<std::string> controllers = {};            // those that drive something now
+  std::map<std::string, UnixSeconds> expiries = {};  // by names: controllers and people
+  std::size_t waiting = 0;                           // how many nodes wait for a new certificate
   UnixSeconds newest = 0;                            // the time of the newest event
 };
 

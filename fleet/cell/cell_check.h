@@ -1,5 +1,5 @@
-// The check of a cell: finds in the members' answers and in the store's records which parts of the
-// cell are well and which are not, and says how to mend these. Pure.
+// The check of a cell: decides from the answers of the store's members and from the store's records
+// which parts of the cell are well, and says how to mend the others. Pure.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,9 @@ struct MemberFact {
 
 struct CellFacts {
   std::vector<MemberFact> members = {};
-  std::optional<Reading> records = {};  // std::nullopt if they could not be read
+  std::optional<Reading> records = {};  // std::nullopt: they could not be read
   std::string unread = {};              // why they could not be read
-  std::optional<Validity> own = {};     // of the certificate of the person who asks
+  std::optional<Validity> own = {};     // of the asking person's certificate
   std::optional<Validity> authority = {};
   UnixSeconds now = 0;
 };
@@ -29,13 +29,13 @@ struct CellFacts {
 struct CheckLine {
   bool is_well = true;
   std::string text = {};
-  std::string advice = {};  // what to type, or to look at; empty if it is well
+  std::string advice = {};  // a command to type, or a place to look at; empty if it is well
 
   bool operator==(const CheckLine&) const = default;
 };
 
-// Returns the findings: at least one line each about members, this machine's clock, certificates,
-// controllers and nodes.
+// Returns the lines of the check: at least one about the members, this machine's clock, the
+// certificates, the controllers and the nodes each.
 [[nodiscard]] std::vector<CheckLine> judge_cell(const CellFacts& facts);
 
 }  // namespace fleet

@@ -26,8 +26,8 @@ std::string why_no_name(const std::string& name) {
   return name + ": a name has at most 63 small letters, digits, `.` and `-`";
 }
 
-// Returns why these machines cannot have this role: a name is not an id, or two machines have the
-// same name. Returns an empty text if they can have it.
+// Returns why these machines cannot have this role, or an empty text if they can. Reasons are a
+// name that is not an id, and two machines with the same name or the same address.
 std::string why_not_different(const std::vector<CellMachine>& machines, const std::string& role) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     const CellMachine& one = machines[i];
@@ -48,8 +48,8 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
   return at == there.end() ? none : at->second;
 }
 
-// Returns the FILE of an existing certificate that was signed by the missing authority, so that it
-// would not be valid with a new one. Returns an empty text if there is none.
+// Returns the FILE of an existing certificate that this authority has signed, or an empty text. If
+// the authority is missing, that certificate would not be valid with a new one.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

@@ -1,5 +1,5 @@
 // A cell as its administrator orders it: the machines of its store and of its controllers, and the
-// certificates that they need. Plain data and decisions; files are read and written elsewhere.
+// certificates that they need. Plain data and decisions; other files read and write.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@ namespace fleet {
 
 struct CellMachine {
   std::string name = {};     // an id, as in ids.h
-  std::string address = {};  // by which others reach it: an IP address or a host name
-  int client_port = 2'379;   // of a member of the store
+  std::string address = {};  // IP address or host name, by which others reach it
+  int client_port = 2'379;   // for a member of the store: its port for clients
   int peer_port = 2'380;
 };
 
@@ -21,43 +21,45 @@ struct CellTerms {
   std::vector<std::string> signers = {};  // the names of the machines with fleet-signer
 };
 
-// Returns the reason why a cell cannot have these terms: it has no member, a name is no id or
-// stands for two machines, or one machine has two addresses. Returns an empty text if it can.
+// Returns why a cell cannot have these terms, or an empty text if it can. Reasons are that it has
+// no member, that a name is not an id or belongs to two machines, and that two machines have one
+// address.
 [[nodiscard]] std::string why_no_cell(const CellTerms& terms);
 
-// A certificate and its key, two files of the cell's directory: FILE.pem and FILE.key.
+// A certificate that a cell needs, with its key. They are two files of the cell's directory:
+// FILE.pem and FILE.key.
 struct CertificateWanted {
   std::string file = {};
   std::string name = {};
-  std::string authority = {};               // the FILE of its signer; empty if it signs itself
-  std::vector<std::string> addresses = {};  // at which its owner serves; empty for a client
+  std::string authority = {};               // FILE of its signer; empty: it signs itself
+  std::vector<std::string> addresses = {};  // of its owner's servers; empty for a client
   int days = 0;
 };
 
-// Returns the certificates of a cell: first the authority that signs for clients, the authority
-// that the members use among themselves, and the user root; then those of each machine. A
-// certificate with an address is valid for loopback, too.
+// Returns the certificates of a cell: first the authority for clients, the authority for the
+// members among themselves, and the user `root`; then those of each machine. A certificate with an
+// address is valid for 127.0.0.1 and ::1, too.
 [[nodiscard]] std::vector<CertificateWanted> certificates_of(const CellTerms& terms);
 
-// Returns the FILE of the certificate that the controller on this machine shows to the store.
+// Returns the FILE of the certificate by which the controller on this machine is known to the
+// store.
 [[nodiscard]] std::string controller_file(const std::string& machine);
 
-// The files that the directory has for one wanted certificate.
+// Tells which files the directory has for one wanted certificate.
 struct CertificateThere {
   bool certificate = false;
   bool key = false;
-  std::string unfit = {};  // why the certificate cannot be used as it is; empty if it can
+  std::string unfit = {};  // why the existing certificate cannot be used; may be empty
 };
 
-// The certificates that are to be made, each for the key that the directory has or for a new key.
-// If `refused` is not empty, none is made.
+// The certificates that have to be made. If the directory has a key for one of them, that key is
+// used. If `refused` is not empty, none is made.
 struct CertificatePlan {
   std::vector<CertificateWanted> make = {};
   std::vector<std::string> refused = {};  // a sentence for each reason
 };
-// Decides which certificates to make. An existing certificate is never replaced. An authority whose
-// certificate and key are missing is not made anew if a certificate that it has signed still
-// exists.
+// Decides which certificates to make. An existing certificate is never replaced. If an authority is
+// missing, with its key, but a certificate that it has signed exists, this is refused.
 [[nodiscard]] CertificatePlan plan_certificates(
     const std::vector<CertificateWanted>& wanted,
     const std::map<std::string, CertificateThere>& there);
@@ -69,11 +71,11 @@ struct CertificatePlan {
                                                      const std::string& files,
                                                      const std::string& data);
 
-// Returns the machine that has the name, or nullptr. The caller keeps the vector.
+// Returns the machine with this name, or nullptr. The result points into the caller's vector.
 [[nodiscard]] const CellMachine* machine_named(const std::vector<CellMachine>& machines,
                                                const std::string& name);
 
-// Returns the address as a URL spells it: an IPv6 address stands in brackets.
+// Returns the address as it is written in a URL: an IPv6 address in brackets.
 [[nodiscard]] std::string host_in_url(const std::string& address);
 
 // Returns the URLs at which clients reach the members.

@@ -12,15 +12,15 @@
 
 namespace fleet {
 
-inline constexpr int dev_nodes_max = 50;  // more would not start in time on a laptop
+inline constexpr int dev_nodes_max = 50;  // with more, a laptop cannot start all in time
 
 // The component beside fleet-agent, and its versions.
 inline constexpr std::string_view dev_component = "shop";
 inline constexpr std::string_view dev_installed = "1.0.0";
 inline constexpr std::string_view dev_good = "1.1.0";
-inline constexpr std::string_view dev_bad = "1.2.0";  // ends soon after its start
+inline constexpr std::string_view dev_bad = "1.2.0";  // ends soon after its start, on purpose
 
-// The person whose certificate the trial's commands use.
+// The name of the person in whose name the trial's commands run.
 inline constexpr std::string_view dev_person = "you";
 
 struct DevPorts {
@@ -36,36 +36,36 @@ struct DevTerms {
   int nodes = 3;
 };
 
-// A program that a trial cell starts, and the Debian package that contains it. The package is empty
-// for a program of this project.
+// A program that a trial cell starts, and the Debian package that has it. The package is empty if
+// the program is one of this project's.
 struct DevNeed {
   std::string_view program;
   std::string_view package;
 };
 [[nodiscard]] const std::vector<DevNeed>& dev_needs();
-// Names the programs that were not found, and the packages to install. Returns an empty text if all
-// were found.
+// Returns a text with the missing programs and the packages to install, or an empty text if none is
+// missing.
 [[nodiscard]] std::string missing_words(const std::map<std::string, std::string>& programs);
 
 [[nodiscard]] CellTerms dev_cell_terms(const DevPorts& ports);
-// Returns the certificates that a trial needs beside those of its cell: one for each node, and one
-// for the person.
+// Returns the certificates that a trial needs beside those that every cell needs: one for each
+// node, and one for the person.
 [[nodiscard]] std::vector<CertificateWanted> dev_certificates(const DevTerms& terms);
 // Returns the node's name: n1, n2 and so on.
 [[nodiscard]] std::string dev_node(int number);
 [[nodiscard]] std::vector<DevProgram> dev_programs(const DevTerms& terms);
 
-// The directories below the trial's that must be there before its programs start.
+// Returns the directories that have to exist before the programs start, below that of the trial.
 [[nodiscard]] std::vector<std::string> dev_directories(const DevTerms& terms);
-// Returns the script that is this version of the sample daemon.
+// Returns the sample daemon of this version, which is a shell script.
 [[nodiscard]] std::string dev_daemon(std::string_view version);
-// Returns the commands of the shell that set fleetctl's environment, so that fleetctl finds the
-// cell.
+// Returns shell commands that set the environment in which fleetctl finds the cell.
 [[nodiscard]] std::string dev_environment(const DevTerms& terms);
-// Returns the lines that the person reads once the cell is whole.
+// Returns the lines for the person when all programs of the cell work.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 
-// Converts the ports to the text of their file, and back. For any other text, all ports are 0.
+// Converts the ports to the text of their file, and back. If a text is not of that form, all ports
+// are 0.
 [[nodiscard]] std::string ports_text(const DevPorts& ports);
 [[nodiscard]] DevPorts ports_in(std::string_view text);
 

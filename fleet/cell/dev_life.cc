@@ -9,12 +9,12 @@ using upgrader::Time;
 
 constexpr Time start_limit{30'000};
 constexpr Time stop_limit{10'000};
-// The time before a program that has ended is started again. Each further end doubles the time, up
-// to doublings_max times, as in the service files.
+// If a program ends, it is started again after this time. Each further end doubles the time, up to
+// doublings_max times, as in the service files.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
-// A program that has run for this long counts as healthy: after its next end, the time before the
-// start is restart_first again.
+// A program that has run this long is healthy. If it ends later, it is started again after
+// restart_first, as at its first end.
 constexpr Time well_after{60'000};
 
 }  // namespace
@@ -118,8 +118,8 @@ void DevLife::begin_stop(Time now, DevActions& actions) {
   stop_round(now, actions);
 }
 
-// Goes on to the next round of stops as soon as all programs of this round and of those before it
-// have ended.
+// Goes on to the next round of stops when all programs of this round and of earlier ones have
+// ended.
 void DevLife::stop_round(Time now, DevActions& actions) {
   const auto lives = [this](const Child& child) {
     return child.lives && child.program.stops <= round_;

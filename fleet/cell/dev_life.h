@@ -22,22 +22,22 @@ namespace fleet {
 
 struct DevProgram {
   std::string name = {};
-  std::vector<std::string> arguments = {};    // the program first
-  std::vector<std::string> environment = {};  // NAME=value, beside ours
+  std::vector<std::string> arguments = {};    // the program's path first
+  std::vector<std::string> environment = {};  // NAME=value, added to our own
   std::string log = {};                       // the file of its standard output and error
-  int starts = 0;                             // the round, from 0, in which it is started
-  int stops = 0;                              // the round, from 0, in which it is stopped
+  int starts = 0;                             // the round of starts in which it begins, from 0
+  int stops = 0;                              // the round of stops in which it ends, from 0
 };
 
 // ---- events
 struct DevBegan {};
-struct DevRoundReady {};  // the programs that were started last do their work
+struct DevRoundReady {};  // all programs of the present round work
 struct DevFailed {
-  std::string reason = {};  // the cell cannot be what it should be
+  std::string reason = {};  // why the cell cannot work
 };
 struct DevEnded {
   std::size_t program = 0;
-  std::string how = {};  // "exited with status 1", or why it could not be started
+  std::string how = {};  // "exited with status 1", or why it has not started
 };
 struct DevStopAsked {};
 struct DevTimePassed {};
@@ -49,11 +49,11 @@ struct DevStart {
   std::size_t program = 0;
   bool operator==(const DevStart&) const = default;
 };
-struct DevAwait {  // look from time to time whether this round is ready
+struct DevAwait {  // look repeatedly whether this round is ready
   int round = 0;
   bool operator==(const DevAwait&) const = default;
 };
-struct DevAnnounce {  // the cell is whole: say how to use it
+struct DevAnnounce {  // all programs work: tell the person how to use the cell
   bool operator==(const DevAnnounce&) const = default;
 };
 struct DevTerminate {
@@ -82,7 +82,7 @@ class DevLife {
   explicit DevLife(const std::vector<DevProgram>& programs);
 
   [[nodiscard]] DevActions step(const DevEvent& event, upgrader::Time now);
-  // Returns the time when DevTimePassed is due; nullopt if nothing is waited for.
+  // Returns when the event DevTimePassed must come, or nullopt if it need not come.
   [[nodiscard]] std::optional<upgrader::Time> next_deadline() const;
 
  private:
@@ -90,9 +90,9 @@ class DevLife {
   struct Child {
     DevProgram program;
     bool lives = false;
-    int deaths = 0;                                  // in a row, each soon after its start
-    upgrader::Time started{0};                       // the last time
-    std::optional<upgrader::Time> restart_due = {};  // it has died, and is started again then
+    int deaths = 0;                                  // ends in a row, each soon after a start
+    upgrader::Time started{0};                       // the time of the last start
+    std::optional<upgrader::Time> restart_due = {};  // it has ended: when to start it again
   };
 
   void start_round(upgrader::Time now, DevActions& actions);
@@ -109,7 +109,7 @@ class DevLife {
   int last_start_ = 0;
   int last_stop_ = 0;
   bool failed_ = false;
-  std::optional<upgrader::Time> deadline_ = {};  // of the round
+  std::optional<upgrader::Time> deadline_ = {};  // the time limit of the present round
 };
 
 }  // namespace fleet

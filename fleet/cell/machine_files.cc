@@ -29,7 +29,7 @@ std::string signer_options(const CellTerms& terms) {
   return options;
 }
 
-// The duties of a machine in its cell.
+// The programs of a cell that run on a machine.
 struct Duties {
   bool member = false;
   bool controller = false;

@@ -1,5 +1,5 @@
-// The files in the archive of each machine of a cell: settings, certificates, and a page that says
-// what to install. Pure.
+// The files in the archive that each machine of a cell gets: settings, certificates, and a page
+// about what to install. Pure.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 namespace fleet {
 
 struct MachineFile {
-  std::string path = {};  // without the first slash
+  std::string path = {};  // without the slash at its beginning
   std::string content = {};
   unsigned int mode = 0644;
   std::string group = "root";  // the owner is root
@@ -21,13 +21,12 @@ struct MachineFile {
 // The port at which controllers serve HTTPS.
 inline constexpr int controller_port = 8'443;
 
-// Returns the names of members, controllers and signers, each machine once, in the order of the
-// terms.
+// Returns the names of all machines, each once: first the members, then controllers and signers.
 [[nodiscard]] std::vector<std::string> machines_of(const CellTerms& terms);
 
-// Returns the files of one machine, which gets no secrets but its own keys; a machine with
-// fleet-signer also gets the keys of the authority and of the store's root. `content` returns the
-// content of a file of the cell's directory, such as `ca.pem`.
+// Returns the files for one machine. A machine gets its own keys and no other secrets, except that
+// one with fleet-signer also gets the keys of the authority and of the store's user `root`.
+// `content` returns the content of a file of the cell's directory, such as `ca.pem`.
 [[nodiscard]] std::vector<MachineFile> machine_files(
     const CellTerms& terms, const std::string& machine,
     const std::function<std::string(const std::string& file)>& content);
@@ -35,9 +34,10 @@ inline constexpr int controller_port = 8'443;
 // Returns the URLs at which machines reach the controllers.
 [[nodiscard]] std::vector<std::string> controller_urls(const CellTerms& terms);
 
-// Returns the text in single quotes, as a shell reads it.
+// Returns the text in single quotes, so that a shell reads it unchanged.
 [[nodiscard]] std::string shell_quoted(std::string_view text);
-// Returns shell commands that let fleetctl find a cell and show the certificate in OWN.pem.
+// Returns shell commands that set the environment in which fleetctl finds the cell and uses the
+// certificate OWN.pem.
 [[nodiscard]] std::string shell_environment(const CellTerms& terms, const std::string& directory,
                                             const std::string& own);
 

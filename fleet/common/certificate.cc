@@ -40,8 +40,8 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Returns facts of a certificate that this file has made. Such a certificate is valid from the day
-// before it was signed.
+// Returns what the cell records about a certificate that was just signed. Its validity begins a day
+// before it was signed, so a day is added here.
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),
           .issued = seconds(X509_get0_notBefore(certificate)) + day_s,
@@ -65,7 +65,7 @@ bool add_extension(X509* certificate, int kind, const std::string& value) {
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
-// A member of the store is a client of the other members, too.
+// A member of the store is also a client of the other members.
 bool add_usage(X509* certificate, const Signing& signing) {
   if (signing.is_authority) {
     return add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") &&
@@ -98,7 +98,7 @@ std::string why_no_signer(X509* certificate, EVP_PKEY* key) {
   return "";
 }
 
-// Adds a serial number to the list. If it is in the list already, its entry stays as it is.
+// Adds a serial number to the list, unless the list has it already.
 bool add_revoked(X509_CRL* list, const std::string& serial, ASN1_TIME* now) {
   BIGNUM* raw = nullptr;
   if (BN_hex2bn(&raw, serial.c_str()) == 0) return false;

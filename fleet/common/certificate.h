@@ -1,6 +1,6 @@
 // Makes and reads certificates and requests, as texts in PEM. The signer decides the name in a
-// certificate, by which the store knows its owner, and takes only the public key from a request.
-// Private keys stay where they were made.
+// certificate, by which the store knows its owner. From a request, the signer takes only the public
+// key. Private keys stay where they were made.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fleet {
 
-// An authority, by its certificate and its key in PEM.
+// An authority: its certificate and its key, in PEM.
 struct Signer {
   std::string certificate = {};
   std::string key = {};
@@ -23,12 +23,13 @@ struct Signing {
   std::string request = {};
   Signer signer = {};
   std::string name = {};     // KIND:WHO
-  bool only_renews = false;  // refuses a request for another name
+  bool only_renews = false;  // true: a request for another name is refused
   int days = 0;
-  // IP addresses and host names at which the owner serves; empty: the owner is only a client.
+  // IP addresses and host names of the owner's servers. If there are none, the owner is only a
+  // client.
   std::vector<std::string> addresses = {};
-  // The certificate is for an authority, which signs its own certificate with its own key. That key
-  // is in `signer.key`, and `signer.certificate` is empty.
+  // True for the certificate of an authority, which signs itself. The authority's key is in
+  // `signer.key`, and `signer.certificate` is empty.
   bool is_authority = false;
 };
 
@@ -38,14 +39,15 @@ struct Signed {
   std::string error = {};
 };
 
-// Signs a request. The certificate is dated back a day, for machines whose clocks are behind.
+// Signs a request. The certificate is valid from a day before, so that machines whose clocks are
+// behind accept it.
 [[nodiscard]] Signed sign(const Signing& signing);
 
-// A proof that a request was made with the key of a certificate that the authority has given to
-// this name.
+// Whether a request was made with the key of a certificate that the authority has given to this
+// name.
 struct KeyProof {
   std::string serial = {};  // of that certificate
-  std::string error = {};   // why this is not a proof; empty if it is one
+  std::string error = {};   // why that is not so; empty if it is so
 };
 [[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
                                     const std::string& authority, const std::string& name);
@@ -56,26 +58,28 @@ struct KeyProof {
 // Returns KIND:WHO, the name in a certificate, or no value if the text is not a certificate.
 [[nodiscard]] std::optional<std::string> name_in(const std::string& certificate);
 
-// Returns no value if the text is not a certificate.
+// Returns from when and until when the certificate is valid, or no value if the text is not a
+// certificate.
 [[nodiscard]] std::optional<Validity> validity_of(const std::string& certificate);
 
-// Returns whether the first of these authorities has signed the certificate, whether or not the
-// certificate is still valid.
+// Returns whether this authority has signed the certificate, which may have expired. If `authority`
+// has several certificates, only the first counts.
 [[nodiscard]] bool is_signed_by(const std::string& certificate, const std::string& authority);
 
 // Returns the serial number and the validity of the certificate, or no value if the text is not a
 // certificate.
 [[nodiscard]] std::optional<IssuedCertificate> issued_of(const std::string& certificate);
 
-// Returns why the certificate cannot be used with this key and under this name, or an empty text if
-// it can.
+// Returns why the certificate cannot be used with this key under this name, or an empty text if it
+// can.
 [[nodiscard]] std::string why_not_usable(const std::string& certificate, const std::string& name,
                                          const std::string& key);
 
-// A revocation list, or why there is none. with_revoked() returns the list `before` with these
-// serial numbers added, valid for this many days. If `before` is empty, it makes a new list.
+// A revocation list, or the reason why it could not be made. with_revoked() returns the list
+// `before` with these serial numbers added, valid for this many days. If `before` is empty, it
+// makes a new list.
 struct RevocationList {
-  std::string list = {};  // empty if there is none
+  std::string list = {};  // in PEM; empty if there was an error
   std::string error = {};
 };
 [[nodiscard]] RevocationList with_revoked(const std::string& before,

@@ -1,5 +1,5 @@
-// The time by which this machine judges certificates, and the file that keeps the last durable
-// time.
+// The time by which this machine judges certificates, and the file in which the latest known time
+// outlives a restart.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ class CertificateClock {
   CertificateClock(std::string file, Certificates certificates);
 
   [[nodiscard]] CertificateTime time() const;
-  // Returns the time for a connection that is about to be made.
+  // Returns the time by which certificates are judged on a new connection.
   [[nodiscard]] JudgingTime judge() const;
 
-  // Makes the time durable if it is due. Called when the store has been reached. Returns what
-  // failed, or an empty text if all is well.
+  // Writes the time to the file, if the last write is long enough ago. Called when the store has
+  // answered. Returns the reason for a failure, or an empty text.
   std::string look() { return keep(false); }
-  // Makes the time durable at once. Called when a certificate has been stored.
+  // Writes the time to the file at once. Called when the machine has got a new certificate.
   std::string certificate_stored() { return keep(true); }
 
  private:

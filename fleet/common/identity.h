@@ -1,5 +1,5 @@
-// Names this process and its machine, for records. Only one decision depends on these names: two
-// machines must not share a node's name.
+// Ids and facts of this process and its machine, for records; and times as texts. The ids serve to
+// find out whether two machines use one node's name.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@ namespace fleet {
 
 // Returns a new id for each process.
 [[nodiscard]] std::string new_instance_id();
-// Returns the first line of the file, which has a new id after each boot.
+// Returns the first line of the file: an id that changes at each boot.
 [[nodiscard]] std::string boot_id(const std::string& file);
-// Returns a text that tells this machine from others without revealing its machine id, or an empty
-// text if it has none.
+// Returns a hash of the machine id in the file, by which machines differ. Returns an empty text if
+// there is no machine id.
 [[nodiscard]] std::string machine_id(const std::string& file);
-// Returns os, arch, kernel and host.
+// Returns the facts `os`, `arch`, `kernel` and `host`.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
-// Returns a time, given in seconds since 1970, for people: RFC 3339 in UTC.
+// Returns a time, given in seconds since 1970, as a text for people: RFC 3339 in UTC.
 [[nodiscard]] std::string time_text_of(std::int64_t seconds);
-// Returns the present time for people.
+// Returns the present time as a text for people.
 [[nodiscard]] std::string time_text();
-// Returns the time `seconds` seconds ago, for people.
+// Returns the time `seconds` seconds ago, as a text for people.
 [[nodiscard]] std::string time_text_before(std::int64_t seconds);
 
 }  // namespace fleet

@@ -18,18 +18,21 @@ namespace fleet {
 
 // The public key of a request for a certificate.
 struct RequestedKey {
-  std::string fingerprint = {};  // the beginning of the digest; empty if the request is refused
+  std::string fingerprint = {};  // the first digits of its digest; empty if refused
   std::string error = {};
 };
-// Refuses a request that its own key has not signed, and a key that is weak.
+// Reads the public key in a request. Refuses a weak key, and a request that is not signed with its
+// own key.
 [[nodiscard]] RequestedKey key_of_request(const std::string& request);
 
 // Returns the fingerprint of a private key, or an empty text if it is none.
 [[nodiscard]] std::string fingerprint_of_key(const std::string& key);
-// Returns the fingerprint of a certificate's key, or an empty text if the text is none.
+// Returns the fingerprint of a certificate's key, or an empty text if the text is not a
+// certificate.
 [[nodiscard]] std::string fingerprint_of_certificate(const std::string& certificate);
 
-// Returns so many random bytes in hexadecimal, or an empty text if the machine has no randomness.
+// Returns so many random bytes, in hexadecimal. Returns an empty text if the system has no random
+// bytes.
 [[nodiscard]] std::string random_hexadecimal(std::size_t bytes);
 
 }  // namespace fleet

@@ -13,8 +13,8 @@ KnownStore read_known_store(const std::string& path) {
   return {};
 }
 
-// Writes the file without a sync: if a loss of power loses the last revision, only that revision is
-// forgotten.
+// Writes the file without a sync. If a loss of power undoes the write, the node only knows an
+// earlier revision, which does no harm.
 std::string write_known_store(const std::string& path, const KnownStore& known) {
   return replace_file(path,
                       std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");

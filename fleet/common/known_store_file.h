@@ -1,4 +1,5 @@
-// The file of a node's knowledge about its store: one line with the epoch and the highest revision.
+// The file in which a node keeps what it knows about its store: one line with the epoch and the
+// highest revision.
 #pragma once
 
 #include <string>
@@ -7,10 +8,11 @@
 
 namespace fleet {
 
-// Returns no knowledge if there is no file, or it cannot be read.
+// Reads the file. If it is absent or cannot be read, returns the state of a node that knows no
+// store.
 [[nodiscard]] KnownStore read_known_store(const std::string& path);
-// Writes the whole file, or leaves it as it was. Returns why it failed, or an empty text if the
-// file is written.
+// Replaces the whole file. Returns why that failed, so that the file is as before, or an empty
+// text.
 [[nodiscard]] std::string write_known_store(const std::string& path, const KnownStore& known);
 
 }  // namespace fleet

@@ -1,6 +1,6 @@
-// Writes one line of a program's log to standard error. Parts of its text come from others:
-// records, answers, the output of hooks. So nothing in it may begin another line, or be a command
-// to a terminal.
+// Writes one line of a program's log to standard error. Parts of the text come from others:
+// records, answers, output of hooks. So the text is escaped: it cannot begin another line or send
+// commands to a terminal.
 #pragma once
 
 #include <cstddef>

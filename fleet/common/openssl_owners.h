@@ -1,5 +1,5 @@
-// Owners of objects that OpenSSL allocates, and conversions between these objects and texts in PEM.
-// For the files of this directory that work with certificates.
+// Types that own objects of OpenSSL, and functions that convert between these objects and texts in
+// PEM. For the files of this directory that work with certificates.
 #pragma once
 
 #include <openssl/bio.h>
@@ -43,8 +43,8 @@ inline Key key_in(const std::string& text) {
   return Key(PEM_read_bio_PrivateKey(reading(text).get(), nullptr, nullptr, nullptr));
 }
 
-// Returns the text that one of OpenSSL's functions writes to a stream, or an empty text if the
-// function fails.
+// Returns the text that a function of OpenSSL, such as PEM_write_bio_X509, writes to a stream.
+// Returns an empty text if the function fails.
 template <class Write>
 std::string written(const Write& write) {
   const Bio bio(BIO_new(BIO_s_mem()));

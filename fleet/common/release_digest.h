@@ -1,5 +1,5 @@
-// Makes the digest that a wish (`desired`) names beside a version, so that nobody can put another
-// release in its place.
+// Makes a release's digest. A desired version names it, so that nobody can put another release in
+// the place of the one that was meant.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 namespace fleet {
 namespace {
 
-// Returns the program's name that nodes expect in the manifests of a component.
+// Returns the program's name that a component's manifests must have.
 std::string_view name_for(std::string_view component) {
   return component == "agent" ? "fleet-agent" : component;
 }
@@ -53,8 +53,7 @@ agent_protocol::Result<Release> ReleaseDraft::release(std::string_view component
     }
   }
   release.digest = release_digest(release);
-  // Makes sure that everybody will be able to read the record: once published, it can never be
-  // mended.
+  // Checks that the record can be read again, since it cannot be changed once it is published.
   const auto read = read_record<Release>(write_record(release));
   if (!read) return agent_protocol::Refusal{"its record " + read.reason()};
   return release;

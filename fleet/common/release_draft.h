@@ -1,5 +1,5 @@
-// Puts a release together from its manifests, one for each architecture. The checks are the same
-// whether fleetctl, HTTP or a source publishes. Pure.
+// Makes a release from its manifests, one for each architecture. The checks are the same whether a
+// person publishes it by fleetctl or HTTP, or a source offers it. Pure.
 #pragma once
 
 #include <string>
@@ -12,14 +12,13 @@ namespace fleet {
 
 class ReleaseDraft {
  public:
-  // Adds a manifest, whose address is `url`. Returns why it is refused, or an empty text if it is
-  // added.
+  // Adds the manifest at this URL. Returns why it is refused, or an empty text.
   [[nodiscard]] std::string add(const std::string& manifest, const std::string& signature,
                                 const std::string& url);
 
   [[nodiscard]] const std::string& version() const { return version_; }
   // Returns the release with the digest of all its manifests. Returns a Refusal if there is no
-  // manifest, if two are for the same machines, or if they belong to another component.
+  // manifest, if two are for the same architecture, or if they belong to another component.
   [[nodiscard]] agent_protocol::Result<Release> release(std::string_view component) const;
 
  private:

@@ -1,5 +1,5 @@
-// Makes the answer to a node that asks for its next certificate. Used by each program that has the
-// authority's key.
+// Makes the answer to a node's request for a new certificate. Each program that has the authority's
+// key uses this.
 #pragma once
 
 #include "fleet/common/certificate.h"

@@ -14,8 +14,8 @@ Keys one(KeyKind kind) {
   return {key_of(kind)};
 }
 
-// Returns the rights of a node: it reads and writes below its own name, and reads the cell's
-// records that it has to obey. Ranges end in `/`, so that n1 has no rights to n10.
+// Returns the rights of a node: it may read and write below its own name, and read the cell's
+// records that it needs. Ranges end in `/`, so that n1 has no rights to the keys of n10.
 Permissions of_node(const std::string& node) {
   return {.writes = {{node_prefix(node), true}},
           .reads = {all_of(KeyKind::desired), all_of(KeyKind::release), all_of(KeyKind::plan),
@@ -24,9 +24,9 @@ Permissions of_node(const std::string& node) {
 
 // Returns the rights of an operator, who orders what nodes do, but issues no certificates,
 // publishes no releases and changes no settings. All keys below node/ are one range, since separate
-// ranges for the nodes would be three times as many as there are nodes. So an operator can write a
-// node's request for its next certificate; but no authority signs such a request, since it is not
-// made with the key of the node's certificate.
+// ranges would be three for each node. So an operator can write a node's request for a certificate;
+// but no authority signs such a request, since it is not made with the key of the node's
+// certificate.
 Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),
@@ -35,17 +35,16 @@ Permissions of_operator() {
 
 }  // namespace
 
-// Returns the rights of a user. A controller serves people and machines, so it gets no rights that
-// it does not need: none to the store's users and roles, and none to snapshots, which etcd gives
-// only to users with all rights.
+// Returns the rights of a user. A controller answers requests of people and machines, so it gets
+// only the rights that it needs: no rights to the store's users and roles, and none to snapshots,
+// which etcd gives only to users with all rights.
 Permissions permissions_of(const std::string& kind, const std::string& who) {
   Permissions permissions;
   if (kind == node_kind) permissions = of_node(who);
   if (kind == "operator") permissions = of_operator();
   if (kind == "publisher") permissions.writes = {all_of(KeyKind::release), all_of(KeyKind::order)};
   if (kind == "controller") permissions.writes = {{std::string(key_root), true}};
-  // A controller may write all records. A right to write includes the right to read, so it needs no
-  // other.
+  // A controller may write all records. The right to write includes the right to read.
   const bool reads_all = kind != node_kind && kind != "controller";
   if (reads_all) permissions.reads.push_back({std::string(key_root), true});
   permissions.user = certificate_name(kind, who);

@@ -1,4 +1,5 @@
-// Decides the rights of a user in the store, by the kind of its name. Pure.
+// Decides the rights of a user in the store, by the kind in its name, such as `node` or `operator`.
+// Pure.
 #pragma once
 
 #include <string>

@@ -5,10 +5,10 @@
 
 namespace fleet {
 
-// Returns an empty text if the file cannot be read.
+// Returns the whole content, or an empty text if the file cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
-// Replaces the file's content. At any crash the file has the old content or the new one; after a
-// success the new one is durable. Returns why it failed, or an empty text if the file is replaced.
+// Replaces the file's content durably. After a crash, the file has the old or the new content.
+// Returns why that failed, or an empty text.
 [[nodiscard]] std::string replace_file(const std::string& path, const std::string& content,
                                        unsigned int mode = 0666);
 

@@ -1,4 +1,4 @@
-// Reads this machine's time zones: tzdata's files, and which of them is the machine's own.
+// Reads time zones from this machine's tzdata, and finds out the machine's own time zone.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace fleet {
 
-// Returns a Refusal if tzdata has no such zone, or its file cannot be read.
+// Returns the time zone of this name, or a Refusal if tzdata has none or its file cannot be read.
 [[nodiscard]] Result<TimeZone> zone_of(const std::string& name);
 
-// Returns a name such as `Europe/Berlin`, or an empty text if it cannot be known.
+// Returns the name of the machine's own zone, such as `Europe/Berlin`, or an empty text if it is
+// unknown.
 [[nodiscard]] std::string zone_of_this_machine();
 
 }  // namespace fleet

@@ -33,7 +33,7 @@ class RolloutBatchNow {
   [[nodiscard]] std::vector<std::string> in(Standing what) const;
   // Returns the nodes that have gone back since there was no verdict, this time.
   [[nodiscard]] std::vector<std::string> unjudged() const;
-  // Returns whether any node of the batch that has not ended has got an order already.
+  // Returns whether the batch has begun: a node is moving, or no node is still to begin.
   [[nodiscard]] bool has_begun() const;
   // Returns the earliest time limit for an answer of a node, or no value if no answer is awaited.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;

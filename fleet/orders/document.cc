@@ -13,10 +13,10 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The kinds of which there are several records with names. There is only one `settings`.
+// The kinds of records that have a name each, so that a document may have several of them.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// The members of a record that say who wrote it and when, which are not part of the order.
+// The members of a record about who wrote it and when, which are not part of the order.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
 JsonTree object() {
@@ -60,10 +60,10 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
 
 struct There {
   bool is_there = false;
-  std::string why_not = {};  // how it differs from the order; empty if it does not
+  std::string why_not = {};  // the difference from the order; empty if there is none
 };
 
-// Compares only the terms that the document names: the others were filled in when the rollout
+// Compares only the terms that the document names. The others were filled in when the rollout
 // began.
 There rollout_there(const Order& order, const KeyValue& found) {
   const JsonTree there = tree_of_text(found.value);
@@ -89,7 +89,8 @@ There plan_there(const Order& order, const KeyValue& found) {
   return {true, same ? "" : "it is there already, with other steps"};
 }
 
-// Returns whether history/ has a line of this rollout or plan whose own records are gone.
+// Returns whether a line of history/ shows that this rollout or plan has ended. Its own records are
+// erased.
 There in_history(const Order& order, const Reading& reading) {
   for (const KeyValue& found : reading.found) {
     if (!found.key.starts_with(prefix_of(KeyKind::history))) continue;
@@ -107,7 +108,7 @@ There is_there(const Order& order, const ParsedKey& key, const Reading& reading)
 
 // ---- one transaction
 
-// Adds all of `more` to `all`, without compares that are there already.
+// Adds everything in `more` to `all`, but no compare twice.
 void merge(Transaction& all, const Transaction& more) {
   for (const Compare& one : more.compares) {
     if (std::find(all.compares.begin(), all.compares.end(), one) == all.compares.end()) {
@@ -118,7 +119,7 @@ void merge(Transaction& all, const Transaction& more) {
   all.erases.insert(all.erases.end(), more.erases.begin(), more.erases.end());
 }
 
-// Adds a put. A key that is put more than once gets the last value.
+// Adds a put. If the key has one already, the last value counts.
 void put(Transaction& all, const Put& one) {
   const auto same = std::find_if(all.puts.begin(), all.puts.end(),
                                  [&one](const Put& other) { return other.key == one.key; });
@@ -126,9 +127,9 @@ void put(Transaction& all, const Put& one) {
   *same = one;
 }
 
-// Returns one transaction that makes a rollout or a plan, with all its records. Without a document,
-// these are written by several transactions, one after the other. Returns a Refusal if the one is
-// larger than a document's may be.
+// Returns one transaction that makes a rollout or a plan with all its records. Without a document,
+// several transactions write them, one after the other. Returns a Refusal if the one transaction
+// would be too large.
 Result<Transaction> whole(Creation& creation) {
   Transaction all;
   KeyValue written{.key = creation.key()};
@@ -139,8 +140,8 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // Each part compares the record as the part before has written it. Here all parts are in one
-    // transaction, so that record is not written yet, and the compare is dropped.
+    // Each part compares the record that the part before it writes. In one transaction, that record
+    // is not written yet, so the compare is dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;
@@ -159,8 +160,7 @@ class DocumentDecider {
   DocumentDecider(const Reading& reading, const Orderer& orderer)
       : reading_(reading), orderer_(orderer) {}
 
-  // Adds the order to the decision. Returns why the order is refused, or an empty text if it is
-  // not.
+  // Adds the order to the decision. Returns why the order is refused, or an empty text.
   std::string add(const Order& order) {
     const auto key = parse_key(std::string(key_root) + order.subject);
     if (!key) return "it has a name that no record may have";

@@ -24,27 +24,27 @@ namespace fleet {
 inline constexpr std::size_t document_changes_max = 100;
 inline constexpr std::size_t document_bytes_max = 262'144;
 
-// Returns the orders in a document, by kind and then by name, or a Refusal if the text is not such
-// a document.
+// Returns the orders in a document, sorted by kind and name. Returns a Refusal if the text is not a
+// document.
 [[nodiscard]] agent_protocol::Result<std::vector<Order>> orders_in(std::string_view document);
 
 [[nodiscard]] std::vector<std::string> document_reads(const std::vector<Order>& orders);
 
 struct DocumentChange {
   std::string subject = {};
-  // One line for each member that changes, such as `start: "01:00" -> "02:00"`, or one line that
-  // says that the record is new, or that the rollout or plan begins.
+  // The differences, one line for each changed member, such as `start: "01:00" -> "02:00"`. Or one
+  // line, that the record is new, or that the rollout or plan begins.
   std::vector<std::string> lines = {};
 };
 
 struct DocumentDecision {
-  std::vector<DocumentChange> changes = {};  // empty if the cell is already as the document says
+  std::vector<DocumentChange> changes = {};  // empty if nothing has to change
   Transaction transaction = {};              // writes all changes
-  FleetEvent event = {};                     // says that the document was applied
+  FleetEvent event = {};                     // the event that tells of the document
 };
 
-// Decides a document. Returns a Refusal if one of the orders is refused: the reason begins with
-// that order's subject, and nothing is written.
+// Decides about a document. If one of its orders is refused, returns a Refusal, which begins with
+// the subject of that order, and nothing is written.
 [[nodiscard]] agent_protocol::Result<DocumentDecision> decide_document(
     const std::vector<Order>& orders, const Reading& reading, const Orderer& orderer);
 

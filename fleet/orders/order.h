@@ -30,18 +30,18 @@ enum class Deed { put, patch, erase };
 
 struct Order {
   Deed deed = Deed::put;
-  std::string subject = {};   // the record's key without the root, such as `window/night`
-  std::string body = {};      // JSON: the record, or for patch the members to be changed
+  std::string subject = {};   // the record's key without /fleet/v1/, such as `window/night`
+  std::string body = {};      // JSON: the record, or for a patch the members to change
   bool many_batches = false;  // allows a rollout with more than batches_unasked_max batches
 };
 
 // The person who orders, and when.
 struct Orderer {
   std::string who = {};
-  bool is_proved = false;  // a certificate proves `who`; otherwise it is only a claim
-  std::string time = {};   // the time as records show it
-  std::string trace = {};  // the trace for the order
-  ZoneBook zones = {};     // if empty, names of time zones are not looked up
+  bool is_proved = false;  // a certificate shows that it is `who`
+  std::string time = {};   // the present time, as a text for records
+  std::string trace = {};  // the trace of this order
+  ZoneBook zones = {};     // if empty, names of time zones are not checked
 };
 
 struct OrderRefused {
@@ -55,36 +55,36 @@ struct OrderRefused {
 };
 
 struct OrderTaken {
-  bool is_new = false;  // the record did not exist before
-  // The transactions to write, one after the other; the caller adds the event to the last of them.
-  // If the store refuses one, everything is read and decided again. There are none if the record is
-  // as ordered already, or if `creation` writes it.
+  bool is_new = false;  // true: the record did not exist
+  // The transactions to write, one after the other; the caller adds the event to the last one. If
+  // the store refuses one, the caller reads and decides everything again. There are none if nothing
+  // has to change, or if `creation` writes everything.
   std::vector<Transaction> parts = {};
-  // Writes a rollout or a plan after `parts`: several transactions, each decided from the records
-  // that are there.
+  // If set, writes a rollout or a plan, after `parts`. It takes several transactions, each decided
+  // from the records in the store at that time.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};
-  std::string shown = {};  // the nodes of a rollout or plan that begins, as JSON
+  std::string shown = {};  // JSON: the nodes of a rollout or plan that begins
 };
 
 using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 
-// Returns whether people may order records of this kind.
+// Returns whether people may give orders about records of this kind.
 [[nodiscard]] bool is_orderable(KeyKind kind);
 
-// Returns the keys to read before decide_order(). A key that ends in `/` stands for all keys below
-// it.
+// Returns the keys to read before decide_order(). For a key that ends in `/`, these are all keys
+// below it.
 [[nodiscard]] std::vector<std::string> order_reads(const Order& order);
 
-// Decides an order. `reading` has the records of all keys of order_reads().
+// Decides about an order. `reading` has all records that order_reads() names.
 [[nodiscard]] OrderDecision decide_order(const Order& order, const Reading& reading,
                                          const Orderer& orderer);
 
-// Adds the event to a transaction, under this number. The store refuses the transaction if the
-// number is used already.
+// Adds the event to a transaction, with this number. If another event has the number already, the
+// store refuses the transaction.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
-// Adds the event as a note, for a person who may not write the history: the controller that writes
-// the history takes the event from the note.
+// Adds the event as a note, for a person who may not write events. The controller that writes the
+// history makes an event from the note.
 void add_note(Transaction& transaction, const FleetEvent& event);
 
 }  // namespace fleet

@@ -24,7 +24,8 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The JSON members of a plan that a person may write. The others are written while the plan runs.
+// The members that a person may write in the JSON of a plan. Other members are written while the
+// plan runs.
 constexpr auto plan_members = std::to_array<std::string_view>(
     {"v", "version", "component", "agent", "soak_ms", "steps", "ignore_window", "target"});
 
@@ -57,8 +58,8 @@ std::optional<std::string> why_no_name(const std::string& name, const Plan& plan
   return "the name is too long";
 }
 
-// Returns all enrolled nodes that the target selects, whether they are alive or not. A person
-// removes a node that is gone for good before a plan begins.
+// Returns all enrolled nodes that the target selects, including those that do not report. If a node
+// is gone for good, a person has to remove it before the plan begins.
 Result<std::vector<std::string>> members_of(const std::string& text,
                                             const std::vector<NodeView>& views) {
   const auto nodes = target_nodes(views);
@@ -99,8 +100,8 @@ Result<PlanGround> ground_of(const Reading& reading, Plan& plan) {
   return ground;
 }
 
-// Returns why the nodes cannot be members, or no value if they can: migrated data is not migrated
-// back, so no member may go to an older version by a plan.
+// Returns why the nodes cannot be members, or no value if they can. A plan may not bring a member
+// to an older version, since migrated data cannot be migrated back.
 std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan& plan,
                                          const std::vector<std::string>& members) {
   if (plan.component.empty()) return std::nullopt;

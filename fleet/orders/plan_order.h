@@ -1,4 +1,5 @@
-// Orders about a plan: begin it, and recover it, which erases the records of its last run. Pure.
+// Orders about a plan: to begin it, or to recover it, which erases the records of its last run.
+// Pure.
 #pragma once
 
 #include <string>

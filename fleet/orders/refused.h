@@ -1,4 +1,4 @@
-// Makes a refusal, one function for each reason.
+// Functions that make a refusal, one for each kind.
 #pragma once
 
 #include <string>

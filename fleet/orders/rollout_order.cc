@@ -22,7 +22,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// Returns the value of the JSON member `name`, which must be the only one in the order's body.
+// Returns the value of the JSON member `name`. The order's body must have no other member.
 Result<JsonTree> only_member(const Order& order, const std::string& name) {
   const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
   if (!body) return Refusal{"the body is no JSON object: " + body.reason()};
@@ -34,9 +34,8 @@ Result<JsonTree> only_member(const Order& order, const std::string& name) {
   return *member;
 }
 
-// Returns the terms in an order. An unknown JSON member is refused: a person has written it, and
-// has probably meant another one. Records from the store are read otherwise, without their unknown
-// members.
+// Returns the terms in an order. A person has written them, so an unknown member is most likely a
+// mistake, and is refused. In records from the store, unknown members are ignored.
 Result<RolloutTerms> terms_in(const Order& order) {
   const auto terms = only_member(order, "terms");
   if (!terms) return terms.refusal();
@@ -69,7 +68,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
   return read;
 }
 
-// Returns the batches as JSON, for the person who orders, before and after the rollout begins.
+// Returns the batches as JSON, to show them to the person who gives the order.
 std::string shown(const RolloutDraft& draft) {
   JsonTree tree{.kind = JsonTree::Kind::object};
   JsonTree& batches = tree.members["batches"] = {.kind = JsonTree::Kind::array};
@@ -81,7 +80,7 @@ std::string shown(const RolloutDraft& draft) {
   return write_tree(tree);
 }
 
-// Returns those of the nodes that are in the batches.
+// Returns those of these nodes that are in a batch.
 std::vector<NodeView> taken_of(std::vector<NodeView> nodes, const RolloutDraft& draft) {
   std::set<std::string> taken;
   for (const auto& batch : draft.batches)

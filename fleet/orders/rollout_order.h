@@ -1,4 +1,4 @@
-// Orders about a rollout: begin it, pause it, let it go on, abort it. Pure.
+// Orders about a rollout: to begin, pause, resume, abort or undo it. Pure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace fleet {
 
 [[nodiscard]] std::vector<std::string> needs_of_rollout(const Order& order);
 
-// Decides an order. `found` is the rollout's record, or null if there is none.
+// Decides about an order. `found` is the rollout's record, or null if there is none.
 [[nodiscard]] OrderDecision decide_rollout_order(const Order& order, const std::string& id,
                                                  const KeyValue* found, const Reading& reading,
                                                  const Orderer& orderer);

@@ -27,9 +27,9 @@ std::string component_of(const ParsedKey& key) {
   return key.names.back();
 }
 
-// Parses the record that a person has written. Members that a later version has added to the
-// present record are kept in `kept`. Any other unknown member is a person's mistake, and is
-// refused.
+// Parses the record that a person has written. If the present record has members that only a newer
+// program knows, they are returned in `kept`. Any other unknown member is a person's mistake, and
+// is refused.
 template <class Record>
 Result<Record> checked(const Asked& asked, JsonTree& kept) {
   const auto names = member_names<Record>();
@@ -72,7 +72,7 @@ Result<RecordSet> settings(const Asked& asked) {
     if (name != "v" && member.kind != JsonTree::Kind::text) return Refusal{name + " is no text"};
   }
   Settings set = record.value();
-  // A setting that is unchanged is not checked: a later version may have set it.
+  // Only settings that change are checked: a newer program may have written the others.
   Settings changed = set;
   std::erase_if(changed.values, [&asked](const auto& one) {
     return asked.before.text_of(one.first) == one.second;
@@ -93,8 +93,8 @@ Result<RecordSet> stop(const Asked& asked) {
                    "nothing begins" + (why.empty() ? "" : ": " + why)};
 }
 
-// Returns the nodes that the wish moves: that one node, or, if it is a wish for the whole cell, all
-// nodes except those that a person has pinned to a version.
+// Returns the nodes that the desired version concerns: one node, or, if it is that of the cell, all
+// nodes that a person has not pinned to a version.
 std::vector<NodeView> meant_by(const Asked& asked) {
   auto nodes = nodes_in(asked.reading);
   if (asked.key.kind == KeyKind::node_desired) return nodes;
@@ -130,7 +130,7 @@ Result<RecordSet> desired(const Asked& asked) {
                      .revision = found.value().revision}}};
 }
 
-// Returns whether each manifest is listed with the architecture that it is for, or without one.
+// Returns whether each manifest in the order has the right architecture, or none.
 bool names_machines_of(const Release& given, const Release& made) {
   return std::all_of(
       given.manifests.begin(), given.manifests.end(), [&](const ReleaseManifest& one) {

@@ -1,5 +1,5 @@
-// Makes the stored record from the one that a person has written: checks it, and fills in the
-// members that the person need not give. Pure.
+// Makes the record to store from the one that a person has written: checks it, and fills in the
+// members that the person has left out. Pure.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 
 namespace fleet {
 
-// Returns the keys of the records that the record at `key` depends on: for a wish, its release and
-// its nodes.
+// Returns the keys of the records that the record at `key` depends on. For a desired version, these
+// are its release and its nodes.
 [[nodiscard]] std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& body);
 
 struct RecordSet {
   std::string record = {};
-  std::string words = {};              // the order in words, for an event
-  std::vector<Compare> compares = {};  // that the records on which it depends are unchanged
+  std::string words = {};              // the order as a text, for the event
+  std::vector<Compare> compares = {};  // the records that it depends on must not have changed
 };
 
-// Returns the record to store. `body` is the whole new record, `before` the record that it
-// replaces, null if there was none.
+// Returns the record to store. `body` is the whole new record; `before` is the present record, or
+// null if there is none.
 [[nodiscard]] agent_protocol::Result<RecordSet> set_record(const ParsedKey& key,
                                                            const JsonTree& body,
                                                            const JsonTree& before,
@@ -39,8 +39,8 @@ struct PublishedRelease {
 [[nodiscard]] agent_protocol::Result<PublishedRelease> published_release(
     const Reading& reading, const std::string& component, const std::string& version);
 
-// Returns why these nodes may not be sent to this version, since some run a newer one, or no value
-// if none does.
+// Returns why these nodes may not go to this version: some run a newer one. Returns no value if
+// none does.
 [[nodiscard]] std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
                                                            const std::string& component,
                                                            const std::string& version);

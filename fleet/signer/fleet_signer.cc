@@ -15,9 +15,9 @@
 namespace fleet {
 namespace {
 
-// The pause after a write of which the outcome is not known, and after a question that failed.
+// The pause after a write with an unknown outcome, and after a failed question.
 constexpr std::chrono::milliseconds pause_time{500};
-// The time between two searches for requests and tokens whose time is over.
+// The time between two searches for requests and tokens that are too old.
 constexpr std::chrono::minutes sweep_time{1};
 
 void log(const std::string& line) {
@@ -107,8 +107,9 @@ void FleetSigner::join(const JoinCase& one) {
   write(answer_join(one, JoinRefused{why}), who + ": refused: " + why);
 }
 
-// Makes user and role in the store. A process that ends here leaves the request in the store; the
-// next one signs again for the same key, which costs no use of the token.
+// Makes the machine's user and role in the store. If this process ends here, the request stays in
+// the store. The next process then signs again for the same key, which counts as the same use of
+// the token.
 void FleetSigner::admit(const JoinCase& one, const Signed& made, Revision recorded) {
   admin_.grant(permissions_of(std::string(node_kind), one.request.node),
                [this, one, made, recorded](const std::optional<Trouble>& trouble) {
@@ -118,13 +119,13 @@ void FleetSigner::admit(const JoinCase& one, const Signed& made, Revision record
                });
 }
 
-// Gives the certificate away, if nobody has revoked the name meanwhile.
+// Gives the certificate to the machine, unless somebody has revoked its name by now.
 void FleetSigner::publish(const JoinCase& one, const std::string& pem, Revision recorded) {
   write(publish_join(one, pem, recorded),
         one.request.node + " (" + one.fingerprint + "): has joined");
 }
 
-// Removes the store's user of the name that is asked for.
+// Removes the store's user with the name that the request asks for.
 void FleetSigner::shut_out(const JoinCase& one) {
   admin_.revoke(certificate_name(node_kind, one.request.node),
                 [](const std::optional<Trouble>& trouble) {

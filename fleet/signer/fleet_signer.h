@@ -1,8 +1,9 @@
-// fleet-signer at work: follows the requests for certificates in the store, and answers them one
-// after the other. It has no port: machines ask controllers, which write their requests.
+// The main class of fleet-signer: follows the requests for certificates in the store, and answers
+// them one after the other. It has no port: machines send requests to controllers, which write them
+// into the store.
 //
-// Several of these programs may run at once. Each write compares the records that it was decided
-// from, so only the first answer to a request is written.
+// Several of these programs may run at once. Each write compares the records that it depends on, so
+// only the first answer to a request is written.
 #pragma once
 
 #include <uv.h>
@@ -29,7 +30,7 @@ class FleetSigner {
   FleetSigner(const FleetSigner&) = delete;
   FleetSigner& operator=(const FleetSigner&) = delete;
 
-  // Runs until it is told to stop. Returns the exit status.
+  // Runs until a signal ends it. Returns the exit status.
   int run();
 
  private:
@@ -41,8 +42,8 @@ class FleetSigner {
   void shut_out(const JoinCase& one);
   void renew(const PendingRenewal& pending);
   void sweep();
-  // Writes, logs `news` if the write succeeds, and looks for the next request once the copy of the
-  // records holds the write.
+  // Writes a transaction. If it is committed, logs `news`, and looks for the next request as soon
+  // as the mirror has the write.
   void write(const Transaction& transaction, const std::string& news);
   void go_on_at(Revision revision);
   void go_on_later();
@@ -57,7 +58,7 @@ class FleetSigner {
   RenewalRequests renewals_;
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
-  Revision awaited_ = 0;  // the copy of the records is behind our own writes up to this revision
+  Revision awaited_ = 0;  // the mirror must have this revision: that of our last write
   std::unique_ptr<Timer> later_;
   std::unique_ptr<Timer> sweep_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;

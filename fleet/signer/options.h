@@ -12,7 +12,7 @@ struct SignerOptions {
   StoreOptions store;
   std::string signer;  // the file of the authority's certificate
   std::string signer_key;
-  int days = 90;  // how long the certificates that it signs are valid
+  int days = 90;  // for how many days its certificates are valid
 };
 
 struct SignerText {  // the text to show before the program exits
