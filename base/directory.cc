@@ -16,8 +16,8 @@
 namespace upgrader {
 namespace {
 
-// The most bytes of a name that its prepared name (see directory.h) contains, which must not be
-// longer than NAME_MAX.
+// The most bytes of a name that prepared_name() takes over. A prepared name must not be longer than
+// NAME_MAX.
 constexpr std::size_t name_bytes_kept = 200;
 
 // Returns the path as an absolute one. Symbolic links in it are not resolved.

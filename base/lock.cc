@@ -199,8 +199,8 @@ int Lock::empty_file() const {
 }
 
 // Writes our pid and start time to FILE. Failures are ignored: a full disk must not keep an agent
-// from its work. Writes all or truncates again, so that even after a kill in between the next
-// upgrader accepts the text as a lock's.
+// from its work. FILE is empty until it has the whole text, so that the next upgrader accepts FILE
+// even if this one is killed in between.
 void Lock::write_holder() {
   if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));

@@ -47,7 +47,7 @@ struct InitNews {
 
 [[nodiscard]] InitNews init_news(const State& state);
 
-// The most datagrams a second that init gets because of what agents do.
+// The most datagrams a second that init gets, however often agents send something.
 inline constexpr std::size_t datagrams_a_second = 10;
 // The number of datagrams a second that are reserved for READY=1 and STOPPING=1, which never wait.
 inline constexpr std::size_t datagrams_kept = 2;

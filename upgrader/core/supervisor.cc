@@ -1291,7 +1291,7 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
-    // The agent was told to stop before: its time goes on.
+    // An earlier `stop` was sent to this agent: its time counts from that one.
     const bool again = agent.told.has_value();
     agent.told = reason;
     agent.told_id = stop.id;

@@ -19,7 +19,7 @@ namespace upgrader {
 
 namespace words {
 
-// A clause for the log about an agent that has not said `hello`.
+// A clause for log lines about an agent that has not said `hello`: it may not speak the protocol.
 inline constexpr const char* may_not_speak =
     "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
 
