@@ -33,17 +33,17 @@ struct Command {
 class Child {
  public:
   explicit Child(const Command& command);
-  ~Child();  // kills it if it still runs
+  ~Child();  // kills the child if it still runs
   Child(Child&& other) noexcept;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   Child& operator=(Child&&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  // Returns the time right before the start.
+  // Returns the time right before the program was started.
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
 
-  // Waits for the end, and gives up if the exit status is not 0.
+  // Waits for the program's end, and gives up if its exit status is not 0.
   void wait_for_success();
   // Ends the program by SIGTERM; its exit status does not matter.
   void end();

@@ -18,14 +18,14 @@ struct Place {
 };
 
 struct Contender {
-  // The way to name the agent: on a command line, or as `run` in a directory.
+  // How a contender is given the agent: on a command line, or as `run` in a directory.
   enum class Kind { upgrader, command, service };
 
   std::string name;
   Kind kind;
   std::vector<std::string> argv;
   bool hears_ready = false;  // the agent tells the contender when it works
-  // An upgrader that gets the options of our service files, in the directory of its run.
+  // An upgrader in the directory of its run, with the options of our service files.
   bool as_service = false;
 };
 

@@ -18,7 +18,7 @@ struct Load {
 constexpr std::array<Load, 3> loads = {{{0, 20}, {100, 10}, {1000, 3}}};
 constexpr int pairs = 3;
 
-// The version on trial fails this time after a standby could be ready.
+// The time from the moment when a standby can be ready until the version on trial fails.
 constexpr int margin_ms = 100;
 
 struct Gaps {

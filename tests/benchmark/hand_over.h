@@ -1,5 +1,5 @@
-// Measures hand-overs of the upgrader and of the minimal program in turn. Both wait for the old
-// agent's exit.
+// Measures hand-overs of the upgrader, and in turn those of the minimal program. Each of these
+// programs waits for the old agent's exit.
 #pragma once
 
 #include <vector>
@@ -17,11 +17,12 @@ struct HandOvers {
 };
 
 // Measures the upgrader's own share of a hand-over: the time from the old agent's exit until the
-// next agent has read `activate`. Each hand-over follows the last at once.
+// next agent has read `activate`. Each hand-over begins as soon as the one before it is over.
 [[nodiscard]] HandOvers shares_in_pairs(const Place& place, int pairs);
 
-// A gap in the work: from the old agent's last tick to the next agent's first. Has the time that an
-// agent takes to start, and the number of hand-overs in a run.
+// How a gap in the work is measured, which is the time from the old agent's last tick to the next
+// agent's first: with the time that each agent takes to start, and the number of hand-overs in a
+// run.
 struct Gap {
   int start_ms = 0;
   int handovers = 0;

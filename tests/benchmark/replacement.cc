@@ -15,9 +15,9 @@ namespace {
 constexpr std::array<int, 3> start_times_ms = {0, 100, 1000};
 constexpr int handovers = 10;
 
-// How long an agent works before it is replaced. runit pauses for a second between two starts, s6
-// between the agent's notification that it works and the next start. After a longer time they do
-// not pause.
+// How long an agent works before it is replaced: so long that no supervisor pauses. runit pauses
+// for a second between two starts; s6 pauses between the agent's notification that it works and the
+// next start.
 constexpr int work_ms = 1100;
 
 struct Series {

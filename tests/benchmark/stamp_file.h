@@ -27,7 +27,7 @@ class StampFile {
   [[nodiscard]] std::optional<std::int64_t> time_of(stamp_kind kind,
                                                     std::uint32_t generation) const;
 
-  // Returns the times from the end of each agent to the beginning of the next one's work.
+  // Returns the times from the end of each agent until the next one begins to work.
   [[nodiscard]] std::vector<Milliseconds> gaps() const { return from(stamp_exiting); }
   // Returns the times from each agent's last work to the next one's first.
   [[nodiscard]] std::vector<Milliseconds> gaps_in_work() const { return from(stamp_last_tick); }

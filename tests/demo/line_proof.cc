@@ -47,7 +47,7 @@ std::string name_of(const SeenEvent& event) {
   return event.version + " (pid " + std::to_string(event.pid) + ")";
 }
 
-// Finds records that another version wrote than the one whose turn it was.
+// Finds records that a version wrote while another one was active.
 void find_foreign_records(const std::vector<SeenRecord>& output,
                           const std::vector<SeenEvent>& events, Proof& proof) {
   std::vector<Shift> shifts;
@@ -56,7 +56,7 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
       shifts.push_back({event, *first});
   }
   std::uint64_t number = 0;
-  std::size_t begun = 0;  // how many shifts have begun at this record
+  std::size_t begun = 0;  // how many shifts have begun up to this record
   for (const SeenRecord& record : output) {
     ++number;
     while (begun < shifts.size() && shifts[begun].first <= number)
@@ -74,7 +74,7 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
 // Finds agents that still write events after another one was activated: the former agent must have
 // been reaped by then.
 void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
-  // For the pid of each agent that was active, the event of the next agent's activation.
+  // By the pid of an agent that was active: the event of the next agent's activation.
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {

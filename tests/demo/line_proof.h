@@ -34,10 +34,10 @@ struct Proof {
   std::size_t missing = 0;
   std::size_t doubled = 0;
   std::size_t strange = 0;     // records of lines that nobody wrote, and lines that are not records
-  std::size_t disordered = 0;  // records of lines that stand before the last one in the input
+  std::size_t disordered = 0;  // records of lines that come before the last record's line
   std::size_t misnumbered = 0;  // records whose number is not one more than the number before
-  // Each entry tells of work by an agent that was not active, or of two agents that were active at
-  // once.
+  // Each entry is the account of work by an agent that was not active, or of two agents that were
+  // active at once.
   std::vector<std::string> trespasses;
 
   [[nodiscard]] bool holds() const;
@@ -53,7 +53,8 @@ struct Proof {
                           const std::vector<SeenRecord>& output,
                           const std::vector<SeenEvent>& events);
 
-// Returns the longest time without a record that lies at least partly between the two moments.
+// Returns the longest time between two records, of those that lie at least partly between the two
+// moments.
 [[nodiscard]] std::uint64_t longest_pause_us(const std::vector<SeenRecord>& output,
                                              std::uint64_t from_us, std::uint64_t to_us);
 

@@ -31,8 +31,8 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // The writer is never late and agents do not wait for it, so each pause is caused by an
-      // upgrade.
+      // Without late lines, agents need not wait for them at a rotation, so each pause comes from
+      // an upgrade.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 

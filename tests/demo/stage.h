@@ -35,9 +35,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Puts a variant into the releases, as a complete file in one step, under the name of its
-  // version. An existing file is replaced by a new one. `more` is appended to the program and has
-  // no effect, so that the file is another one that does the same.
+  // Puts a variant into the releases, under the name of its version, as a complete file in one
+  // step. A file of that name is replaced by a new one. `more` is appended to the program and has
+  // no effect on what it does, but makes it another file.
   void release(const std::string& variant, const std::string& more = "");
   void release_script(const std::string& version, const std::string& text);
   void desire(const std::string& version);

@@ -46,9 +46,9 @@ class Bench {
   // been started and has not said `hello`. Returns the actions that the end of agent 1 led to.
   Actions reach_warm_trial();
 
-  // ---- the world. Each function says how the next action of one kind ends. Only
-  // next_spawn_fails() adds up: the second call is about the start after the next, since the
-  // supervisor may answer a failed start with another start.
+  // ---- outcomes. Each function sets how the next action of one kind ends. Only next_spawn_fails()
+  // adds up: the second call is about the start after the next, since the supervisor may answer a
+  // failed start with another start.
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
   void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_link_back_fails(const std::string& errno_name) { link_back_failure_ = errno_name; }
@@ -58,7 +58,7 @@ class Bench {
   void next_way_back_is_gone() { no_way_back_ = true; }
   void next_activate(Sent sent) { activate_ = sent; }
 
-  // Called after each step, outcomes included.
+  // Called after each step of the supervisor, also after the steps for outcomes.
   using Witness = std::function<void(const Event&, const Actions&, const State&)>;
   void have_watched(Witness witness) { witness_ = std::move(witness); }
 

@@ -16,8 +16,8 @@ using PhaseStep = std::pair<std::string, std::string>;
 // column "goes on to".
 [[nodiscard]] std::set<PhaseStep> steps_of_table(const std::string& header);
 
-// Says in words which steps are only in the table, and which have only been taken. `taken` must not
-// include the steps of SIGTERM and SIGQUIT, which the sentence below the table describes.
+// Returns in words the steps that only the table has, and those that were taken and are not in it.
+// `taken` must not include the steps of a shutdown, which the sentence below the table describes.
 [[nodiscard]] std::vector<std::string> differences(const std::set<PhaseStep>& table,
                                                    const std::set<PhaseStep>& taken);
 

@@ -48,15 +48,15 @@ class Watcher {
     bool promises_word = false;  // its hello has the feature readiness
     bool owes_word = false;      // active as a first agent or a fallback, and has not said healthy
     bool fallback = false;
-    std::optional<std::string> failed_id;  // the upgrade of whose failure the agent has been told
-    bool told = false;                     // a stop is in force
+    std::optional<std::string> failed_id;  // the failed upgrade of which the agent has been told
+    bool told = false;                     // the agent has been sent a `stop` that is in force
     bool stopped = false;
     bool killed = false;
     // The agent has closed a pipe while held, or `activate` has not reached it.
     bool failed = false;
     std::optional<std::string> state;    // the state that it left with `stopped`
     std::optional<std::string> stop_id;  // the upgrade that the stop was for
-    std::optional<Time> kill_from;       // when it may be killed although it is active
+    std::optional<Time> kill_from;       // when the agent may be killed although it is active
     bool operator==(const Process&) const = default;
   };
 
@@ -87,7 +87,7 @@ class Watcher {
   [[nodiscard]] bool winding_down() const { return shutdown_ || quit_ || leaving_; }
   void broken(const std::string& rule) { violations_.push_back(rule); }
 
-  // The end of the last active agent.
+  // The end of the agent that was active last.
   struct Left {
     bool clean = false;
     std::optional<std::string> state;
@@ -100,9 +100,9 @@ class Watcher {
   Duration exit_grace_;
   std::map<Generation, Process> alive_;
   Generation last_ = 0;
-  std::optional<Left> left_;             // set until an agent is activated, which gets this
-  std::optional<std::string> asked_;     // an upgrade request that must be answered in this step
-  std::optional<std::string> accepted_;  // an upgrade of an agent that has no ending yet
+  std::optional<Left> left_;             // until the next agent is activated, which gets the state
+  std::optional<std::string> asked_;     // the request of an agent that this step must answer
+  std::optional<std::string> accepted_;  // the accepted upgrade of an agent, not ended yet
   // An upgrade has been requested, and may still be accepted.
   bool checked_ = false;
   // The last upgrade was requested by an agent, which was sent `accepted`.

@@ -5,7 +5,7 @@
 //   late       puts off each sync until an agent has been told to stop
 //   rename     removes the file that is to be replaced, and makes it anew
 //   order      moves the link of --previous, named `previous`, after that of AGENT
-//   death      is killed after it has moved that link, before it has synced the move
+//   death      is killed after it has moved the link `previous`, before it has synced the move
 //   sync       syncs nothing: for the judges, whose changes need not last, to save time
 #include <fcntl.h>
 #include <signal.h>

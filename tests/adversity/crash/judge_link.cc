@@ -1,7 +1,7 @@
 // Starts the upgrader's code on directories that a power cut may have left, and relinks there. Each
-// line of standard input names a link and the executables that it is to name in turn; before them
-// may stand the link of --previous, as `previous=PATH`. Each line of standard output says `ok`, or
-// what went wrong.
+// line of standard input names a link, and then the executables that the link is to name in turn.
+// The link of --previous may stand before the executables, as `previous=PATH`. Each line of
+// standard output says `ok`, or what went wrong.
 #include <sys/stat.h>
 
 #include <cstring>
@@ -26,12 +26,13 @@ bool is_there(const std::filesystem::path& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-// Returns the path at which the upgrader makes the link that then replaces `path`.
+// Returns the path of the new link that the upgrader makes first, and then renames to `path`.
 std::filesystem::path temporary_of(const std::filesystem::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".upgrader");
 }
 
-// Counts a start, whatever is left of the file. Returns the error in words, or "".
+// Counts a start in the file of --attempts, whatever a power cut has left of the file. Returns the
+// error in words, or "".
 std::string count_start(const std::string& previous, const std::string& executable) {
   AttemptsFile file;
   if (file.open(previous) != 0) return "the file of --attempts has no directory";
@@ -43,7 +44,8 @@ std::string count_start(const std::string& previous, const std::string& executab
   return file.read() == next.attempts ? "" : "what was counted is not what is read";
 }
 
-// Commits a program. Returns the error in words, or "" if there is none or no such program.
+// Commits a program. Returns the error in words. Returns "" if all is well, or if `to` is not a
+// program.
 std::string relink(Link& link, const std::string& path, const std::string& to) {
   agent_protocol::Result<Program> checked = check_program(to, to, {});
   const Program* const program = checked ? &checked.value() : nullptr;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Kind good = {"good", "good", "", End::committed, End::committed, false, false};
 
-// Time limits that are short, since the upgrade must fail by them. All other limits are a minute.
+// Short time limits, for upgrades that must fail by them. All other limits are a minute.
 constexpr const char* short_start = R"(,"start_timeout_ms":20)";
 constexpr const char* short_trial = R"(,"trial_ms":20)";
 constexpr const char* short_stop = R"(,"stop_timeout_ms":20)";
@@ -39,9 +39,10 @@ constexpr Kind bad[] = {
 };
 constexpr std::size_t bad_count = std::size(bad);
 
-// This kind takes a fifth of a second whatever the time limits are, so it is tried less often.
+// An upgrade of this kind takes a fifth of a second whatever the time limits are, so it is made
+// less often.
 constexpr Kind closes = {"closes-output", "closes-output", "", kept, fallback, false, false};
-constexpr std::size_t closes_every = 40;  // one in so many of the bad upgrades
+constexpr std::size_t closes_every = 40;  // how many bad upgrades there are for one of this kind
 
 }  // namespace
 

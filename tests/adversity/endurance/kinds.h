@@ -12,7 +12,7 @@ enum class End { committed, kept, fallback };
 std::string words(End end);
 
 struct Kind {
-  // The kind's name, also in the upgrade's id, by which the active agent knows how to stop.
+  // The name of the kind. The upgrade's id contains it, and so tells the active agent how to stop.
   const char* name;
   const char* part;  // how the candidate behaves: see tests/adversity/kill/actor.cc
   const char* members;
@@ -22,7 +22,7 @@ struct Kind {
   bool refused;  // the request is refused before anything is started
 };
 
-// The upgrade with a given number: seven of ten are good, alternately parallel and sequential.
+// The upgrade with a given number. Seven of ten are good, in parallel and sequential mode by turns.
 struct Upgrade {
   const Kind* kind;
   bool sequential;

@@ -1,5 +1,5 @@
-// A library for LD_PRELOAD, for canaries: the upgrader loses a descriptor or memory, as LEAK says,
-// at every agent that it starts.
+// A library for LD_PRELOAD, for canaries: the upgrader leaks a descriptor or memory at every agent
+// that it starts. LEAK says which of the two.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t lost_bytes = 2'048;
 
-// The last memory that was allocated and is lost when the next address is stored here.
+// The last memory that was allocated. It is leaked when the next address is stored here.
 void* volatile lost = nullptr;
 
 void lose() {

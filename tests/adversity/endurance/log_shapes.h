@@ -1,4 +1,4 @@
-// Knows the lines that the log of a run may have. Any other line is unexpected.
+// Compares the log of a run with the shapes that its lines may have. Any other line is unexpected.
 #pragma once
 
 #include <string>

@@ -1,11 +1,11 @@
 // make endurance: makes many upgrades of one upgrader under load, three of ten bad ones. At the end
-// the upgrader must hold the same resources as after the first few hundred, and must have logged no
-// unexpected line.
+// the upgrader must hold the same resources as after the first few hundred upgrades, and must have
+// logged no unexpected line.
 //
 // usage: endurance TABLE      UPGRADES=N, LONG=1; TABLE has the lines that the log may have
 //
-// Upgrade number N is the same in every run. Ends with the lines for the table of results, and with
-// 0 if all holds and every canary was caught.
+// Upgrade number N is the same in every run. Ends with the lines for the table of results, and
+// exits with 0 if all holds and every canary was caught.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,7 +119,7 @@ void Run::upgrade(std::size_t number) {
   if (!troupe_.violations().empty()) fail(troupe_.violations().front());
 }
 
-// Returns true if only one agent is left, and it has been told how the upgrade ended.
+// Returns true if only one agent is left and has been told how the upgrade ended. Sets `end`.
 bool Run::has_ended(const Agent& before, std::size_t failures, End& end) const {
   const Agent* const only = troupe_.only_agent();
   if (only == nullptr || !only->active) return false;
@@ -140,9 +140,9 @@ void Run::judge_log(std::size_t number) {
   }
 }
 
-// Measures the upgrader's resources when it is at rest and two looks agree: the kernel and the
-// upgrader may need a moment to free those of an agent that has ended. Waits for a while if there
-// are more than at the base.
+// Measures the upgrader's resources when it is at rest and two measurements agree: the kernel and
+// the upgrader may need a moment to free the resources of an agent that has ended. Waits for a
+// while if there are more than at the base.
 void Run::take_measure(bool base) {
   Measure before;
   const auto rests = [&] {
@@ -159,7 +159,7 @@ void Run::take_measure(bool base) {
 
 struct Canary {
   std::string seeded;
-  std::string reason;  // words of the reason with which it must be found
+  std::string reason;  // a part of the text by which the run must fail
   std::function<std::string()> found;
 };
 

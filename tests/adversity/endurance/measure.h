@@ -24,8 +24,7 @@ Measure measure(pid_t pid);
 
 inline constexpr long drift_kb_max = 64;
 
-// Returns the resources that are more at the end than at the base, or different; "" if there are
-// none.
+// Returns the resources that have grown or changed between base and end, as text; "" if none has.
 std::string growth(const Measure& base, const Measure& end);
 
 }  // namespace endurance

@@ -1,5 +1,5 @@
-// Runs the upgrader of the endurance run, and puts load on its active agent: once a millisecond it
-// is asked to serve, and then also sends a heartbeat to the upgrader.
+// Runs the upgrader of the endurance run, and puts load on its active agent: once a millisecond the
+// agent is asked to do a piece of work, and then also sends a heartbeat to the upgrader.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@ struct Agent {
   std::string role;
   bool active = false;
   bool committed = false;
-  std::size_t failures = 0;  // the number of upgrade_failed that it has read
+  std::size_t failures = 0;  // the number of upgrade_failed that the agent has read
   bool gone = false;
 };
 

@@ -1,5 +1,5 @@
-// A stand-in for the upgrader, for the canaries of make fault, which must find it bad: it makes one
-// upgrade and checks the result of no call. Without a fault it works well.
+// A bad upgrader for the canaries of make fault, which must find it bad: it makes one upgrade, and
+// does not check whether any system call fails. Without a fault it works well.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

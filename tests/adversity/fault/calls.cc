@@ -49,7 +49,8 @@ const std::map<long, const char*>& names() {
   return table;
 }
 
-// The size of the child's report of a failed exec, and of libuv's messages to itself.
+// The size of two kinds of messages: the child's report that its exec has failed, and libuv's
+// messages to itself.
 constexpr unsigned long report_bytes = 8;
 
 // Returns the kind of a file of --control, --previous or --attempts, or of a temporary file that
@@ -87,7 +88,7 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   const std::string kept = kind_of_kept(target);
   if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
-  // A file that a program needs besides itself: its loader, or the interpreter of a script.
+  // A file that is needed to start a program: its loader, or the interpreter of a script.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
   return stat(target.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? ".directory" : ".program";
@@ -180,7 +181,7 @@ int error_number(std::string_view name) {
 std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
   constexpr unsigned long page = 4096;
   std::string text;
-  // Reads a page at a time, since the bytes may end where nothing is mapped.
+  // Reads a page at a time, since nothing may be mapped behind the page in which the bytes end.
   while (text.size() < size) {
     char part[page];
     const unsigned long at = address + text.size();

@@ -1,5 +1,5 @@
-// Names system calls and errors, and finds the file behind a descriptor: the words for faults, in
-// expectations.table and on the command line.
+// Names system calls and errors, as they are named in expectations.table and on the command line,
+// and finds the file behind a descriptor.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +17,8 @@ struct RawCall {
   unsigned long args[6] = {};
 };
 
-// Returns a call's name, with a point and a word for its use: `write.log`, `openat.directory`.
-// `log` is the path of the log. "" for a call that has no name here.
+// Returns a call's name, and if it has several uses a point and the use: `write.log`,
+// `openat.directory`. `log` is the path of the log. "" for a call that has no name here.
 [[nodiscard]] std::string name_of(const RawCall& call, const std::string& log);
 
 // Returns the target of a process's descriptor from /proc, or "" if it is not open.

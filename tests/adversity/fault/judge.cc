@@ -16,7 +16,7 @@ std::string kind_of(const std::string& who) {
   return who.starts_with("child") ? "child" : who;
 }
 
-// Returns the stage at which an upgrade by a signal failed; only the log tells it.
+// Returns the stage at which an upgrade by SIGUSR2 failed, from the log: no agent is told of it.
 std::string stage_in_log(const std::string& log) {
   constexpr const char* told[][2] = {{"(upgrade) refused", "refused"},
                                      {"was refused", "request"},
@@ -49,16 +49,17 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // The fault struck when the new agent was on trial already, and did not fail the upgrade.
+    // If the upgrade was committed all the same, the new agent was on trial already when the fault
+    // struck.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
   return report.served_is_fallback ? "back" + stage_in_words(fault, report) : "moved";
 }
 
-// Returns whether the outcome is the one that the table expects. In the table, `kept(commit)` wants
-// the stage and the error, `kept[commit]` the stage alone, and `kept` any failure. `boot:kept`
-// holds for the play `boot` alone.
+// Returns whether the outcome is the one that the table expects. An entry `kept(commit)` demands
+// the stage and the error, `kept[commit]` only the stage, and `kept` any failure. An entry
+// `boot:kept` is for the play `boot` alone.
 bool matches(std::string expected, const std::string& outcome, const Fault& fault) {
   if (const std::size_t colon = expected.find(':'); colon != std::string::npos) {
     if (expected.substr(0, colon) != fault.play) return false;

@@ -10,10 +10,10 @@
 
 namespace fault {
 
-// Returns the outcome. `usual`: the run went as without the fault. `kept(STAGE)`: the upgrade
-// failed, and the same agent stays active. `back(STAGE)`: a fallback was started. `moved`: the
-// upgrade was committed in another way. After these, the upgrader has just committed a further
-// upgrade. `exitN`, `abort`, `killed`: the upgrader's end.
+// Returns the outcome in a word. If the upgrader could commit a further upgrade at the end: `usual`
+// (the run went as without the fault), `kept(STAGE)` (the upgrade failed, and the same agent stays
+// active), `back(STAGE)` (a fallback was started) or `moved` (the upgrade was committed in another
+// way). If the upgrader has ended: `exitN`, `abort` or `killed`.
 [[nodiscard]] std::string outcome_of(const Fault& fault, const Report& report,
                                      const Report& baseline);
 
@@ -22,10 +22,10 @@ class Expectations {
   // Reads expectations.table; throws if it is malformed.
   explicit Expectations(const std::string& path);
 
-  // Returns the errors with which a call is to fail; KILL is one. Throws for a call that has no
-  // row.
+  // Returns the errors with which this call is to fail, by the table; KILL stands for the caller's
+  // death. Throws if the table has no row for the call.
   [[nodiscard]] std::vector<std::string> errors_of(const Call& call) const;
-  // Returns "" if the outcome is an expected one, otherwise the expected ones.
+  // Returns "" if the outcome is an expected one, otherwise all expected ones as text.
   [[nodiscard]] std::string why_not(const Fault& fault, Phase phase,
                                     const std::string& outcome) const;
 
@@ -34,7 +34,7 @@ class Expectations {
     std::string who;  // "upgrader" or "child"
     std::string call;
     std::vector<std::string> errors;
-    std::vector<std::string> expected[4];  // by phase
+    std::vector<std::string> expected[4];  // the expected outcomes, by phase
   };
   [[nodiscard]] const Row* find(const std::string& who, const std::string& call,
                                 const std::string& error) const;

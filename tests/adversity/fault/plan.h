@@ -13,20 +13,21 @@ namespace fault {
 
 using Baselines = std::map<std::string, Report>;  // the plays' runs without a fault, by name
 
-// Runs every play twice without a fault. Throws if a run goes wrong, does not show what its play is
-// for, or makes other calls the second time: then the k-th call would not be the same in each run.
+// Runs every play twice without a fault. Throws if a run goes wrong or does not show what its play
+// is for. Throws, too, if the second run makes other calls: the k-th call must be the same in each
+// run.
 [[nodiscard]] Baselines run_baselines(const Setting& setting);
 [[nodiscard]] Report run_baseline(const Setting& setting, const Play& play);
 
 struct Planned {
   Fault fault;
-  Phase phase = Phase::start;  // the phase in which that call was made
+  Phase phase = Phase::start;  // the phase in which the k-th call was made
 };
 [[nodiscard]] std::vector<Planned> all_faults(const Baselines& baselines,
                                               const Expectations& expectations);
 
-// Returns a sample: the first of every call, error and phase; in every play, the calls that move
-// bytes, processes and links; and others, drawn with `seed`, up to `count` in all.
+// Returns a sample of up to `count` faults. It has the first of every call, error and phase; in
+// every play, the calls that move bytes, processes and links; and others, drawn with `seed`.
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 

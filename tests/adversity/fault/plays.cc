@@ -8,7 +8,7 @@ namespace fault {
 namespace {
 
 // Returns options with long time limits, so that none passes while a process does its work. If a
-// message is lost, the deadline is not waited for in real time (swift_time.h).
+// message is lost, the clock of swift_time.h lets the deadline pass without a real wait.
 Texts options(Texts more) {
   Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());
@@ -89,7 +89,7 @@ bool unfit_on_trial(Run& run, Agent& agent, std::string_view type) {
   return true;
 }
 
-// A play whose first program is replaced by another file while it runs, so that the fallback is
+// A play whose first program is replaced by another file while it runs. The fallback must be
 // started by the descriptor that the upgrader has kept open.
 Play rollback() {
   Play play{.name = "rollback",
@@ -108,7 +108,8 @@ Play rollback() {
   return play;
 }
 
-// A play whose adapter is replaced, too, and is still executed by its descriptor.
+// A play whose adapter is replaced while it runs. The adapter must still be executed by its
+// descriptor.
 Play adapter() {
   Play play{.name = "adapter",
             .about = "an adapter, replaced, runs programs; one is unfit on trial",

@@ -17,8 +17,8 @@
 namespace fault {
 namespace {
 
-// The number of looks, one a millisecond, that must all see an upgrader wait without limit before
-// it counts as idle.
+// The number of looks, one a millisecond, that must all see the upgrader in a wait without limit
+// before it counts as idle.
 constexpr int idle_looks_wanted = 2;
 
 // The number of failures after which the fault ends, for a call that the upgrader repeats until it
@@ -67,15 +67,15 @@ Report Run::perform() {
 
 bool Run::step_once() {
   if (tracer_->take_stops()) return true;
-  // The upgrader is not at rest while it repeats a call that fails.
+  // An upgrader that repeats a failing call never comes to rest, so the faults must stop.
   if (tries_for_ever() && tracer_->times_fired() >= tries_in_vain) tracer_->stop_faults();
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
-  // Its parent must still be the upgrader: after the process is reaped, its number may belong to
-  // another.
+  // The process is signalled only while its parent is the upgrader: after it is reaped, its number
+  // may belong to another process.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
-    // An agent that the kernel does not let the upgrader kill is killed here in the end.
+    // The fault keeps the upgrader from killing this agent, so the test kills it in the end.
     kill(spared, SIGKILL);
     await_end(spared);
     return true;
@@ -155,7 +155,8 @@ void Run::receive(int socket, std::string_view packet) {
   if (packet[0] == 'E') {
     agent->end_of_input = true;
     agent->types.emplace_back("(end)");
-    // An agent exits when its upgrader has exited. If the upgrader is alive, a pipe has broken.
+    // At the end of its input an agent exits. If the upgrader is alive, the agent's pipe has
+    // broken.
     if (tracer_->alive()) agent->steps.push_back({.deed = Step::Deed::exit});
   }
   if (packet[0] == 'L') {
@@ -189,8 +190,8 @@ Agent* Run::active() {
 
 // ---- acts of the agents
 
-// Does one thing: a step that has begun goes before an order that was heard, and an older agent
-// goes before a newer one.
+// Does one thing: begun steps of agents come before messages that wait for a reaction, and older
+// agents before newer ones.
 void Run::act() {
   for (Agent& agent : agents_) {
     if (!agent.ended && !agent.steps.empty()) return take_step(agent);
@@ -242,13 +243,13 @@ void Run::take_step(Agent& agent) {
     case Step::Deed::say_and_exit:
       break;
   }
-  // The upgrader wakes up when the agent says this, and is then held until the agent has ended. So
-  // it sees the words and the exit together in every run.
+  // The agent's message wakes the upgrader, which is then held until the agent has ended. So it
+  // finds the message and the exit together in every run.
   tracer_->hold();
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    if (agent.unanswered == 0 && tracer_->at_rest()) ++look;  // the upgrader takes no notice
+    if (agent.unanswered == 0 && tracer_->at_rest()) ++look;  // the upgrader does not wake up
     if (!tracer_->held()) pump(1);
   }
   end_agent(agent, "exit " + std::to_string(step.status));
@@ -322,7 +323,7 @@ bool Run::ask_as_operator(const std::string& line) {
   return written;
 }
 
-// Ends the part of the run that is judged by its story: notes the messages that the agents have
+// Ends the part of the run whose messages are compared: notes the messages that the agents have
 // received so far, and stops the faults.
 void Run::finish_upgrade() {
   over_ = true;
@@ -353,7 +354,7 @@ void Run::idle() {
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
-  if (init_awaits_ready()) return;  // otherwise the upgrader would wait for ever
+  if (init_awaits_ready()) return;  // the upgrader would wait for ever for init
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 
@@ -382,8 +383,8 @@ bool Run::tries_for_ever() const {
   return fault_->what == "EMFILE+" || fault_->call == "write.news";
 }
 
-// Returns true if init's socket was full and init has not heard yet that an agent is active. The
-// upgrader must still tell it.
+// Returns true if init's socket was full, so that init does not know yet that an agent is active.
+// The upgrader must still notify it.
 bool Run::init_awaits_ready() const {
   return init_was_full() && !init_heard_ready_;
 }
@@ -391,7 +392,7 @@ bool Run::init_awaits_ready() const {
 std::string Run::story() const {
   std::string text;
   for (const Agent& agent : agents_) {
-    // An agent that ended before it heard anything.
+    // An agent that ended before it had read anything is left out.
     if (agent.types.empty() && agent.ended) continue;
     if (!text.empty()) text += "; ";
     text += agent.role.empty() ? "an agent" : agent.role;

@@ -3,7 +3,8 @@
 //
 // The run is deterministic: an agent acts only when the upgrader waits, no child is between fork
 // and exec, and every process has read everything. So each run makes the same calls in the same
-// order, and the k-th call of a kind is the same as in the run that was listed.
+// order, and the k-th call of a kind is the same as in the run without a fault, in which the calls
+// were listed.
 #pragma once
 
 #include <sys/types.h>
@@ -35,7 +36,7 @@ enum class LogKind { file, pipe, socket };
 class Run;
 struct Agent;
 
-// A scripted run: the acts of all agents and of the operator as long as no fault strikes.
+// A scripted run: what all agents and the operator do as long as no fault strikes.
 struct Play {
   std::string name;
   std::string about;
@@ -46,10 +47,10 @@ struct Play {
   bool script = false;                // the programs are scripts with an interpreter
   bool adapter = false;               // the programs run behind an adapter
   std::string previous{};             // the target of the link of --previous
-  std::string attempts{};             // the content of its file of attempts, about `one`
+  std::string attempts{};             // the content of its file of --attempts, about `one`
   std::function<void(Run&)> begin{};  // called when the first agent is active
-  // Returns the lines that an operator writes to --control, each when the one before has been dealt
-  // with.
+  // Returns the lines that an operator writes to --control. Each is written when the upgrader has
+  // dealt with the line before.
   std::function<Texts(const Run&)> requests{};
   std::function<void(Run&)> without_operator{};  // called if the upgrader takes no requests
   // Reacts to a message in another way than a good agent does. Returns true if it has reacted.
@@ -68,28 +69,28 @@ struct Step {
 struct Agent {
   pid_t pid = 0;
   int number = 0;      // in the order of the starts, from 1
-  std::string pipe{};  // its standard input
+  std::string pipe{};  // the pipe that is the agent's standard input
   int socket = -1;
   bool ended = false;
   bool end_of_input = false;
   bool active = false;
   std::string role{};
-  int heard = 0;  // the number of lines that it has read
+  int heard = 0;  // the number of lines that the agent has read
   int unanswered = 0;
-  std::deque<std::string> lines{};  // lines without a reaction yet
-  std::deque<Step> steps{};         // steps that it has not taken yet
+  std::deque<std::string> lines{};  // lines to which the agent has not reacted yet
+  std::deque<Step> steps{};         // steps that the agent has still to take
   Texts types{};                    // the types of all messages, for the story
 };
 
 // The outcome of a run.
 struct Report {
   int status = 0;       // the upgrader's end, as waitpid gives it
-  int end_signal = 0;   // the signal that told it to end, or 0
-  std::string at_goal;  // the messages that agents had received when the upgrade was over
-  std::string at_end;   // the messages at the end, and the number of log lines
+  int end_signal = 0;   // the signal by which the upgrader was ended, or 0
+  std::string at_goal;  // the messages to agents until the upgrade was over
+  std::string at_end;   // all messages to agents, and the number of log lines
   pid_t served = 0;     // the active agent when the upgrade was over, or 0
   bool served_is_fallback = false;
-  bool probed = false;  // a further upgrade was tried, and was committed
+  bool probed = false;  // a further upgrade was tried, and committed
   bool deaf = false;    // the FIFO had no reader when an operator opened it
   std::string stage;    // the stage of the failure that was reported, if one was
   std::string error;    // the errno of that failure
@@ -119,7 +120,7 @@ class Run {
   void request_upgrade(std::string_view members = "", std::string_view program = "two");
   void stop_slowly(Agent& agent);  // says `stopped`, closes its output and exits, in three steps
   void exit_after(Agent& agent, std::string text,
-                  int status);  // both in one step, so that the upgrader finds both
+                  int status);  // both at once, so that the upgrader finds both
   void signal(int number);      // sent to the upgrader; SIGTERM, SIGINT and SIGQUIT end it
   void point_link_at(std::string_view name);
   void replace_program(std::string_view name);  // replaces the file by another of the same name
@@ -178,9 +179,9 @@ class Run {
   int log_writer_ = -1;
   int notify_ = -1;  // init's end of the notification socket
   bool init_heard_ready_ = false;
-  int wake_ = -1;  // readable when there is news of a child
+  int wake_ = -1;  // readable if there is news of a child
   std::deque<Agent> agents_;
-  std::vector<std::pair<int, pid_t>> sockets_;  // the pid is 0 until it has introduced itself
+  std::vector<std::pair<int, pid_t>> sockets_;  // pid 0: the agent has not introduced itself yet
   bool begun_ = false;
   bool over_ = false;
   bool probing_ = false;

@@ -15,7 +15,7 @@
 namespace fault {
 namespace {
 
-// Long enough even for an overloaded machine.
+// A limit for waits at the end of a run, long enough even for an overloaded machine.
 constexpr auto end_patience = std::chrono::seconds(30);
 
 constexpr int news_levels_max = 32;
@@ -93,12 +93,12 @@ void Run::judge_files() {
   }
 }
 
-// Checks that the link of --previous names the last but one committed program, and that AGENT's
-// link names another program only if the link of --previous names the one before.
+// Checks the way back. The link of --previous must name the last but one committed program. AGENT's
+// link may name another program only if the link of --previous names the one before.
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);
-  // An upgrade from `one` has moved the link: `one` has worked after all.
+  // In this play, an upgrade from `one` shows that `one` worked after all.
   const bool moved = report_.at_end.find("first welcome activate") != std::string::npos;
   if (!play_.previous.empty() && !moved) {
     if (target != path(play_.previous)) violation("the link of --previous leads to " + target);
@@ -109,8 +109,8 @@ void Run::judge_previous(const std::string& named) {
   }
 }
 
-// Checks that status.json is whole, that its last content is true, and that every request has an
-// answer.
+// Checks that status.json is whole, that its last content is true, and that every request has been
+// answered.
 void Run::judge_news() {
   const std::string news = integration::read_file(path("control/status.json"));
   const bool lacks_some = report_.log.find("/status.json: ") != std::string::npos;
@@ -127,9 +127,9 @@ void Run::judge_news() {
   }
 }
 
-// Starts the upgrader again, as init would. With a lock it is started at once, and waits while an
-// agent holds the lock. Without a lock, agents of the ended upgrader could meet its successor, so
-// they are ended first.
+// Starts the upgrader again, as init would. With --lock it is started at once, and waits while an
+// agent holds the lock. Without --lock, agents of the ended upgrader could still be active beside
+// the new ones, so they are ended first.
 void Run::start_again() {
   const bool locked = play_.has("--lock=");
   const std::string log = path("log.again");

@@ -97,12 +97,12 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
-  // Behind an adapter, no process executes the program itself: it would end at once.
+  // Behind an adapter, no process executes the program itself, so this program would end at once.
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }
-  // A copy, not a second name: two names of one file would be one executable, and an upgrade
-  // between them would need no way back.
+  // A copy, and not a second name of the file: two names of one file would be one executable, so an
+  // upgrade from one to the other would need no way back.
   std::filesystem::copy_file(setting_.puppet, path(name));
 }
 
@@ -122,7 +122,7 @@ void Run::listen() {
   notify_ = bound_socket(SOCK_DGRAM, "notify");
 }
 
-// Binds the socket by a short path, since the directory's own may be longer than an address can be.
+// Binds the socket by a short path, since the path of the directory may be too long for an address.
 int Run::bound_socket(int type, const char* name) const {
   const int made = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const int directory = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -1,12 +1,13 @@
-// The clock of a traced process, so that its run does not depend on how fast the machine is: it
-// does not wait in real time for its own deadlines, such as the tenth of a second between two
-// writings of status.json, or the second in which init gets at most ten messages. Every run then
-// makes the same calls.
+// The clock of a traced process. Its run does not depend on how fast the machine is: it does not
+// wait in real time for its own deadlines, such as the tenth of a second between two writings of
+// status.json, or the second in which init gets at most ten messages. Every run then makes the same
+// calls.
 //
-// The process asks the kernel for the time, since the other clock is hidden from it at its start,
-// and the tracer answers. The clock stands still, except that each wait adds half a second. A wait
-// for a tenth of a second or less is over at once. A longer wait ends by an event, or is broken off
-// if no other process will act before its end; then its whole time is added.
+// The process asks the kernel for the time, since the clock without a system call (the vDSO) is
+// hidden from it at its start, and the tracer answers. The clock stands still, except that each
+// wait adds half a second. A wait for a tenth of a second or less is over at once. A longer wait
+// ends by an event, or is broken off if no other process will act before its end; then its whole
+// time is added.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +23,7 @@ class SwiftTime {
   // Must be called when the process has just been executed.
   static void hide_other_clocks(pid_t pid);
 
-  [[nodiscard]] static bool is_question(const RawCall& call);  // about the time
+  [[nodiscard]] static bool is_question(const RawCall& call);  // asks for the time
   // These must be called at the entry and at the return of a call.
   void enter(const RawCall& call);
   // Breaks off the wait that has just begun, if it would end within `most_ms`. Returns whether it
@@ -31,7 +32,7 @@ class SwiftTime {
   void leave(const RawCall& call);
 
  private:
-  std::int64_t started_ns_ = 0;  // the first time that the kernel's clock gave
+  std::int64_t started_ns_ = 0;  // the kernel's time at the first question
   std::int64_t waited_ms_ = 0;
   bool changed_ = false;  // the length of the wait was changed
   bool broken_off_ = false;

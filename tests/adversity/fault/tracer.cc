@@ -53,7 +53,7 @@ bool change_registers(pid_t pid, const std::function<void(user_regs_struct&)>& c
   return ptrace(PTRACE_SETREGS, pid, nullptr, &registers) == 0;
 }
 
-// Returns whether the call is carried out, and only its result replaced: close() closes the
+// Returns whether the call is carried out and only its result replaced. close() closes the
 // descriptor even if it fails, and ECHILD means that another process has reaped the child.
 bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
@@ -67,8 +67,8 @@ std::string shortage(const std::string& call) {
   return descriptors ? "descriptors" : call;
 }
 
-// Returns the letter behind the name in /proc/PID/stat, or NUL if there is no such process. It is
-// called often.
+// Returns the state letter, which stands behind the name in /proc/PID/stat, or NUL if there is no
+// such process. Must be quick, since it is called often.
 char state_of(pid_t pid) {
   char text[256];
   snprintf(text, sizeof text, "/proc/%d/stat", pid);
@@ -152,7 +152,7 @@ bool Tracer::take_stops() {
 
 void Tracer::take_stop(pid_t pid, int status) {
   Tracee& tracee = expect_child(pid);
-  if (!tracee.seen) {  // a child's first stop is one of its own
+  if (!tracee.seen) {  // the first stop of a child is no system call
     tracee.seen = true;
     return resume(pid, 0);
   }
@@ -311,7 +311,7 @@ void Tracer::note_effects(const Tracee& tracee, long result) {
     }
   }
   if (tracee.name == "wait4" && result > 0 && result == active_) active_ = 0;
-  // A child may have been executed or ended before its fork has returned.
+  // A child may have executed its program or ended before the fork of its parent has returned.
   const auto child = static_cast<pid_t>(result);
   if (tracee.name == "clone" && child > 0 && !known_children_.contains(child)) {
     static_cast<void>(expect_child(child));
@@ -397,8 +397,8 @@ void await_end(pid_t pid) {
   constexpr int moment_ms = 5'000;
   poll(&one, 1, moment_ms);
   close(descriptor);
-  // The pidfd becomes readable before the kernel signals the parent. The kernel holds a lock
-  // meanwhile that waitid() needs, too, so the parent has its signal when waitid() returns.
+  // The pidfd becomes readable just before the kernel signals the parent. The kernel holds a lock
+  // until then that waitid() needs, too, so the parent has its signal when waitid() returns.
   siginfo_t ignored;
   waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT);
 }

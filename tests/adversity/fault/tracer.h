@@ -8,9 +8,9 @@
 //
 // To make a call fail, the tracer gives the kernel a number that no call has. At the return it
 // checks for the kernel's ENOSYS, puts the wanted error in its place and reads it back: then the
-// fault has fired. For an error after the deed (close, a reaped child) it replaces the true result.
-// A kill has fired when the kernel reports that SIGKILL ended the process while it was held at the
-// entry of that call.
+// fault has fired. For a call that is carried out although it fails (close, or wait4 for a reaped
+// child), it replaces the true result. A kill has fired when the kernel reports that SIGKILL ended
+// the process while it was held at the entry of that call.
 //
 // The calls of the dynamic loader and of the libraries' constructors are not counted: counting
 // begins at main's first call, fcntl(0, F_GETFD).
@@ -36,7 +36,7 @@ inline constexpr const char* kill_fault = "KILL";
 enum class Phase {
   start,    // no agent has been activated yet
   serving,  // an agent is active; an upgrade may be under way
-  gap,      // the active agent has been reaped, and no other is active yet
+  gap,      // the active agent has been reaped; no next one is active
   end       // the upgrader has been told to shut down
 };
 inline constexpr const char* phase_names[] = {"start", "serving", "gap", "end"};
@@ -45,8 +45,8 @@ struct Fault {
   std::string play;
   std::string who;  // "upgrader", or "child1" for the child of its first fork, and so on
   std::string call;
-  // An error's name, or KILL. With `+` behind it every call from the k-th on fails, with `*` the
-  // k-th and its repetition.
+  // An error's name, or KILL. A `+` behind it means every call from the k-th on, a `*` the k-th
+  // call and its repetition.
   std::string what;
   int k = 1;
 
@@ -57,7 +57,7 @@ struct Fault {
   [[nodiscard]] std::string text() const;  // PLAY:WHO:CALL:WHAT:K
 };
 
-// A call that was made, as the plan of faults needs it.
+// A call that a run without a fault has made.
 struct Call {
   std::string who;
   std::string name;
@@ -71,8 +71,7 @@ struct Call {
 
 class Tracer {
  public:
-  // `agent_started` is called at every exec of a child; `log` is the file that the log is written
-  // to.
+  // `agent_started` is called at every exec of a child.
   Tracer(std::optional<Fault> fault, std::function<void(pid_t)> agent_started, bool shows);
   ~Tracer();
   Tracer(const Tracer&) = delete;
@@ -86,11 +85,11 @@ class Tracer {
 
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
   [[nodiscard]] bool alive() const { return alive_; }
-  // Returns the status that waitpid() gave, once the upgrader is dead.
+  // Returns the upgrader's status, as waitpid() gave it. Call it only when the upgrader has ended.
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] bool has_child() const { return tracees_.size() > (alive_ ? 1U : 0U); }
-  // Returns whether the upgrader waits for other processes, and none of its children is between
-  // fork and exec.
+  // Returns whether the upgrader waits for other processes. If one of its children is between fork
+  // and exec, it does not count as waiting.
   [[nodiscard]] bool at_rest() const;
   // Returns whether the upgrader is at rest, and only an agent or a signal can end its rest.
   [[nodiscard]] bool waits_for_ever() const;
@@ -98,26 +97,25 @@ class Tracer {
   // Breaks off the upgrader's wait for a deadline. Returns false if it waits for no deadline.
   bool break_off_wait();
 
-  // Keeps the upgrader at the next stop that it comes to.
+  // Keeps the upgrader stopped at its next stop.
   void hold() { hold_ = true; }
   [[nodiscard]] bool held() const { return held_; }
   void release();
 
-  void stop_faults() { faults_over_ = true; }  // ends a fault that lasts
+  void stop_faults() { faults_over_ = true; }  // ends the fault, if it lasts
   void enter_end() { ending_ = true; }         // the phase is `end` from here on
   [[nodiscard]] bool fired() const { return fired_ > 0; }
   [[nodiscard]] int times_fired() const { return fired_; }
   [[nodiscard]] Phase fault_phase() const { return fault_phase_; }
   [[nodiscard]] pid_t active_at_fault() const { return active_at_fault_; }
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
-  // Returns the number of lines that were written to the pipe that is this process's standard
-  // input.
+  // Returns the number of lines that were written to this pipe, the standard input of an agent.
   [[nodiscard]] int lines_sent(const std::string& pipe) const;
   [[nodiscard]] bool has_closed(const std::string& pipe) const { return closed_.contains(pipe); }
-  // Returns the ends of our children that are not traced, as waitpid gives them: orphans, and
-  // processes that the run has started itself.
+  // Returns the ends of our children that are not traced, as waitpid gives them. They are orphans
+  // of the upgrader, and processes that the run itself has started.
   [[nodiscard]] const std::map<pid_t, int>& others() const { return others_; }
-  // Returns the process that lives on since its kill was made to fail; 0 if there is none.
+  // Returns the process that still lives because the upgrader's kill() was made to fail, or 0.
   [[nodiscard]] pid_t spared() const { return fired_ > 0 ? spared_ : 0; }
 
  private:

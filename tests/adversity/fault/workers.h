@@ -1,5 +1,5 @@
-// Judges many faults in several processes side by side: one process can trace and reap for one run
-// at a time.
+// Judges many faults in several processes at a time, since one process can trace and reap for one
+// run only.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,11 @@ struct Judged {
   std::string wrong;  // "" if nothing is wrong
 };
 
-// Judges one fault. Tries again if it did not fire: on a busy machine a run may take another way.
+// Judges one fault. If it did not fire, tries again: on a busy machine a run may make other calls.
 [[nodiscard]] Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
                                  const Expectations& expectations);
 
-// Calls `take` with each result as it comes. Throws if a worker died.
+// Calls `take` with each result as it arrives. Throws if a worker process has died.
 void judge_all(const Setting& setting, const std::vector<Planned>& faults,
                const Baselines& baselines, const Expectations& expectations, int workers,
                const std::function<void(const Judged&)>& take);

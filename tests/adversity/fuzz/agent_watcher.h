@@ -1,5 +1,5 @@
-// Watches an agent's session from outside: by what the program says, what comes from the upgrader,
-// and what the session does. Written from the protocol page; knows nothing of the session's code.
+// Watches an agent's session from outside: by what the program asks, what the upgrader sends, and
+// what the session does. Written from the protocol page; knows nothing of the session's code.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ class AgentWatcher {
   bool candidate_ = false;  // the agent's role is candidate
   bool welcomed_ = false;
   bool committed_ = false;
-  bool ordered_ = false;   // the upgrader has told it to stop, and has not taken that back
+  bool ordered_ = false;   // the upgrader's `stop` is in force
   bool stopping_ = false;  // the program has been told to stop
   bool stopped_ = false;   // stopped has been sent
   bool input_ended_ = false;

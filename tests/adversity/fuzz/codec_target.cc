@@ -1,6 +1,6 @@
-// Gives the codec any bytes as a line, in both directions. The codec must decide as the second
-// decoder does, must be able to write what it has read and read it again without loss, and must
-// give a reason for each refusal.
+// Gives the codec any bytes as a line, in both directions. The codec must accept what the second
+// decoder accepts, and give a reason for each refusal. A message that it has read must be the same
+// when it is written and read again.
 #include <memory>
 #include <type_traits>
 
@@ -24,7 +24,7 @@ constexpr Sender sender_of = is_agents<Message> ? Sender::agent : Sender::upgrad
 
 template <class Message>
 Decoded<Message> decode(std::string_view line) {
-  // The line is copied to the heap at its exact size, so that the sanitizer sees a read beyond its
+  // The line is copied to memory of exactly its size, so that the sanitizer sees a read beyond its
   // end.
   const std::unique_ptr<char[]> bytes(new char[line.size()]);
   line.copy(bytes.get(), line.size());

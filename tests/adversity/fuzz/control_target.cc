@@ -1,6 +1,6 @@
-// Reads any bytes as lines of the control directory's FIFO. The program must understand each line
-// as a plain reading of the page does. A supervisor with an active agent must keep every rule of
-// the watcher and stay in service, whatever is requested, until a shutdown.
+// Gives a supervisor any bytes as lines of the control directory's FIFO. Each line must mean what a
+// plain reading of the page says. The supervisor, with an active agent, must keep every rule of the
+// watcher and stay in service, whatever is requested, until a shutdown.
 #include <algorithm>
 #include <map>
 
@@ -37,7 +37,8 @@ bool is_name(const Json& value) {
                      [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Returns the name under which a line must be answered, or nothing if it is stray output.
+// Returns the request's name, by which its line must be answered, or nothing if the line has no
+// answer.
 std::optional<std::string> name_in(std::string_view line) {
   const std::optional<Json> object = read_json(line, 32);
   if (!object || object->kind != Json::Kind::object) return std::nullopt;
@@ -63,7 +64,7 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor in a world where every order succeeds.
+// A supervisor all of whose orders succeed.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {
@@ -78,7 +79,7 @@ class Serving {
       actions = step(test::every_outcome(supervisor_.state()).front().event);
   }
 
-  // Lets the running agent take its next step.
+  // Lets an agent take its next step: the candidate if there is one, otherwise the active agent.
   void move_on() {
     const State& state = supervisor_.state();
     if (state.candidate && !state.candidate->greeted) {

@@ -44,8 +44,8 @@ std::string take_id(Bytes& bytes) {
   return pick(ids, bytes.take());
 }
 
-// Returns an id that may be one of a signal's upgrades. Agents' own requests never have such ids,
-// so that the watcher can tell the two apart.
+// Returns an id, sometimes one of the form that upgrades by SIGUSR2 have. Requests of agents never
+// have such ids here, so that the watcher can tell the two kinds of upgrades apart.
 std::string take_any_id(Bytes& bytes) {
   static const std::string ids[] = {"sigusr2-1", "sigusr2-2"};
   const unsigned char code = bytes.take();

@@ -1,5 +1,5 @@
-// Turns bytes into a story for a supervisor: which agent says what, how the world answers, how time
-// passes. Most bytes stand for events that are likely, so that stories get far.
+// Turns bytes into a story for a supervisor: which agent sends which message, which outcomes orders
+// have, how time passes. Most bytes stand for events that are likely, so that stories get far.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ struct Happening {
   std::string name;  // for people
   // One event, or last words and the exit that follows at once.
   std::vector<upgrader::Event> events;
-  upgrader::Duration later{};      // the time since the last happening
-  bool deadlines_are_seen = true;  // deadlines on the way are delivered
-  int outcome = 0;                 // which outcome the next order with several outcomes has
+  upgrader::Duration later{};      // the time since the event before
+  bool deadlines_are_seen = true;  // deadlines in this time are delivered
+  int outcome = 0;                 // by number, the outcome of the next order
 };
 
 // Returns settings that a command line may have.

@@ -1,6 +1,6 @@
-// Tells a supervisor a story made of the input (core_story.h). A watcher from outside checks every
-// step. Every message must be writable, and readable by the second decoder. Events about an ended
-// agent must change nothing. From the story's end the supervisor must be able to go on.
+// Gives a supervisor the story that the input makes (core_story.h). A watcher from outside checks
+// every step. Every message must be writable, and readable by the second decoder. Events about an
+// ended agent must change nothing. After the story's end, the supervisor must be able to go on.
 #include <algorithm>
 #include <optional>
 #include <type_traits>
@@ -41,8 +41,8 @@ bool knows(const State& state, Generation generation) {
 
 // The most deadlines at one instant: each agent may have several, and the upgrade one.
 constexpr int deadlines_max = 5;
-// The most deadlines that are waited for: a killed agent that does not end is logged again and
-// again.
+// The most deadlines that the target waits for: without a limit, a killed agent that does not end
+// would be logged again and again.
 constexpr int looks_max = 50;
 
 class Stage {
@@ -102,13 +102,13 @@ class Stage {
     }
   }
 
-  // Returns whether a message can be written: otherwise no agent could have sent it.
+  // Returns whether a message can be written. If it cannot, no agent could have sent it.
   static bool is_encodable(const Event& event) {
     const auto* said = std::get_if<MessageReceived>(&event);
     return said == nullptr || agent_protocol::encode(said->message);
   }
 
-  // Returns whether every due deadline passed more than a second ago, and none was put off before.
+  // Returns whether every deadline that is due is more than a second old and has not been put off.
   [[nodiscard]] bool is_too_late(const Supervisor& before, const Event& event) const {
     const auto* passed = std::get_if<DeadlinePassed>(&event);
     if (passed == nullptr || !before.state().put_off.empty()) return false;
@@ -175,7 +175,7 @@ class Stage {
 
   Supervisor supervisor_;
   test::Watcher watcher_;
-  std::string* story_;  // null if nobody reads the story
+  std::string* story_;  // null if nobody will read the story
   Time now_{1'000'000};
   int outcome_ = 0;
   Actions actions_;  // the actions of the last step

@@ -1,5 +1,5 @@
 // Cuts a stream into reads at arbitrary places. The lines must be the same as from one read, and as
-// those of a simple reader that follows the protocol page. The limits on memory must hold
+// the lines of a simple reader that follows the protocol page. The limits on memory must hold
 // meanwhile.
 #include <algorithm>
 #include <vector>
@@ -23,13 +23,13 @@ using Lines = std::vector<TakenLine>;
 
 // Bytes of the input by which the fuzzer controls the reads. They are not part of the stream.
 constexpr char drain_here = 0x02;     // take all lines from what has been read
-constexpr char one_line_here = 0x03;  // take one line only: the turn is over
+constexpr char one_line_here = 0x03;  // take one line only, as at the end of a turn
 
 constexpr std::size_t line_max = 65'536;  // with its newline
 constexpr std::size_t beginning_max = 200;
 
-// Returns the lines by the page's rule, regardless of memory: a line has at most line_max bytes
-// with its newline; of a longer one, and of one without an end, only the beginning is kept.
+// Returns the lines by the page's rule, regardless of memory. A line has at most line_max bytes
+// with its newline. Of a longer line, and of one without a newline, only the beginning is kept.
 Lines simple_lines(std::string_view stream) {
   const std::size_t longest = planted("line-limit") ? line_max + 1 : line_max;
   Lines lines;
@@ -133,7 +133,7 @@ Lines read_as_marked(std::string_view marked) {
 }  // namespace
 
 void take_lines(std::string_view input) {
-  // The most bytes of a stream: enough for a line, one that is over-long, and some more.
+  // The most bytes of a stream: enough for a whole line, an over-long one, and some more.
   static constexpr std::size_t stream_max = 200'000;
   const std::string marked = unfold(input, stream_max);
   std::string stream = marked;

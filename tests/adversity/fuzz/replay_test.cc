@@ -55,7 +55,7 @@ std::string bytes_of(const char* file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Returns the finding, or nothing.
+// Returns what the target has found, or nothing.
 std::optional<std::string> replay(const fuzz::Target& target, const NamedInput& input) {
   std::snprintf(under_way, sizeof under_way, "it ended at: %s, input %s\n", target.name.data(),
                 input.name.c_str());

@@ -160,7 +160,8 @@ std::vector<Type> all_types() {
   };
 }
 
-// Returns the length of a text with the escapes that the page demands, without quotes.
+// Returns the length of a text, without quotes, as it is written with the escapes that the page
+// demands.
 std::size_t escaped_size(std::string_view text) {
   std::size_t size = 0;
   for (const char byte : text) {
@@ -213,7 +214,7 @@ bool is_in_range(const Json& value, const Rule& rule) {
   return number && *number >= rule.least && *number <= rule.most;
 }
 
-// The member of a given name, and whether there are several of that name.
+// The member of a given name, if there is one, and whether there are several of this name.
 struct Found {
   const Json* value = nullptr;
   bool twice = false;

@@ -1,6 +1,6 @@
-// Reads a line of JSON as a value, to compare the codec's reader with: a plain recursive reader,
-// written from RFC 8259 alone. It keeps everything that the codec judges: how a number is spelt,
-// which members come twice, and whether a text has a lone surrogate.
+// Reads a line of JSON as a value, for a comparison with the codec's reader: a plain recursive
+// reader, written from RFC 8259 alone. It keeps everything that the codec judges: how a number is
+// spelt, which members come twice, and whether a text has a lone surrogate.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct Json {
 
   Kind kind = Kind::null;
   bool boolean = false;
-  std::string number{};         // as it is spelt
+  std::string number{};         // the number as it is spelt in the line
   std::string text{};           // in UTF-8, without lone surrogates
   bool lone_surrogate = false;  // the text has a lone surrogate
   std::vector<Json> names{};    // the names of an object's members, in order; each is a text

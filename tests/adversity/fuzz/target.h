@@ -12,7 +12,7 @@
 
 namespace fuzz {
 
-// Returns bytes so that they can be shown in a sentence.
+// Returns bytes in a form that can be shown in a sentence.
 [[nodiscard]] std::string printable(std::string_view bytes);
 
 // Thrown by targets when a rule is broken; `what` names the rule, and describes the case.
@@ -25,8 +25,8 @@ inline void must(bool holds, const char* otherwise, std::string_view about = "")
     throw Finding{std::string(otherwise) + (about.empty() ? "" : ": ") + printable(about)};
 }
 
-// The number of times that a target has compared the tested code with a second implementation, and
-// both gave the same answer.
+// How often a target has compared the tested code with a second implementation, and the two have
+// agreed.
 inline std::uint64_t comparisons = 0;
 
 struct Target {

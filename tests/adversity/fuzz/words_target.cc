@@ -156,7 +156,7 @@ void check_configuration(const std::vector<std::string>& words) {
        "what is required is not there");
 }
 
-// Makes errors that only the sanitizers see.
+// Makes errors that only the sanitizers find, for canaries.
 void plant(std::string_view input) {
   if (planted("overflow") && input.size() > 20) {
     volatile int largest = std::numeric_limits<int>::max();

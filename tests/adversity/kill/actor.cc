@@ -1,6 +1,6 @@
 // The scripted agent of the kill points and of the endurance run: plays its part by itself, quickly
-// and in the same order every time, and reports what it hears to the driver. Shares no code with
-// the product.
+// and in the same order every time, and reports the lines that it reads to the driver. Shares no
+// code with the product.
 //
 // usage: actor [PART]     PART is how it behaves at its start and on trial: see play_held and
 // play_trial. The upgrade's id names how it stops for that upgrade: see play_stop.
@@ -8,9 +8,9 @@
 // ACTOR_SOCKET is the driver's abstract socket, ACTOR_DIR a directory. There the active agent holds
 // a lock of the process on `active` until it dies. It sends the line in the file `request`, if it
 // is the first to remove that file. Packets to the driver: I introduction (pid and executable), L
-// line heard, E end of input, V violation, P answer to a ping, S served. Packets from the driver:
-// `ping`, `say LINE`, `serve N`. With ACTOR_STAYS set it breaks the protocol: it stays at the end
-// of its input.
+// line read, E end of input, V violation, P answer to a ping, S served. Packets from the driver:
+// `ping`, `say LINE`, `serve N`. With ACTOR_STAYS set it breaks the protocol: it does not exit at
+// the end of its input.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -101,8 +101,8 @@ class Actor {
 Actor::Actor(std::string part)
     : part_(std::move(part)), socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
   signal(SIGPIPE, SIG_IGN);
-  // The actor handles the end of its input itself, and must do so without the kernel's signal at
-  // the upgrader's death.
+  // The actor handles the end of its input itself, and must do so without the signal that the
+  // kernel sends at the upgrader's death.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* name = std::getenv("ACTOR_SOCKET");
   if (name == nullptr) _exit(gone_wrong);
@@ -136,7 +136,7 @@ void Actor::introduce() {
   say("hello", ",\"protocol\":1,\"version\":\"" + version() + "\"");
 }
 
-// Sends lines that no agent should send, and a good hello hidden behind them.
+// Sends lines that no agent should send. The caller's good `hello` follows them.
 void Actor::spam() {
   for (int count = 0; count < 40; ++count) {
     say_line("no message at all, number " + std::to_string(count));
@@ -182,7 +182,7 @@ void Actor::hear(const std::string& line) {
   }
 }
 
-// Plays the start of an agent that is no good candidate.
+// Plays the start of an agent that is a bad candidate.
 void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);
@@ -211,7 +211,8 @@ void Actor::play_active() {
   if (role_ == "candidate") play_trial();
 }
 
-// Opens the FIFO for reading and writing, so that the byte waits for a reader that comes later.
+// Opens the FIFO for reading and writing, so that the byte stays in it for a reader that comes
+// later.
 void Actor::tell_that_it_stands_by() {
   const int fd = open((std::string(std::getenv("ACTOR_DIR")) + "/standby").c_str(),
                       O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -219,7 +220,8 @@ void Actor::tell_that_it_stands_by() {
 }
 
 // Takes a lock of the process, which the kernel drops when the process dies, and not before. If
-// another process has it, tries again, since that process may see the end of its input just now.
+// another process has the lock, tries again, since that process may just now see the end of its
+// input.
 void Actor::hold_active_lock() {
   const std::string path = std::string(std::getenv("ACTOR_DIR")) + "/active";
   const int fd = lock_ < 0 ? open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600) : lock_;
@@ -258,7 +260,7 @@ void Actor::play_trial() {
   say("healthy");
 }
 
-// Stops as the id of the upgrade says.
+// Stops in the way that the id of the upgrade names.
 void Actor::play_stop(std::string_view line) {
   const std::string_view id = text_of(line, "id");
   const bool upgrade = text_of(line, "reason") == "upgrade";
@@ -292,7 +294,7 @@ void Actor::read_command() {
   }
 }
 
-// Does a piece of work, and tells the upgrader of it, too.
+// Does a piece of work, and sends the upgrader a heartbeat, too.
 void Actor::serve(const std::string& number) {
   tell('S', number);
   say("heartbeat");

@@ -65,8 +65,8 @@ std::string Aftermath::judge(const std::set<Allowed>& allowed,
   return wrong;
 }
 
-// Returns whether the upgrader and one active agent run under the init, and no upgrade is under
-// way. Asks the cheap questions first, since listing the processes takes long.
+// Returns whether all has come to rest: the upgrader and one active agent run under the init, and
+// no upgrade is under way. Makes the cheap checks first, since listing the processes takes long.
 bool Aftermath::rests() {
   if (victim_.ended && state_of(victim_.pid) != '\0') return false;
   release_candidate();
@@ -85,7 +85,7 @@ bool Aftermath::rests() {
   for (const pid_t pid : scene_.descendants()) {
     const bool agent = pid == active_->pid;
     upgraders += agent ? 0 : 1;
-    // A process that was part of the old upgrader must have ended with it.
+    // Every process of the old upgrader must have ended with it.
     shape = shape && !(upgrader_was_ended() && upgrader_processes_.count(pid) == 1);
     shape = shape && state_of(pid) != 'Z' && (agent || !scene_.is_agent(pid));
   }
@@ -134,8 +134,8 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// Releases an agent of the part "dies-beside", which waits until another agent stands by, if that
-// other agent was killed. The released one then fails as planned.
+// A candidate of the part "dies-beside" waits on trial until a standby runs, and then fails. If the
+// standby was killed, lets the candidate fail without it.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -147,7 +147,7 @@ void Aftermath::release_candidate() {
 }
 
 // The link of AGENT names the bad version until another version is committed. Wherever the signal
-// struck, that other version must work after at most `attempts` starts.
+// struck, the other version must work after at most `attempts` starts.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();
@@ -183,7 +183,7 @@ std::string Aftermath::judge_service() {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  // An agent that has met its predecessor repeats its try for the lock.
+  // An agent that has met its predecessor is still trying to get the lock.
   const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
   if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
@@ -197,7 +197,7 @@ std::string Aftermath::judge_next_upgrade() {
   scene_.tell(*before,
               "say " + upgrade_request("u2", agents + "/v3", "good", R"(,"trial_ms":60000)"));
   const auto done = [&] {
-    // The agent started last may be a standby.
+    // The committed agent need not be the one started last, which may be a standby.
     for (const Agent& agent : scene_.agents()) {
       if (agent.version == "v3" && agent.heard("committed")) active_ = &agent;
     }
@@ -224,9 +224,9 @@ std::string Aftermath::judge_shutdown() {
 }
 
 // Checks the processes that the init has inherited. Each must be an agent that outlived the
-// upgrader, saw the end of its input and exited by itself. Two other ends are allowed: the story
-// ended it before, or the kernel's signal for the upgrader's death struck it before it began its
-// part.
+// upgrader, saw the end of its input and exited by itself. There are two exceptions: an agent that
+// the story ended before, and one that the kernel's signal for the upgrader's death killed before
+// it began its part.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {

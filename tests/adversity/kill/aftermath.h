@@ -1,6 +1,6 @@
-// Judges the rules that hold after a signal, whatever it struck: one working agent of the right
-// version, a cooperative upgrade that works, and an orderly end with nobody left. Judged by what
-// agents and the init tell, and by the process table.
+// Judges the rules that hold after a signal, whatever process it struck: one working agent of the
+// right version, a cooperative upgrade that works, and an orderly end with no process left. Judged
+// by the reports of agents and init, and by the process table.
 #pragma once
 
 #include <set>
@@ -15,18 +15,18 @@ namespace kill_points {
 
 class Aftermath {
  public:
-  // The party that was struck.
+  // The process that the signal struck.
   struct Party {
     int generation = -1;
     pid_t pid = 0;
-    bool ended = false;  // the party was ended, not only frozen
+    bool ended = false;  // the signal ended it, and did not only freeze it
   };
 
-  // Must be made before the signal, since it notes which processes live then.
+  // Notes which processes live, so it must be made before the signal.
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
-  // Says in words the first thing that is wrong, or "". The versions are those that a restart may
-  // begin with.
+  // Returns the first thing that is wrong in words, or "". `versions` are those with which a
+  // restarted upgrader may begin.
   std::string judge(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
   [[nodiscard]] End end() const { return end_; }
 
@@ -49,9 +49,9 @@ class Aftermath {
   const Setting setting_;
   const Party victim_;
   pid_t first_agent_ = 0;
-  std::set<pid_t> upgrader_processes_;  // one process, or a wrapper, too
+  std::set<pid_t> upgrader_processes_;  // the upgrader's process, and that of a wrapper
   std::set<pid_t> living_;              // the agents that lived before the signal
-  std::set<pid_t> playing_;             // those of living_ that nobody had killed
+  std::set<pid_t> playing_;             // those of living_ that nobody had sent SIGKILL
   const Agent* active_ = nullptr;
   bool released_ = false;  // the candidate has been released
   End end_{};

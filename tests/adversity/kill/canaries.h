@@ -12,8 +12,8 @@ namespace kill_points {
 
 struct Canary {
   std::string seeded;
-  bool quick;                           // it is found without a wait that must fail
-  std::function<std::string()> missed;  // returns why it was not found, or ""
+  bool quick;                           // it is found without waiting for a time limit
+  std::function<std::string()> missed;  // returns why the error was not found, or ""
 };
 
 std::vector<Canary> canaries(const Cast& cast);

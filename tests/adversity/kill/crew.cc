@@ -37,7 +37,7 @@ struct Worker {
     packet.resize(std::min(packet.size(), packet_bytes_max));
     if (send(fd, packet.data(), packet.size(), MSG_NOSIGNAL) < 0) std::exit(1);
   }
-  // Exits without destructors, since the objects belong to the parent.
+  // Exits without destructors, since the objects belong to the parent process.
   _exit(0);
 }
 

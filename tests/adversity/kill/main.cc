@@ -29,7 +29,7 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// Of the stories that go wrong by themselves, a short run plays one point in this number.
+// A short run plays one point in this number, of the stories that go wrong by themselves.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {
@@ -94,7 +94,8 @@ int Run::run() {
   return tally_.struck == points_.size() && tally_.violations == 0 ? 0 : 1;
 }
 
-// Collects the points of all stories. Each story must go as it is written if no party is struck.
+// Collects the points of all stories. If no process is struck, each story must end as it is
+// written.
 bool Run::name_points() {
   std::vector<Setting> settings = all_settings();
   std::erase_if(settings, [this](const Setting& setting) { return is_another(setting); });
@@ -126,7 +127,7 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// Returns true if the wanted point names its story in full, and it is not this one.
+// Returns true if the wanted point names its story in full, and that is another story than this.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)

@@ -1,9 +1,9 @@
-// Knows how far an upgrade is at a step, and how it may end if a party is killed there. Written
+// Knows how far an upgrade is at a step, and how it may end if a process is killed there. Written
 // from agent-protocol(7), by the messages that agents and the upgrader have written and read.
 // Shares no code with the product.
 //
 // Between the step that makes a change inevitable and the step that reports it, only the upgrader
-// knows what it has seen first, so both ends are allowed there. The same holds if agents run first
+// knows what it has seen first, so either end is allowed there. The same holds if agents run first
 // and the candidate can say `ready` before the upgrader looks for ended processes.
 #pragma once
 
@@ -29,15 +29,15 @@ class Moment {
   // Returns true if the active agent is about to request the upgrade, or already has.
   [[nodiscard]] bool begun() const { return begun_; }
 
-  // Returns all ends that are allowed if the signal ends this party now.
+  // Returns all ends of the upgrade that are allowed if the signal ends this process now.
   [[nodiscard]] std::set<Allowed> after_end_of(int generation, int signal) const;
 
-  // The role in which this agent may be ended or frozen: "active", "candidate", "fallback", "first"
-  // (of which nothing good comes), or "" if it may not.
+  // Returns the role of this generation now: "upgrader", "active", "candidate" or "fallback". The
+  // first agent is "active", too, or "first" in a story at boot, where it fails by itself.
   [[nodiscard]] std::string role_of(int generation) const;
 
-  // Returns whether the link may name the new version; the next function, whether it may name the
-  // old one.
+  // These return whether AGENT's link may name the new version at this step, and whether it may
+  // name the old one.
   [[nodiscard]] bool may_be_committed() const { return committed_ != Known::no; }
   [[nodiscard]] bool may_be_uncommitted() const { return committed_ != Known::yes; }
 
@@ -57,8 +57,8 @@ class Moment {
   const int fallback_;
   bool begun_;
   bool candidate_started_ = false;
-  Known told_to_stop_ = Known::no;  // the old agent has been told to stop for the upgrade
-  Known cancelled_ = Known::no;     // the old agent has said `cancel` after that
+  Known told_to_stop_ = Known::no;  // the old agent was sent `stop` for the upgrade
+  Known cancelled_ = Known::no;     // the old agent has said `cancel` after the `stop`
   bool stopped_ = false;            // the old agent has said `stopped`
   Known candidate_active_ = Known::no;
   Known committed_ = Known::no;

@@ -1,5 +1,5 @@
-// Keeps this process, and all that it starts, on one processor: processes that run in turns need no
-// more, and their turns then take two thirds of the time.
+// Keeps this process, and all that it starts, on one processor. Processes that run in turns need no
+// more, and on one processor their turns take only two thirds of the time.
 #pragma once
 
 #include <sched.h>
@@ -20,7 +20,7 @@ class OneProcessor {
   OneProcessor(const OneProcessor&) = delete;
   OneProcessor& operator=(const OneProcessor&) = delete;
 
-  // Lets a process (0: this one) run on all the former processors again.
+  // Lets a process (0: the calling one) run on all processors again that it could use before.
   void let_go(pid_t pid) const { sched_setaffinity(pid, sizeof before_, &before_); }
 
  private:

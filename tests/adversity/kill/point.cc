@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* after_signals[] = {"SIGKILL", "SIGSEGV", "SIGSTOP"};
 
-// Returns whether the step is only a system call without a meaning in the story.
+// Returns whether the step is a system call that has no name of its own in the story.
 bool is_any_call(const std::string& step) {
   return step.find("-calls-") != std::string::npos;
 }
@@ -24,7 +24,7 @@ int number_of(const std::string& signal) {
   return signal == "SIGKILL" ? SIGKILL : signal == "SIGSEGV" ? SIGSEGV : SIGSTOP;
 }
 
-// A story that is being played under the tracer.
+// A story that runs under the tracer.
 class Play {
  public:
   Play(const Cast& cast, const Setting& setting, bool every_call)
@@ -78,7 +78,7 @@ class Play {
   Moment moment_;
 };
 
-// Waits until all processes but the frozen one rest.
+// Waits until all processes rest, except the frozen one.
 void wait_for_rest(Play& play, pid_t frozen) {
   int quiet = 0;
   std::vector<pid_t> before;
@@ -95,7 +95,8 @@ void wait_for_rest(Play& play, pid_t frozen) {
   }));
 }
 
-// Strikes the victim. Returns all allowed ends; none if the signal had no effect.
+// Strikes the victim with the signal. Returns all ends that are allowed then, or none if the signal
+// had no effect.
 std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   const int signal = number_of(point.signal);
   if (signal != SIGSTOP) {
@@ -169,7 +170,7 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
     for (const char* victim : {"active", "candidate", "fallback", "first", "upgrader"}) {
       const Tracee* const party = play.find(victim);
       if (party == nullptr) continue;
-      // Between the upgrader's own calls nothing changes for other victims.
+      // For other victims than the upgrader, nothing changes between the upgrader's own calls.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
         // Before a system call only SIGKILL strikes: other signals wait for the call's end.

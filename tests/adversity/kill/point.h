@@ -1,4 +1,4 @@
-// One kill point: a story is played up to a step, one of its parties gets a signal, and the state
+// One kill point: a story is played up to a step, one of its processes gets a signal, and the state
 // afterwards is judged from outside.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace kill_points {
 
-// A point has a name of these parts: setting, victim, step and signal, as in
+// A point's name has these parts: setting, victim, step and signal, as in
 // `parallel/lock/good/upgrader-first/candidate/after-agent-2-writes-ready/SIGKILL`.
 struct Point {
   Setting setting;
@@ -34,7 +34,7 @@ struct Verdict {
   [[nodiscard]] bool good() const { return struck && wrong.empty(); }
 };
 
-// Plays the point. A canary sets `deaf`, which keeps the signal back.
+// Plays the point. A canary sets `deaf`: then the signal is not sent.
 Verdict play(const Cast& cast, const Point& point, bool deaf = false);
 
 // Plays the story to its end, and lists its points. With `every_call`, each system call of the

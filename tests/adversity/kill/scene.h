@@ -16,16 +16,16 @@
 
 namespace kill_points {
 
-// The number of failed starts after which the other version is started.
+// The number of failed starts after which the program of the other link is started (--attempts).
 inline constexpr std::size_t attempts = 3;
 
-// The programs of the plays.
+// The paths of the programs that a story uses.
 struct Cast {
   std::string init;
   std::string upgrader;
-  std::string stand_in;  // used for the upgrader in canaries
+  std::string stand_in;  // a canary's program in the place of the upgrader
   std::string agents;    // a directory that has the agent as v1, v2 and v3
-  // The longest time that a condition is waited for.
+  // The longest time that a test waits for a condition.
   std::chrono::seconds patience{20};
 };
 
@@ -33,14 +33,14 @@ struct Agent {
   int fd = -1;
   pid_t pid = 0;
   std::string version;
-  std::string directory;           // of its executable
-  std::vector<std::string> lines;  // the lines that it has read
+  std::string directory;           // the directory of the agent's executable
+  std::vector<std::string> lines;  // the lines that the agent has read
   std::vector<std::string> pongs;
   bool end_of_input = false;
   bool gone = false;
 
   [[nodiscard]] bool heard(std::string_view type) const;
-  [[nodiscard]] std::string line_of(std::string_view type) const;  // the last one, or ""
+  [[nodiscard]] std::string line_of(std::string_view type) const;  // the last `type` line, or ""
 };
 
 // The end of an upgrader or of an orphan, as the init has reported it.
@@ -56,7 +56,7 @@ class Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  // Starts the init, and waits for its upgrader, which then waits for let_upgrader_go().
+  // Starts the init, and waits until its upgrader exists, which waits for let_upgrader_go().
   bool start();
   void let_upgrader_go() const;
 
@@ -80,7 +80,7 @@ class Scene {
   [[nodiscard]] const std::vector<Ended>& orphans() const { return orphans_; }
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
-  // Returns the version that the link names, with which a restart begins.
+  // Returns the version that the link names, with which a restarted upgrader begins.
   [[nodiscard]] std::string named_version(const std::string& link = "current") const;
   // Returns the process that holds the lock of the active agent; 0 if no process does.
   [[nodiscard]] pid_t active_lock_holder() const;

@@ -19,7 +19,7 @@
 
 namespace {
 
-// The number of starts after which the init gives up, since the upgrader itself must be broken.
+// The number of starts after which the init gives up: the upgrader itself must be broken then.
 constexpr int starts_max = 20;
 
 class Init {
@@ -72,7 +72,7 @@ void Init::start() {
     char go = 0;
     if (first && recv(watcher_, &go, 1, 0) != 1) _exit(120);
     close(watcher_);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // no process stays if a run is broken off
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // the upgrader dies with the init, if a run is broken off
     execv(command_[0], command_);
     _exit(121);
   }

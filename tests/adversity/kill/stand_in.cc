@@ -1,5 +1,5 @@
 // A bad upgrader for canaries: it starts the real upgrader as its child, so that a signal to this
-// process does not kill the upgrader.
+// process does not kill the real one.
 //
 // usage: stand_in [OPTION ...] AGENT      as the upgrader; STAND_IN_FOR names the real one.
 // With STAND_IN_LIES set, it exits with 1 whatever the real upgrader's status is.

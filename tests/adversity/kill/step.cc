@@ -135,11 +135,11 @@ std::optional<Step> Steps::step_of(const Stop& stop) {
   }
   if (stop.what == Stop::What::call_begins) {
     begun_[who.pid] = step_of_call(stop);
-    // Only the call's end shows whether a process was reaped.
+    // Only when the call returns is it known whether a process was reaped.
     if (begun_[who.pid] && begun_[who.pid]->verb == "reaps") return std::nullopt;
     return begun_[who.pid];
   }
-  // The bytes of a read are known only at its end.
+  // The bytes of a read are known only when the call returns.
   std::optional<Step> step =
       who.call == SYS_read ? step_of_call(stop) : std::exchange(begun_[who.pid], std::nullopt);
   if (!step) return std::nullopt;
@@ -163,7 +163,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
     const std::string bytes =
         known ? Tracer::peek(who, who.args[1], std::min(size, line_bytes_max)) : "";
     step.verb = who.call == SYS_write ? "writes" : "reads";
-    // The texts of status.json do not begin like a message.
+    // Bytes that do not begin like a message belong to status.json.
     if (bytes.starts_with(R"({"type":)")) step.object = types_in(bytes);
     if (!step.object.empty()) return step;
     if (who.generation == 0 && bytes.starts_with("upgrader: ")) {
@@ -179,7 +179,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
 
 std::optional<Step> Steps::step_of_upgrader(const Tracee& who) const {
   if (is_fork(who.call)) return Step{.verb = "forks"};
-  // The time at which status.json is replaced differs from run to run, so that is not a step.
+  // status.json is replaced at another moment in each run, so that is not a step.
   if (is_rename(who.call) && !renames_news(who)) return Step{.verb = "renames"};
   if (who.call == SYS_kill) {
     return Step{.verb = "kills", .object = actor_of(static_cast<std::int64_t>(who.args[0]))};

@@ -1,6 +1,6 @@
-// Names the meaning of a system call in the story of an upgrade, with a name that is the same in
-// every run: `after-agent-2-writes-ready`, `before-upgrader-forks`. Knows the lines of the
-// protocol, but not their effects: see moment.h.
+// Names what a system call means in the story of an upgrade, with the same name in every run:
+// `after-agent-2-writes-ready`, `before-upgrader-forks`. Knows the lines of the protocol, but not
+// their effects: see moment.h.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace kill_points {
 
 struct Step {
   bool after = false;
-  int who = 0;  // a generation, or 0 for the upgrader
+  int who = 0;  // the agent's generation, or 0 for the upgrader
   std::string verb{};
   std::string object{};     // for reads and writes, the types of the messages, joined by '+'
   std::int64_t result = 0;  // the call's result, once it has returned
@@ -31,7 +31,7 @@ class Steps {
   // With `every_call`, every system call of the upgrader is a step, too.
   Steps(const Tracer& tracer, bool every_call) : tracer_(tracer), every_call_(every_call) {}
 
-  // Returns the step that the process takes at this stop, or no value if the stop is not a step.
+  // Returns the step that a process takes at this stop, or no value if the stop is not a step.
   std::optional<Step> step_of(const Stop& stop);
   // Returns the name of the step, with a number if a step of that name has occurred before.
   std::string numbered(const Step& step);

@@ -1,4 +1,5 @@
-// The upgrades that are interrupted: how each ends if it is not, and how its parties behave.
+// The upgrades that are interrupted: how each ends without an interruption, and how its processes
+// behave.
 #pragma once
 
 #include <string>
@@ -25,13 +26,13 @@ struct Story {
   const char* id;       // the upgrade's id, which says how the active agent stops
   const char* members;  // further members of the request
   bool relink;
-  bool lock_only;  // a story that adds nothing without the lock
+  bool lock_only;  // without --lock, the story shows nothing new
   End end;         // the end if no signal strikes
   enum class With {
     nothing,
     way_back,  // --control, --previous and --attempts
-    // The options of way_back. AGENT's link names a version that fails at once, and nobody requests
-    // an upgrade.
+    // The same options as way_back. AGENT's link names a version that fails at once, and nobody
+    // requests an upgrade.
     boot,
     standby,  // --fallback=warm
   };
@@ -44,7 +45,7 @@ struct Story {
 // Returns all stories, each in its mode.
 const std::vector<Story>& stories();
 
-// A story with its options and its order of processes.
+// A story, whether it has --lock, and whether agents or the upgrader run first.
 struct Setting {
   const Story* story;
   bool lock;

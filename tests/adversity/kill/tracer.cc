@@ -23,13 +23,13 @@ constexpr int call_stop = SIGTRAP | 0x80;
 constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
                          PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 
-// The time limit for an act that takes no time on an idle machine.
+// The time limit for an act that takes almost no time on an idle machine.
 constexpr auto call_patience = std::chrono::seconds(60);
 
-// Returns whether the process is asleep in a system call. Its state alone does not tell that: a
-// process that still looks for its event has the state of a sleeper already, so `wchan` must name
-// the place where it waits. And a process that has come to a ptrace stop has a wchan, but not that
-// state. (/proc/PID/syscall would tell both, but waits a tick for it.)
+// Returns whether the process is asleep in a system call. Its state alone does not show that: a
+// process that is still checking for its event has the state of a sleeper already. So `wchan` must
+// name the place where it waits. And a process at a ptrace stop has a wchan, but not that state.
+// (/proc/PID/syscall would show all of this, but waits a tick for it.)
 bool is_asleep(const Tracee& tracee) {
   const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
   const std::string place = integration::read_file(own + "wchan");
@@ -57,8 +57,8 @@ bool may_wake(const Stop& stop) {
           std::find(std::begin(calls), std::end(calls), stop.who.call) != std::end(calls));
 }
 
-// Waits between two looks at a process that is mostly ready at once. If the machine is busy, that
-// process needs the processor more than this one does.
+// Waits between two looks at a process that is mostly ready at once. On a busy machine, that
+// process needs the processor more than this one.
 void pause(int& looks) {
   constexpr int looks_at_once = 20;
   if (++looks < looks_at_once) {
@@ -97,8 +97,8 @@ bool Tracer::seize(pid_t pid) {
 }
 
 bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
-  // Processes are looked at after a call that may have woken one of them, and before all are said
-  // to rest.
+  // The tracer looks at sleeping processes after a call that may have woken one of them, and before
+  // it decides that all of them rest.
   bool look = true;
   bool halted = false;
   const auto follow = [&](Tracee& tracee) {
@@ -121,7 +121,7 @@ bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
     look = next == nullptr || (is_exit(*next) && hold_others(*next));
     if (look) continue;
     looked = false;
-    // Until its first fork the upgrader only prepares, so it runs there without stops.
+    // Until its first fork the upgrader only makes preparations, so it runs to there without stops.
     go_on(*next, generations_ == 0 ? PTRACE_CONT : PTRACE_SYSCALL);
     follow(*next);
     if (halted) return true;
@@ -133,10 +133,10 @@ Stop Tracer::stop_of(Tracee& tracee) {
   return {tracee, tracee.in_call ? Stop::What::call_begins : Stop::What::call_ends};
 }
 
-// Interrupts all running processes while another one exits. A process that waits for an exit learns
-// of it twice, by the end of a pipe and by the death, and the processors' timing must not decide
-// whether it sees both at once. Returns true if it held a process. A process that waits for its
-// child's exec needs no holding, since it sleeps until the exit is over.
+// Interrupts all running processes while another one exits. A process that waits for the exit
+// learns of it twice, by the end of a pipe and by the death, and the processors' timing must not
+// decide whether it sees the two at once. Returns true if it held a process. A process that waits
+// for its child's exec is left alone, since it sleeps until the exit is over.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
@@ -215,7 +215,7 @@ void Tracer::take_call(Tracee& tracee) {
   news_ = true;
 }
 
-// Notes that the process was sent SIGKILL: it dies even if it was stopped, so run() waits for its
+// Notes that the process was sent SIGKILL. It dies even if it is stopped, so run() waits for its
 // end.
 void Tracer::doom(pid_t pid) {
   for (Tracee& tracee : tracees_) {
@@ -229,12 +229,12 @@ void Tracer::take_event(Tracee& tracee, int event) {
   if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
     unsigned long pid = 0;
     ptrace(PTRACE_GETEVENTMSG, tracee.pid, 0, &pid);
-    tracee.in_call = true;  // it is inside its first call, whose entry made no stop
+    tracee.in_call = true;  // the entry of its first call made no stop
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
-    // A process that executes something other than an agent is the upgrader proper, which a wrapper
-    // has started.
+    // A process that executes another program than an agent is the upgrader itself, started by a
+    // wrapper.
     const bool agent = integration::executable_of(tracee.pid).starts_with(agent_);
     if (tracee.generation != 0 && !agent) {
       tracee.generation = 0;

@@ -3,8 +3,8 @@
 // meaning: see step.h.
 //
 // Of the processes that can run, the first in the order runs until its next system call begins or
-// ends. A process that sleeps in a system call cannot run. When it is woken, it reports that by the
-// end of that call.
+// ends. A process that sleeps in a system call cannot run. When it is woken, the end of that call
+// shows it.
 #pragma once
 
 #include <sys/types.h>
@@ -24,17 +24,17 @@ struct Tracee {
   pid_t pid = 0;
   int generation = 0;  // an agent's number in the order of the forks; 0 for the upgrader
   Is is = Is::running;
-  bool in_call = false;  // between the two stops of a system call
-  int to_inject = 0;     // a signal that it gets when it goes on
+  bool in_call = false;  // the process is between the stops of a system call
+  int to_inject = 0;     // a signal for the process when it goes on
   bool doomed = false;   // another process has sent it SIGKILL
   int status = 0;        // as from waitpid, once it has ended
-  long call = 0;         // the system call that it is in or has left
+  long call = 0;         // the system call that the process is in or has left
   std::uint64_t args[6]{};
   std::int64_t result = 0;
 };
 
-// Returns whether the process has forked and waits until its child executes a program. A process
-// that waits so comes to no stop, and of all signals only SIGKILL reaches it.
+// Returns whether the process has forked and waits until its child executes a program. Such a
+// process comes to no stop, and of all signals only SIGKILL reaches it.
 bool awaits_execution(const Tracee& tracee);
 
 struct Stop {
@@ -45,7 +45,7 @@ struct Stop {
 
 class Tracer {
  public:
-  // `agent` is the beginning of the paths of agents: it tells agents from wrappers of the upgrader.
+  // `agent` is the beginning of the paths of agents: another program is a wrapper of the upgrader.
   Tracer(Order order, std::string agent) : order_(order), agent_(std::move(agent)) {}
   ~Tracer();
   Tracer(const Tracer&) = delete;
@@ -67,12 +67,12 @@ class Tracer {
   // stopped.
   bool freeze(Tracee& victim);
 
-  // Runs the processes that come first in the order until none of them runs any more, so that they
-  // see what has happened before the other processes do.
+  // Runs the processes that come first in the order until each of them waits, so that they see what
+  // has happened before the other processes do.
   void run_first_ones();
 
-  // Detaches from all processes: at once from those that are stopped, and by serve() from the
-  // others when they stop.
+  // Detaches from all processes: from stopped ones at once, from the others when they stop, by
+  // serve().
   void let_go();
   void serve();
 

@@ -1,6 +1,6 @@
 // Faults that a sanitizer must find, for the canary of `make sanitize`: faults KIND makes one of
-// them. It is started where nobody reads its output. The fault depends on the arguments, so that no
-// compiler can find it.
+// them. The canary throws its output away. The fault depends on the arguments, so that no compiler
+// can find it.
 #include <unistd.h>
 
 #include <climits>

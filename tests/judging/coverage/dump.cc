@@ -49,7 +49,7 @@ static void dump() {
 }
 
 static void leave(int status, void*) {
-  put_off_last_signal();  // for good: what is left to be done is gcc's own dump
+  put_off_last_signal();  // for good, since gcc's own dump follows
   if (files_are_limited()) __real__exit(status);
 }
 
@@ -78,7 +78,7 @@ int counted_kill(pid_t pid, int number) {
   if (number == SIGKILL && pid > 0 && pid != getpid() && runs_what_we_run(pid)) {
     const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     __real_kill(pid, last_signal);
-    constexpr int patience_ms = 2'000;  // it may have been stopped, or block the signal
+    constexpr int patience_ms = 2'000;  // the child may be stopped, or block the signal
     pollfd end{process, POLLIN, 0};
     poll(&end, 1, patience_ms);
     close(process);

@@ -141,7 +141,7 @@ namespace {
 
 const std::vector<std::string> all_versions{"1.0.0", "2.0.0", "3.0.0-rc.1", "3.0.0"};
 
-// Returns all histories of one release that a ledger can have: no entry, or one of each kind.
+// Returns the histories of one release that a ledger can have: no entry, or one of each ending.
 std::vector<std::vector<Entry>> histories(const std::string& text) {
   return {{},
           {entry(text, Ending::failed, "trial", "", "w1")},
