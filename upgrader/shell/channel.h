@@ -45,7 +45,7 @@ class Channel {
   // bytes would wait, closes the input for good and returns false.
   [[nodiscard]] bool send(std::string_view line);
   [[nodiscard]] std::size_t unsent() const { return unsent_.size() - sent_; }
-  // Number of bytes written so far.
+  // Returns the number of bytes written so far.
   [[nodiscard]] std::uint64_t written() const { return written_; }
   // Writes as many unsent bytes as the pipe takes. If the agent no longer reads its input, closes
   // the input for good and returns false.
