@@ -1,6 +1,6 @@
-// The waiting time before each next try: a random time up to a bound that doubles, so that many
-// clients that have lost the same member do not return together. Pure: the seed decides the random
-// times.
+// The pause before each next try: a random time up to a limit that doubles with each try. So many
+// clients that have lost the same member do not return all at once. Pure: the seed decides the
+// random times.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class Backoff {
  public:
   using Milliseconds = std::chrono::milliseconds;
   static constexpr Milliseconds first{250};
-  // The largest bound: 10,000 nodes that have lost one member spread their return over this time.
+  // The largest limit: over this time, 10,000 nodes that have lost a member spread their return.
   static constexpr Milliseconds longest{30'000};
 
   explicit Backoff(std::uint64_t seed, Milliseconds most = longest) : chance_(seed), most_(most) {}

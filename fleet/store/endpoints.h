@@ -1,5 +1,5 @@
-// Chooses the member that is asked next: the member that has answered before, until it fails; then
-// the next one in the list. Pure.
+// Chooses the member of the store that is asked next: the one that has answered before, until it
+// fails; then the next one in the list. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@ namespace fleet {
 
 class Endpoints {
  public:
-  // `first` differs from client to client, and spreads them over the members.
+  // `first` chooses the first member to ask. It should differ from client to client, so that not
+  // all ask the same one.
   Endpoints(std::vector<std::string> urls, std::size_t first)
       : urls_(std::move(urls)),
         stale_(urls_.size()),
@@ -20,7 +21,7 @@ class Endpoints {
   struct Endpoint {
     std::size_t index = 0;
     std::string url = {};
-    bool fresh = false;  // the present connections to it may be dead: make a new one
+    bool fresh = false;  // an old connection to this member may be dead, so a new one is needed
   };
   [[nodiscard]] Endpoint next() {
     Endpoint endpoint{at_, urls_[at_], stale_[at_]};
@@ -28,8 +29,8 @@ class Endpoints {
     return endpoint;
   }
 
-  // Notes that a member has not answered, or has said that it cannot. Only the first call for a
-  // member that is in use moves all others on to the next member.
+  // Notes that this member has failed. If it is the one in use, the next one in the list is used
+  // from now on. So if several calls fail at one member, the list advances only once.
   void failed(std::size_t index) {
     stale_[index] = true;
     if (at_ == index) at_ = (at_ + 1) % urls_.size();

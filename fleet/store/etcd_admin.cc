@@ -9,7 +9,8 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// Words in etcd's refusal to make something that exists, and to remove something that does not.
+// Parts of etcd's error messages: the thing to make exists already, or the thing to remove does not
+// exist.
 constexpr std::string_view is_there = "already";
 constexpr std::string_view is_gone = "not found";
 

@@ -1,4 +1,4 @@
-// Questions of people to etcd that are not about records: the state of its members, and rights.
+// Questions to etcd that are not about records: the state of a member, and the rights of users.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@
 
 namespace fleet {
 
-// The rights of a user of the store, who is known by the name in a certificate.
+// The rights of a user of the store, whose certificate has the user's name.
 struct Permissions {
   std::string user = {};
-  // all rights, by etcd's own role for that; `writes` and `reads` do not matter then
+  // If true, the user has etcd's role `root`, with all rights, and `writes` and `reads` do not
+  // matter.
   bool all = false;
-  std::vector<Keys> writes = {};  // keys to write and read
+  std::vector<Keys> writes = {};  // keys that the user may write and read
   std::vector<Keys> reads = {};
 };
 
@@ -29,23 +30,24 @@ class EtcdAdmin {
  public:
   explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
 
-  // Asks one member for its state: the member that `line` would ask next.
+  // Asks a member for its state. This is the member that `line` would ask next.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
-  // Makes a user and a role of the same name, step by step; parts that exist already stay. `then`
-  // gets the trouble that stopped it, or no value if all is done.
+  // Makes a user and a role of the same name. If the user, the role or a right exists already, it
+  // stays. Then calls `then` with the trouble that prevented a step, or with no value.
   void grant(const Permissions& permissions,
              std::function<void(const std::optional<Trouble>&)> then);
-  // Removes the user and the role of this name. It is no trouble if they do not exist.
+  // Removes the user and the role of this name, if they exist.
   void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
-  // Makes the store know each client by the name in its certificate, and refuse all others. A user
-  // `root` who may do everything must exist. A second call changes nothing.
+  // Turns on users in the store: from now on each client has the rights of the name in its
+  // certificate, and a client without rights is refused. The user `root`, with all rights, must
+  // exist. A second call changes nothing.
   void enable_users(std::function<void(const std::optional<Trouble>&)> then);
 
  private:
   struct Step {
     std::string path;
     std::string body;
-    // The words with which etcd refuses this step if it was done before; then it counts as done.
+    // If etcd's error message has this part, the step was done before, and counts as done.
     std::string_view if_so;
   };
   struct Steps;

@@ -9,9 +9,8 @@ bool says(const CallFailure& failure, std::string_view words) {
   return failure.reason.find(words) != std::string::npos;
 }
 
-// Returns whether etcd refused the call before anything was proposed to the other members, or
-// instead of applying it: because rights have just changed, there are too many questions at a time,
-// or the leader is not known.
+// Returns whether etcd refused the call before it did anything. It does so if the rights have just
+// changed, if there are too many questions at a time, or if it knows no leader.
 bool is_turned_away(const CallFailure& failure) {
   return says(failure, "etcdserver: no leader") || says(failure, "etcdserver: too many requests") ||
          says(failure, "revision of auth store is old") || says(failure, "etcdserver: not capable");

@@ -1,5 +1,5 @@
-// The meaning of a failed call: whether it may be tried again, and what it says about the question.
-// Pure: the sentences compared here are etcd's own.
+// The meaning of a failed call: whether another try may help, and whether something may have been
+// written. Pure: compares the error messages of etcd.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@ namespace fleet {
 
 // A call that has failed.
 struct CallFailure {
-  int code = -1;            // the status of gRPC; -1 if there was none
-  std::string reason = {};  // for people
-  bool sent = true;         // false if the member has certainly not seen the call
+  int code = -1;            // status of gRPC; -1 if there was none
+  std::string reason = {};  // a text for people
+  bool sent = true;         // false: the member has certainly not seen the call
 };
 
 enum class Meaning {
-  passing,     // may succeed at another member, or later
-  denied,      // will always fail
-  lease_gone,  // there is no such lease
-  compacted,   // the store has forgotten this revision
+  passing,     // another member, or a later try, may succeed
+  denied,      // no other try can succeed
+  lease_gone,  // the lease does not exist (any more)
+  compacted,   // old revisions were removed, this one among them
 };
 
 [[nodiscard]] Meaning meaning_of(const CallFailure& failure);
 
-// Returns whether the failed call has certainly written nothing.
+// Returns true if the failed call has certainly not written anything.
 [[nodiscard]] bool certainly_not_written(const CallFailure& failure);
 
 }  // namespace fleet

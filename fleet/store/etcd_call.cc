@@ -8,8 +8,7 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause after all members of the store have been tried in vain, before the first is
-// tried again.
+// The longest pause between two rounds, each of which asks every member once.
 constexpr Milliseconds pause_max{1'000};
 
 }  // namespace
@@ -24,9 +23,9 @@ EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
   try_once();
 }
 
-// Asks one member of the store. If the call is a reading, the member gets only a part of the time,
-// so that others can be asked after it. A commit waits for its member: until that has answered, no
-// other may be asked.
+// Asks one member of the store. If the call only reads, the member gets a share of the time, so
+// that time is left for other members. If the call writes, the member gets all of the time, since
+// another member may only be asked when it is certain that nothing was written.
 void EtcdCall::try_once() {
   retry_ = nullptr;
   answer_ = std::nullopt;

@@ -1,5 +1,5 @@
-// One question to the store: asks one member after the other until the deadline. A question that
-// writes is tried again only if the try before it has certainly written nothing.
+// One question to the store: asks one member after the other until the time limit. A call that
+// writes is repeated only if the call before has certainly written nothing.
 #pragma once
 
 #include <functional>
@@ -15,27 +15,28 @@
 
 namespace fleet {
 
-// The means and settings that all questions of a store share.
+// The objects and settings that all questions to one store share.
 struct EtcdLine {
   Http2& http;
   Timers& timers;
   Endpoints endpoints;
   std::chrono::milliseconds deadline;
-  // Called when a member has failed, so that watches on the same member check it, too.
+  // Called when a call to this member has failed. Watches on the same member then check whether it
+  // is alive.
   std::function<void(std::size_t endpoint)> suspected = [](std::size_t) {};
 };
 
 class EtcdCall {
  public:
   using Ended =
-      std::variant<std::string, CallFailure>;  // the bytes of the answer, or why there are none
+      std::variant<std::string, CallFailure>;  // the bytes of the answer, or why there is no answer
   struct Question {
     std::string path;
     std::string body;
     bool writes = false;
   };
 
-  // `then` is called once, and may destroy the call.
+  // Calls `then` once, which may destroy this object.
   EtcdCall(EtcdLine& line, Question question, std::uint64_t seed, std::function<void(Ended)> then);
 
  private:

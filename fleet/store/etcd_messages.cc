@@ -5,8 +5,8 @@
 namespace fleet::etcd_messages {
 namespace {
 
-// Returns the first key after all keys that begin with `prefix`, or "\0" if there is none, which
-// etcd reads as the end of all keys.
+// Returns the smallest key that is larger than all keys with this beginning. If there is none,
+// returns "\0", which stands in etcd for the end of all keys.
 std::string behind(std::string prefix) {
   while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) {
     prefix.pop_back();
@@ -79,8 +79,8 @@ std::string transaction(const Transaction& transaction) {
     one.set_key(erase.key);
     if (erase.subtree) one.set_range_end(behind(erase.key));
   }
-  // etcd answers a transaction without writes from the member's own copy, however old, unless the
-  // transaction contains a reading that must not be stale.
+  // A transaction without writes would be answered from the member's own copy, which may be old. A
+  // reading in the transaction makes etcd ask the majority.
   if (request.success().empty()) {
     etcd::RangeRequest& one = *request.add_success()->mutable_request_range();
     one.set_key(transaction.compares.empty() ? "/" : transaction.compares.front().key);

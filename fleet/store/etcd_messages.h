@@ -11,11 +11,11 @@
 
 namespace fleet::etcd_messages {
 
-// The number of records in one answer: 100 records of 64 KiB stay below grpc_message_bytes_max.
+// The most records in one answer. With 64 KiB each, they stay below grpc_message_bytes_max.
 inline constexpr int page_records = 100;
 
-// Returns the request for those of `keys` from `from` on, as they were at `revision`, or as they
-// are now if `revision` is 0.
+// Returns a request for the records of `keys`, beginning with the key `from`, as they were at
+// `revision`. Revision 0 stands for the present ones.
 [[nodiscard]] std::string read(const Keys& keys, const std::string& from, Revision revision);
 struct Page {
   Reading reading = {};
@@ -33,13 +33,13 @@ struct Page {
 [[nodiscard]] std::string revoke(LeaseId lease);
 
 [[nodiscard]] std::string watch(const Keys& keys, Revision from);
-// Returns a request on a watch that any working member answers at once.
+// Returns a request that a member answers at once on an open watch, if it works.
 [[nodiscard]] std::string progress();
 struct WatchAnswer {
   Changes changes = {};
-  bool more = false;  // the rest of this revision's changes comes with the next answer
+  bool more = false;  // more changes of this revision follow in the next answer
   bool canceled = false;
-  Revision compacted = 0;  // if not 0, the watch was canceled since this revision is forgotten
+  Revision compacted = 0;  // not 0: the watch has ended, since changes up to here are forgotten
   std::string reason = {};
 };
 [[nodiscard]] std::optional<WatchAnswer> watch_answer(std::string_view bytes);
@@ -49,11 +49,11 @@ struct WatchAnswer {
 [[nodiscard]] std::optional<MemberStatus> member_status(std::string_view bytes);
 [[nodiscard]] std::string add_role(const std::string& role);
 [[nodiscard]] std::string permit(const std::string& role, const Keys& keys, bool writes);
-// Returns the request for a user without a password, who is known only by a certificate.
+// Returns the request for a user without a password, who is known by a certificate alone.
 [[nodiscard]] std::string add_user(const std::string& user);
 [[nodiscard]] std::string delete_user(const std::string& user);
 [[nodiscard]] std::string delete_role(const std::string& role);
-// Returns the next bytes of a snapshot.
+// Returns the bytes of the next part of a snapshot.
 [[nodiscard]] std::optional<std::string> snapshot_part(std::string_view bytes);
 [[nodiscard]] std::string grant_role(const std::string& user, const std::string& role);
 

@@ -7,7 +7,7 @@
 namespace fleet {
 namespace {
 
-// The limit for the whole copy: a database of some GiB on a slow line.
+// The time limit for the whole copy. It is enough for some GiB on a slow line.
 constexpr std::chrono::minutes longest{20};
 
 }  // namespace

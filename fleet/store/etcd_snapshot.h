@@ -1,5 +1,5 @@
-// A copy of the whole store, as one member has it. It comes in parts, which in their order are the
-// file that `etcdctl snapshot restore` reads. The last part is the checksum.
+// Copies the whole store, as one member has it. The copy comes in parts. Written one after the
+// other, they are a file that `etcdctl snapshot restore` reads. The last part is the checksum.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ class EtcdSnapshot {
  public:
   struct Observer {
     std::function<void(const std::string& bytes)> part;
-    // Called once. Without a trouble, the copy is complete, as far as the member knows.
+    // Called once, at the end. If there is no trouble, the member has sent everything.
     std::function<void(const std::optional<Trouble>& trouble)> ended;
   };
 
-  // Destroying the object ends the copying; `ended` may do that.
+  // Begins to copy. Destroying the object ends the copying; `ended` may destroy it.
   EtcdSnapshot(EtcdLine& line, Observer observer);
 
  private:

@@ -13,8 +13,8 @@ Trouble trouble_of(const CallFailure& failure) {
   return {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
 }
 
-// Returns the answer that `read` parses from the bytes, or a trouble if the call failed or `read`
-// cannot parse them.
+// Returns the value that `read` makes of the answer's bytes. Returns a trouble if the call failed
+// or `read` cannot read the bytes.
 template <class Value, class Read>
 Reply<Value> answer_from(const EtcdCall::Ended& ended, const Read& read) {
   if (const auto* failure = std::get_if<CallFailure>(&ended)) return trouble_of(*failure);
@@ -37,7 +37,7 @@ Outcome outcome_of(const CallFailure& failure) {
 
 }  // namespace
 
-// A reading that comes in pages, all of which are of the first page's revision.
+// A reading that takes several answers, the pages. All pages are of the first one's revision.
 struct EtcdStore::Reader {
   Keys keys;
   Then<Reply<Reading>> then;
@@ -97,8 +97,8 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
 
 void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
   const auto* failure = std::get_if<CallFailure>(&ended);
-  // The store may forget the revision while the pages are read, if the reader is slow and old
-  // revisions are removed often. Then the reading begins anew.
+  // If the reader is slow, the store may have removed old revisions before all pages are read. Then
+  // the reading begins anew.
   constexpr int restarts_max = 3;
   if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
       reader->restarts++ < restarts_max) {
@@ -121,7 +121,7 @@ void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall:
 void EtcdStore::commit(Transaction transaction, Then<Outcome> then) {
   if (const auto why = why_not_taken(transaction))
     return answer_later([why, then = std::move(then)] { then(Denied{*why}); });
-  // A transaction without writes is a question, which may be asked twice.
+  // A transaction without writes is a question, which may be repeated at another member.
   const bool writes = !transaction.puts.empty() || !transaction.erases.empty();
   ask({.path = "/etcdserverpb.KV/Txn",
        .body = etcd_messages::transaction(transaction),
@@ -141,7 +141,7 @@ void EtcdStore::grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) {
       });
 }
 
-// Opens a stream for one question and its answer.
+// Renews the lease, on a stream that is opened for this one question.
 void EtcdStore::keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) {
   ask({.path = "/etcdserverpb.Lease/LeaseKeepAlive", .body = etcd_messages::keep_alive(lease)},
       [then = std::move(then)](const EtcdCall::Ended& ended) {

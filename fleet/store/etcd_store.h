@@ -1,4 +1,4 @@
-// A store on etcd: gRPC over HTTP/2, with mutual TLS, to any member that answers.
+// The store on etcd. Speaks gRPC over HTTP/2, with mutual TLS, to whichever member answers.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class EtcdStore : public Store {
  public:
   struct Settings {
     std::vector<std::string> endpoints;  // https://HOST:PORT, at least one
-    Certificates certificates = {};      // needed for https
-    Http2::Judge judge = nullptr;  // gives the time by which the members' certificates are judged
-    std::chrono::milliseconds deadline{5'000};  // the limit for one question
-    std::uint64_t seed = 0;  // spreads many clients over the members, and their tries over time
+    Certificates certificates = {};      // for endpoints with https
+    Http2::Judge judge = nullptr;        // the time by which the members' certificates are judged
+    std::chrono::milliseconds deadline{5'000};  // the time limit for one question
+    std::uint64_t seed = 0;  // should differ from client to client, to spread them
   };
 
   EtcdStore(uv_loop_t& loop, Settings settings);
@@ -33,11 +33,11 @@ class EtcdStore : public Store {
   void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) override;
   void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) override;
   void revoke(LeaseId lease, Then<Reply<LeaseState>> then) override;
-  // The store must live longer than its watches.
+  // All watches must be destroyed before the store.
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
-  // The line for questions to members that are not about records: see etcd_admin.h.
+  // Returns the connection for questions that are not about records: see etcd_admin.h.
   [[nodiscard]] EtcdLine& line() { return line_; }
 
  private:

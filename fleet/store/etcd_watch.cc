@@ -15,8 +15,9 @@ EtcdWatch::~EtcdWatch() {
   all_.erase(this);
 }
 
-// Opens the stream one revision before the wanted one: at exactly the revision of a compaction,
-// etcd 3.4 silently omits erasures, but one revision earlier it reports the compaction.
+// Opens the stream at the revision before the wanted one. If old revisions were removed up to
+// exactly the wanted one, etcd 3.4 omits erasures without a word; at the revision before, it
+// reports that the revision is gone.
 void EtcdWatch::open() {
   const Endpoints::Endpoint endpoint = line_.endpoints.next();
   endpoint_ = endpoint.index;
@@ -49,7 +50,7 @@ void EtcdWatch::take_changes(etcd_messages::WatchAnswer answer) {
   if (answer.more || gathered_.changes.empty()) return;
   const Changes whole = std::exchange(gathered_, {});
   from_ = whole.revision + 1;
-  const auto tell = tell_;  // the function may destroy the watch
+  const auto tell = tell_;  // the called function may destroy the watch
   tell(whole);
 }
 

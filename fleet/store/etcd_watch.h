@@ -1,5 +1,5 @@
-// A watch on one member of etcd: one open stream. If the member is silent, the watch ends; its
-// owner then begins another, which reaches another member.
+// A watch on one member of etcd: one open stream. If the member becomes silent, the watch ends. Its
+// owner then begins another watch, which asks another member.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,9 @@ namespace fleet {
 
 class EtcdWatch : public Watch {
  public:
-  // The time after which a silent member is asked for a sign of life, and then the time after which
-  // the watch gives it up. A member that is suspected is asked at once.
+  // After `patience` without a message, the member is asked for a sign of life, and gets as much
+  // time again to answer. If calls to the member have failed, it is asked at once, and has less
+  // time.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
@@ -40,9 +41,9 @@ class EtcdWatch : public Watch {
   Revision from_;
   Store::Then<const WatchNews&> tell_;
   std::size_t endpoint_ = 0;
-  Changes gathered_;  // the changes of one revision that comes in parts
+  Changes gathered_;  // the changes of one revision, until all have come
   std::unique_ptr<Http2::Call> stream_;
-  std::unique_ptr<Timer> timer_;  // asks for a sign of life, gives up, or begins
+  std::unique_ptr<Timer> timer_;  // to ask for a sign of life, or to end the watch
 };
 
 }  // namespace fleet

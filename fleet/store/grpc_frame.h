@@ -1,5 +1,5 @@
-// The part of gRPC's framing on HTTP/2 that the fleet needs: messages after a prefix of five bytes,
-// and the status in trailers. Pure: bytes in, messages out. Distrusts what it reads.
+// The parts of gRPC that the fleet needs on HTTP/2: each message has a prefix of five bytes, and
+// trailers have the status. Pure: bytes go in, and messages come out. All bytes are checked.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace fleet {
 
-// The limit for a message. The largest answer, a page of 100 records of 64 KiB with their keys, is
-// shorter.
+// The limit for a message. The largest answer has 100 records of 64 KiB with their keys, which is
+// less.
 inline constexpr std::size_t grpc_message_bytes_max = 16u << 20u;
 
-// The statuses of gRPC that this code distinguishes; there are more.
+// The statuses of gRPC that other files compare. gRPC has more of them.
 inline constexpr int grpc_ok = 0;
 inline constexpr int grpc_unknown = 2;
 inline constexpr int grpc_invalid_argument = 3;
@@ -32,9 +32,10 @@ inline constexpr int grpc_unauthenticated = 16;
 // Cuts a stream of bytes into messages.
 class GrpcReader {
  public:
-  // Returns false if the bytes are not gRPC, or a message is too long; then nothing more is read.
+  // Takes in bytes. Returns false if they are not gRPC or a message is too long. After that,
+  // nothing more is taken in.
   [[nodiscard]] bool take(std::string_view bytes);
-  // Returns the next complete message, without its prefix.
+  // Returns the next complete message, without its prefix, or no value if there is none yet.
   [[nodiscard]] std::optional<std::string> next();
 
  private:
@@ -44,12 +45,12 @@ class GrpcReader {
   bool good_ = true;
 };
 
-// The end of a call, read from headers or trailers, which are lines of `name: value`.
+// The end of a call. It is read from headers or trailers, lines of `name: value`.
 class GrpcStatus {
  public:
   void take_line(std::string_view line);
 
-  // Returns no value if the stream ended without a status.
+  // Returns the status, or no value if the stream has ended without one.
   [[nodiscard]] std::optional<int> code() const { return code_; }
   [[nodiscard]] const std::string& message() const { return message_; }
 

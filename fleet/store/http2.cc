@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// The number of turns of the loop that ask libcurl to act after a call was added. On a connection
-// that is in use, libcurl sends the body of a new call only when it is asked once more.
+// How often libcurl is asked to act after a new call, in as many turns of the loop. On a connection
+// in use, libcurl sends the body of a new call only when it is asked again.
 constexpr int pushes_of_a_call = 3;
 
 }  // namespace
@@ -46,8 +46,8 @@ void Http2::push_on() {
   curl_.write_to_all();
 }
 
-// Tells the observers of calls their messages and ends. Never called from within libcurl, since an
-// observer may end calls, which libcurl allows only outside of its own callbacks.
+// Passes messages and ends to the observers of calls. It must not run within a callback of libcurl:
+// an observer may end calls, which libcurl does not allow there.
 void Http2::tell() {
   const auto heard = std::exchange(heard_, {});
   for (const std::uint64_t number : heard) {

@@ -1,5 +1,5 @@
-// gRPC calls by libcurl's HTTP/2 on a libuv loop; all calls to one member share a connection. Knows
-// nothing about etcd, and tries no call twice: see etcd_call.h.
+// gRPC calls over HTTP/2 by libcurl, on a libuv loop. All calls to one member share a connection.
+// Knows nothing about etcd, and never repeats a call: see etcd_call.h.
 #pragma once
 
 #include <curl/curl.h>
@@ -19,44 +19,45 @@
 
 namespace fleet {
 
-// Paths of PEM files. Without them calls are not encrypted, which is for tests on one machine.
+// Paths of files in PEM. If they are empty, calls are not encrypted, which is only for tests.
 struct Certificates {
-  std::string authority = {};  // the authority that has signed the members' certificates
+  std::string authority = {};  // the certificate of the members' authority
   std::string own = {};
   std::string key = {};
 };
 
-// The time by which certificates are judged.
+// The time by which the certificates of members are judged.
 struct JudgingTime {
   std::int64_t seconds = 0;  // since 1970
-  std::string words = {};    // says for people which time that is
-  std::string wait = {};     // why no connection may be made yet; empty if one may
+  std::string words = {};    // a text for people about this time
+  std::string wait = {};     // why no connection is made now; may be empty
 };
 
 class Http2 {
  public:
-  // Called before each TLS connection. Without it, certificates are judged by the clock.
+  // Called before each TLS connection, to get the time. If it is null, the time of the clock
+  // counts.
   using Judge = std::function<JudgingTime()>;
 
   // The outcome of a call.
   struct Ending {
     GrpcStatus status;
-    std::string error;    // the error of the transport; empty if there was none
-    bool sent = true;     // false if the member has certainly not seen the call
-    bool silent = false;  // there was no answer in time
+    std::string error;    // of libcurl; empty if there was none
+    bool sent = true;     // false: the member has certainly not seen the call
+    bool silent = false;  // no answer came in time
   };
   struct Request {
     std::string url;
-    std::string body;                      // the first message, framed
-    std::chrono::milliseconds timeout{0};  // 0 for a stream, which lasts until one side ends it
-    bool fresh = false;  // makes a new connection, since an old one may lead to a dead member
+    std::string body;                      // the first message, with its prefix
+    std::chrono::milliseconds timeout{0};  // 0: a stream, until one side ends it
+    bool fresh = false;                    // on a new connection, since an old one may be dead
   };
   struct Observer {
     std::function<void(const std::string& message)> message;
     std::function<void(const Ending& ending)> ended;
   };
 
-  // One call. Destroying it ends the call; the observer then hears nothing more.
+  // One call. If it is destroyed, the call ends, and its observer is not called any more.
   class Call {
    public:
     Call(Http2& owner, Request request, Observer observer);
@@ -64,7 +65,7 @@ class Http2 {
     Call& operator=(const Call&) = delete;
     ~Call();
 
-    // Sends one more message, already framed, on a stream.
+    // Sends one more message on a stream. It must have its prefix already.
     void send(const std::string& framed);
 
    private:
@@ -94,14 +95,14 @@ class Http2 {
     std::string outgoing_;
     bool paused_ = false;
     bool has_begun_ = false;  // the request may have been sent
-    JudgingTime judging_;     // the time for the connection that this call has made, if it has
+    JudgingTime judging_;     // as asked for this call's connection
     char error_[CURL_ERROR_SIZE] = "";
   };
 
   Http2(uv_loop_t& loop, Certificates certificates, Judge judge = nullptr);
   Http2(const Http2&) = delete;
   Http2& operator=(const Http2&) = delete;
-  // All calls must have been destroyed before.
+  // All calls must be destroyed before.
   ~Http2();
 
   [[nodiscard]] std::unique_ptr<Call> call(Request request, Observer observer);
@@ -116,7 +117,7 @@ class Http2 {
   Judge judge_;
   upgrader::UvHandle<uv_idle_t> pusher_;
   std::map<std::uint64_t, Call*> calls_;  // the calls that exist
-  std::set<std::uint64_t> heard_;         // the calls that have something to report
+  std::set<std::uint64_t> heard_;         // calls with a message or an end to pass on
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
   upgrader::CurlLoop curl_;

@@ -1,4 +1,4 @@
-// One call of Http2: its part of libcurl.
+// The part of Http2 for a single call: the options that libcurl gets for it.
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace fleet {
 namespace {
 
-// The time limit for connecting to a member, since other members may answer instead.
+// The time limit for connecting to a member. It is short, since other members may answer.
 constexpr long connect_timeout_ms = 2'000;
 constexpr long keepalive_idle_s = 10;
 constexpr long keepalive_interval_s = 5;
 
-// Called when libcurl is about to send the request. libcurl may send it again, on a new connection,
-// if a connection that was used before breaks without an answer. The second time is refused, since
-// the first request may have been carried out.
+// Called when libcurl is about to send the request. If a used connection breaks without an answer,
+// libcurl would send the request again on a new one. The second time is refused here, since the
+// member may have carried out the first request.
 int begin_once(void* begun, char* /*ours*/, char* /*theirs*/, int /*our_port*/,
                int /*their_port*/) {
   const bool again = std::exchange(*static_cast<bool*>(begun), true);
@@ -102,8 +102,8 @@ void Http2::Call::set_options() {
   if (owner_.judge_) judge_certificates();
 }
 
-// Makes libcurl judge certificates by the right time. The time is asked for only when libcurl makes
-// a connection for this call.
+// Makes libcurl judge certificates by the time of `judge_`. It is asked for only if this call makes
+// a new connection.
 void Http2::Call::judge_certificates() {
   const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
     Call& call = *static_cast<Call*>(self);
@@ -127,7 +127,8 @@ void Http2::Call::set_headers() {
   };
   add("content-type: application/grpc");
   add("te: trailers");
-  // With this header, a member that has lost the leader says so, instead of staying silent.
+  // With this header, a member without a leader answers with an error. Without it, the member stays
+  // silent.
   add("hasleader: true");
   add("expect:");
   if (request_.timeout.count() > 0)

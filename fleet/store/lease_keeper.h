@@ -1,6 +1,6 @@
-// Holds one lease: takes it, keeps it alive, and takes another when it is gone. Tells when there is
-// no reliable lease any more. The lease's time is counted on our own clock from before each
-// question.
+// Holds one lease: gets it from the store, renews it, and gets another one when it is gone. Reports
+// when the lease may have ended. Its time counts on our own clock, from just before each question
+// was sent.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace fleet {
 class LeaseKeeper {
  public:
   struct Observer {
-    // Called when there is a new lease, with which no key has been written yet.
+    // Called when there is a new lease. No key has it yet.
     std::function<void(const Lease&)> taken;
-    // Called when the lease is no longer reliable: keys on it are erased, or will be.
+    // Called when the lease has ended or may end soon: the store erases the keys that have it.
     std::function<void(const std::string& reason)> lost;
     // Called when the lease was renewed.
     std::function<void()> kept = [] {};
@@ -30,10 +30,10 @@ class LeaseKeeper {
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
   ~LeaseKeeper() = default;
 
-  // Returns 0 if there is no reliable lease.
+  // Returns the lease, or 0 if there is none that certainly still exists.
   [[nodiscard]] LeaseId lease() const { return lease_.id; }
 
-  // Gives the lease back; the keeper then does nothing more.
+  // Gives the lease back to the store. After that, the keeper does nothing more.
   void end();
 
  private:
@@ -52,8 +52,8 @@ class LeaseKeeper {
   Observer observer_;
   Backoff backoff_;
   Lease lease_;
-  std::unique_ptr<Timer> next_;  // asks the next question
-  std::unique_ptr<Timer> end_;   // ends the lease
+  std::unique_ptr<Timer> next_;  // for the next question to the store
+  std::unique_ptr<Timer> end_;   // for the end of the lease
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

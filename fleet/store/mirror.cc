@@ -35,7 +35,7 @@ void Mirror::take_reading(const Reply<Reading>& answer) {
   follow(changes);
 }
 
-// Returns the changes from the copy to the reading, in the order of the keys: new, changed and
+// Returns the differences between the mirror and the reading, sorted by key: new, changed and
 // erased records.
 Changes Mirror::difference_to(const Reading& reading) const {
   Changes changes{.revision = reading.revision, .changes = {}};
@@ -98,12 +98,12 @@ void Mirror::follow(const Changes& changes) {
       records_[change.now.key] = change.now;
     }
   }
-  const auto changed = observer_.changed;  // the function may destroy the mirror
+  const auto changed = observer_.changed;  // the called function may destroy the mirror
   changed(changes);
 }
 
-// Ends the watch and reads everything anew, instead of watching on: a store that was restored from
-// an older copy continues with lower revisions.
+// Ends the watch, and reads everything again after a pause. A new watch would not be enough: if the
+// store was restored from an older copy, its revisions are lower.
 void Mirror::suffer(const Trouble& trouble) {
   watch_ = nullptr;
   retry_ = timers_.after(backoff_.next(), [this] { read_all(); });

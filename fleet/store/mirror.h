@@ -1,5 +1,6 @@
-// A copy of some keys that follows the store: reads all of them, watches from that revision on, and
-// begins again whenever the watch ends. Also tells the changes that were missed meanwhile.
+// A copy of some of the store's records that is kept up to date: reads all of them, watches from
+// that revision on, and reads again whenever the watch ends. Changes that happened in between are
+// reported, too.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +21,17 @@ class Mirror {
   using Records = std::map<std::string, KeyValue, std::less<>>;
 
   struct Observer {
-    // Called when the copy has followed these changes. The first call has all records.
+    // Called when the copy has changed. At the first call, the changes are all records.
     std::function<void(const Changes&)> changed;
-    // Called when the copy no longer follows the store, until `changed` is called again.
+    // Called when the copy is no longer kept up to date. The next call of `changed` ends that.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
-    // Returns whether to keep a key. Other keys are neither kept nor told, since one reading and
-    // one watch may have to cover more keys than are wanted.
+    // Returns whether the copy has this key. Other keys are ignored: one reading and one watch may
+    // cover more keys than are needed.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
-  // `seed` spreads the tries of many mirrors. The store and the timers must live longer than the
-  // mirror.
+  // `seed` should differ between mirrors, so that they do not all try again at once. The store and
+  // the timers must live longer than the mirror.
   Mirror(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;
@@ -38,9 +39,9 @@ class Mirror {
 
   [[nodiscard]] const Records& records() const { return records_; }
   [[nodiscard]] const KeyValue* find(std::string_view key) const;
-  // Returns 0 if nothing has been read yet.
+  // Returns the revision of the copy, or 0 before the first reading.
   [[nodiscard]] Revision revision() const { return revision_; }
-  // Returns whether the store answers, and no change is known to be missing.
+  // Returns whether the copy is kept up to date now.
   [[nodiscard]] bool follows() const { return watch_ != nullptr; }
 
  private:
@@ -62,8 +63,8 @@ class Mirror {
   Revision revision_ = 0;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Timer> retry_;
-  // Callbacks hold a weak pointer to `alive_`, since answers of the store may come after this
-  // object has ended.
+  // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
+  // store may answer later.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

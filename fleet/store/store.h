@@ -1,8 +1,8 @@
-// The store of the fleet's records. It has only five operations, so that an engine other than etcd
-// can replace it. fleet/model knows the meaning of the records.
+// The store of the fleet's records. It has only six operations, so that another engine can take the
+// place of etcd. fleet/model knows the meaning of the records.
 //
-// No function here blocks. Each answer is given exactly once, later, and never from within the call
-// that asked. An answer that has not come when the store is destroyed never comes.
+// No function here blocks. Each answer comes exactly once, later, and never from within the call
+// that asked for it. If the store is destroyed, open answers never come.
 #pragma once
 
 #include <chrono>
@@ -29,11 +29,11 @@ struct Keys {
   bool operator==(const Keys&) const = default;
 };
 
-// The reason why a question has no answer. The question has changed nothing.
+// Why a question has no answer. The question has changed nothing.
 struct Trouble {
   enum class Kind {
-    unreachable,  // no answer came in time; this may pass
-    denied,       // the asker has no right to this, or the question is wrong; this will not pass
+    unreachable,  // no answer came in time; may pass
+    denied,       // no permission, or a wrong question; will not pass
   };
 
   Kind kind = Kind::unreachable;
@@ -43,7 +43,7 @@ struct Trouble {
 template <class Value>
 using Reply = std::variant<Value, Trouble>;
 
-// A lease. Its holder has to keep it alive more often than every `ttl`.
+// A lease. Its holder has to renew it within each `ttl`, or it ends.
 struct Lease {
   LeaseId id = 0;
   std::chrono::seconds ttl{0};
@@ -52,7 +52,7 @@ struct Lease {
 // The state of a lease after keep_alive() or revoke().
 enum class LeaseState {
   alive,
-  gone,  // it has ended, and every key that was bound to it is erased
+  gone,  // it has ended, and all keys with it are erased
 };
 
 // A key was written or erased. If it was erased, only `key` and `modified` of `now` are set.
@@ -63,28 +63,28 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// The changes up to this revision, in order. The changes of one transaction are adjacent.
+// Changes in their order, up to this revision. Those of one transaction stand together.
 struct Changes {
   Revision revision = 0;
   std::vector<Change> changes = {};
 };
 
-// The watch has ended, since the store has forgotten changes that it should have told. The caller
-// must read everything again, and watch from that revision.
+// The watch has ended, since the store no longer has all changes from `from` on. The caller must
+// read everything again, and watch from the revision of that reading.
 struct Relist {
   Revision compacted = 0;
 };
 
-// The watch has ended: the store had no leader, gave no answer, or refused permission. The caller
-// must watch again from the revision after the last one told.
+// The watch has ended, since the store had no leader, did not answer, or refused permission. The
+// caller must begin another watch at the revision after that of the last change.
 struct WatchLost {
   Trouble trouble = {};
 };
 
 using WatchNews = std::variant<Changes, Relist, WatchLost>;
 
-// Ends the watch when it is destroyed. After that nothing is told, not even a change that has
-// arrived already.
+// A watch ends when this object is destroyed. After that, no change is reported, not even one that
+// has arrived already.
 class Watch {
  public:
   Watch() = default;
@@ -103,12 +103,13 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // Reads all records of these keys at one revision. The read is linearizable: a majority of the
-  // members confirms it, so the answer is never stale.
+  // Reads all records of these keys, at one revision. A majority of the members confirms the
+  // reading, so it is never older than the call.
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
-  // Performs a transaction. A put with a lease that has ended is refused. A write whose outcome is
-  // Unknown may still happen, until the time that this store waits for an answer has passed twice.
+  // Carries out a transaction. If a put has a lease that has ended, the store refuses the
+  // transaction. If the outcome is Unknown, the write may still happen: until twice the time that
+  // the store waits for an answer.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
   // Asks for a lease of at least `ttl`; the store may make it longer.
@@ -116,8 +117,8 @@ class Store {
   virtual void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
   virtual void revoke(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
 
-  // Tells every change from the revision `from` on, each once and in order, until the watch ends by
-  // Relist or WatchLost or is destroyed. `tell` may destroy the watch.
+  // Calls `tell` for all changes from the revision `from` on, each once and in order. The watch
+  // ends by Relist or WatchLost, or when it is destroyed. `tell` may destroy it.
   [[nodiscard]] virtual std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                                      Then<const WatchNews&> tell) = 0;
 };

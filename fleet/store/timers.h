@@ -1,5 +1,5 @@
-// Time for code that uses a store: a monotonic clock, and delayed calls. Programs use libuv's clock
-// (uv_timers.h), and tests a clock of their own (virtual_time.h).
+// Time for code that uses a store: a clock that never goes back, and delayed calls. In programs it
+// is libuv's clock (uv_timers.h), in tests a clock of their own (virtual_time.h).
 #pragma once
 
 #include <chrono>
@@ -26,11 +26,11 @@ class Timers {
   Timers& operator=(const Timers&) = delete;
   virtual ~Timers() = default;
 
-  // Returns the time since some moment in the past. It never goes back.
+  // Returns the time since an unknown moment. It never goes back.
   [[nodiscard]] virtual Milliseconds now() const = 0;
 
-  // Calls `call` once after `delay`, unless the timer is destroyed before. `call` may destroy its
-  // own timer.
+  // Calls `call` once, after `delay`. If the timer is destroyed before, does not call it. `call`
+  // may destroy the timer.
   [[nodiscard]] virtual std::unique_ptr<Timer> after(Milliseconds delay,
                                                      std::function<void()> call) = 0;
 };

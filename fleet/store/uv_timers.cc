@@ -22,7 +22,7 @@ class UvTimer : public Timer {
 
  private:
   static void is_up(uv_timer_t* handle) {
-    // the function may destroy the timer
+    // The called function may destroy the timer.
     const auto call = static_cast<UvTimer*>(handle->data)->call_;
     call();
   }
@@ -38,7 +38,7 @@ UvTimers::Milliseconds UvTimers::now() const {
 }
 
 std::unique_ptr<Timer> UvTimers::after(Milliseconds delay, std::function<void()> call) {
-  uv_update_time(&loop_);  // libuv counts from the time that it has read last
+  uv_update_time(&loop_);  // libuv counts from the time of its last look at the clock
   return std::make_unique<UvTimer>(loop_, delay, std::move(call));
 }
 
