@@ -10,13 +10,13 @@ struct ProcessFacts {
   int pid = 0;
   std::string name;
   bool is_agent = false;             // the process that was started, not one of its descendants
-  bool sleeps = false;               // waits, so it neither runs nor is about to run
-  bool has_executed = false;         // has executed another program since it was forked
-  bool has_output = false;           // holds the pipe to which the agent writes its messages
+  bool sleeps = false;               // the process waits: it neither runs nor is about to run
+  bool has_executed = false;         // the process has executed another program since its fork
+  bool has_output = false;           // the process holds the pipe for the agent's messages
   bool has_variables = false;        // has variables AGENT_PROTOCOL... in its environment
   bool has_lock = false;             // holds the descriptor of the upgrader's lock
   bool lock_on_exec = false;         // the lock's descriptor is not close-on-exec
-  std::vector<std::string> listens;  // the addresses on which it listens
+  std::vector<std::string> listens;  // the addresses on which the process listens
 };
 
 struct Facts {

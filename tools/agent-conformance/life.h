@@ -24,7 +24,7 @@ struct Life {
   bool wants_readiness = false;
   std::optional<std::string> version, state, unfit;
   std::vector<Time> heartbeats;
-  Duration extended{0};  // the time that its last `extend` asked for
+  Duration extended{0};  // the time that the agent's last `extend` asked for
   std::optional<Time> extended_at;
 
   bool told_activate = false;

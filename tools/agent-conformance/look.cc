@@ -28,7 +28,7 @@ struct Stat {
   char state = 0;
   int parent = 0;
   int session = 0;
-  std::string environment;  // where the process's environment is in its memory
+  std::string environment;  // the address of the environment in the process's memory
 
   [[nodiscard]] bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
@@ -200,8 +200,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // Usually no process is left. For the process group one call shows that, whereas all processes
-  // of the machine have to be read to find those of a session.
+  // Usually no process is left. One call shows that for the process group. To find the processes of
+  // a session, all processes of the machine have to be read.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

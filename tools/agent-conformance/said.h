@@ -21,8 +21,8 @@ struct Said {
   std::string type;  // empty for stray output
   std::string why;   // why the line is not a valid message
   std::optional<std::string> id, state, version, reason;
-  std::int64_t ms = 0;     // for `extend`: the time that it asks for
-  bool readiness = false;  // for `hello`: it lists the feature `readiness`
+  std::int64_t ms = 0;     // for `extend`: the time that the agent asks for
+  bool readiness = false;  // for `hello`: the agent lists the feature `readiness`
 };
 
 [[nodiscard]] Said judge(const Line& line);

@@ -23,7 +23,7 @@ struct NotStarted {
 // A line on the agent's standard output, without its newline.
 struct Line {
   enum class End : std::uint8_t { newline, output, too_long };
-  std::string bytes;  // only the beginning of a line that is too long
+  std::string bytes;  // of a line that is too long, only the beginning
   End end = End::newline;
 };
 struct ErrorLine {
@@ -34,7 +34,7 @@ struct Exited {
   int status = 0;
   int signal = 0;
 };
-struct InputTaken {};  // the agent has read everything that was sent
+struct InputTaken {};  // the agent has read everything that was sent to it
 struct Looked {
   std::shared_ptr<const Facts> facts;
 };

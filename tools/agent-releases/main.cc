@@ -1,5 +1,4 @@
-// The program agent-releases: performs one command, and exits with a status that says how that
-// ended.
+// The program agent-releases: performs one command. The exit status shows how the command ended.
 #include <sodium.h>
 
 #include <cstdio>

@@ -150,7 +150,7 @@ class Adapter {
   bool must_say_healthy_ = false;  // a first agent or fallback: --vouch=no does not apply
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
-  bool daemon_beats_ = false;  // the daemon has sent WATCHDOG=1: each heartbeat follows one
+  bool daemon_beats_ = false;  // the daemon sends WATCHDOG=1, and a heartbeat follows each
   bool sick_ = false;          // the daemon failed a health check: no heartbeats are sent
 
   std::optional<Time> ready_at_;

@@ -50,7 +50,7 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-struct CancelStart {  // answered by FamilyGone, unless the daemon has been started already
+struct CancelStart {  // answered by the event FamilyGone, unless the daemon was started already
   bool operator==(const CancelStart&) const = default;
 };
 struct SignalDaemon {
@@ -58,18 +58,18 @@ struct SignalDaemon {
 
   bool operator==(const SignalDaemon&) const = default;
 };
-struct AdoptMain {  // makes this process of the daemon its main process
+struct AdoptMain {  // make this process the daemon's main process
   pid_t pid = 0;
 
   bool operator==(const AdoptMain&) const = default;
 };
-struct KillFamily {  // kill all processes of the daemon; answered by FamilyGone
+struct KillFamily {  // kill all processes of the daemon; answered by the event FamilyGone
   bool operator==(const KillFamily&) const = default;
 };
-struct KillOrphans {  // kill them in place of the keeper, which has died; answered by FamilyGone
+struct KillOrphans {  // does KillFamily in place of the dead keeper; answered by the event FamilyGone
   bool operator==(const KillOrphans&) const = default;
 };
-struct AskDaemon {  // make one probe of the daemon; answered by ProbeAnswered
+struct AskDaemon {  // make one probe of the daemon; answered by the event ProbeAnswered
   Probe probe = Probe::readiness;
 
   bool operator==(const AskDaemon&) const = default;

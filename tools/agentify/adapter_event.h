@@ -72,7 +72,7 @@ struct DaemonStarted {
   bool operator==(const DaemonStarted&) const = default;
 };
 struct DaemonRefused {  // the daemon could not be started
-  int error = 0;        // the errno value of that failure
+  int error = 0;        // the errno value of the failed start
   std::string words;
 
   bool operator==(const DaemonRefused&) const = default;

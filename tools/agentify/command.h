@@ -47,7 +47,8 @@ class Command {
   // These descriptors must be polled for reading; then look() must be called.
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
-  // Reads what has come. Returns the outcome when all processes of the command have ended.
+  // Reads the output and the news that have come. Returns the outcome when all processes of the
+  // command have ended.
   [[nodiscard]] std::optional<CommandOutcome> look();
   [[nodiscard]] std::string last_line() const { return line_.text(); }
   // Kills the command.

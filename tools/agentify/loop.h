@@ -21,8 +21,8 @@
 
 namespace agentify {
 
-// The optional feature `readiness` of the protocol: an agent that lists it in `hello` says
-// `healthy` in every role, and init gets READY=1 only then.
+// The optional feature `readiness` of the protocol: an agent that lists it in `hello` may say
+// `healthy` in every role. For a first agent or a fallback, init gets READY=1 only after that.
 inline constexpr char readiness_feature[] = "readiness";
 
 // The objects that main() makes before the conversation begins.
@@ -101,7 +101,7 @@ class Loop {
   // The last time that a stranger, a process that is not of the daemon, was logged for writing to
   // NOTIFY_SOCKET.
   std::optional<Time> stranger_logged_;
-  std::size_t strangers_ = 0;  // the number of messages from strangers since then
+  std::size_t strangers_ = 0;  // the number of messages from strangers not logged yet
 
   Watch agent_watch_;
   Watch keeper_watch_;

@@ -22,7 +22,7 @@ class NotifySocket {
 
   struct Received {
     NotifyMessage message;
-    pid_t stranger = 0;  // not 0: the pid of a sender that does not descend from the keeper
+    pid_t stranger = 0;  // the sender's pid if it does not descend from the keeper; else 0
   };
   // Returns the next message, or nothing.
   [[nodiscard]] std::optional<Received> take(pid_t keeper) const;

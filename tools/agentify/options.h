@@ -34,7 +34,7 @@ struct Options {
   std::optional<std::string> version;
   std::optional<std::string> version_command;
   std::optional<std::string> follow;       // a directory of releases to follow
-  std::optional<std::string> follow_keys;  // a directory of public keys, to verify these releases
+  std::optional<std::string> follow_keys;  // a directory of public keys for the followed releases
   bool last_words = false;
   std::optional<std::string> last_words_file;  // an absolute path
   std::string name;                            // the daemon's argv[0]

@@ -23,7 +23,7 @@ struct ByDescriptor {  // the daemon writes a newline to this descriptor
   int number = 0;
   bool operator==(const ByDescriptor&) const = default;
 };
-struct ByTime {  // the daemon has lived for so long
+struct ByTime {  // the daemon has lived for this time
   Duration time{};
   bool operator==(const ByTime&) const = default;
 };

@@ -25,7 +25,7 @@ struct ChildSetting {
 
 struct StartedChild {
   pid_t pid = -1;  // -1 if the program could not be started
-  int error = 0;   // the reason for that, as an errno value
+  int error = 0;   // why the program could not be started, as an errno value
 };
 
 // Starts the program. Returns when the program runs, or cannot be started. All descriptors from 3

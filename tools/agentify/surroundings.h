@@ -20,8 +20,8 @@ struct Surroundings {
   int passed = 0;                                // the number of sockets, plus one for the lock
   std::optional<int> lock;                       // the number of the lock's descriptor
   ChildSetting daemon;                           // environment and descriptors of the daemon
-  ChildSetting check;                            // those of the check: without the lock
-  std::vector<std::string> command_environment;  // of all other commands
+  ChildSetting check;                            // environment and descriptors of the check; no lock
+  std::vector<std::string> command_environment;  // environment of all other commands
 };
 
 // Marks every descriptor from 3 on close-on-exec. Reserves `ready_descriptor`, which the daemon

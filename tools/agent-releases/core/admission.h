@@ -62,8 +62,8 @@ struct Circumstances {
   std::string name;                // the NAME of the directory's releases
   std::string processor;           // the processor for which this program was built
   Moment now = 0;                  // the time by the system's clock, which may be wrong
-  Passed passed;                   // if `now` is earlier than this, the clock is wrong
-  std::optional<Present> present;  // a release older than this needs --older
+  Passed passed;                   // if `now` is earlier than this time, the clock is wrong
+  std::optional<Present> present;  // a release older than this version needs --older
   bool older_is_wanted = false;
 };
 

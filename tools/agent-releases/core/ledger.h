@@ -32,8 +32,8 @@ struct Entry {
   std::string id;     // the id of the upgrade
   std::string stage;  // as in `upgrade_failed`, or `self-test`
   std::string reason;
-  std::string errno_name;  // such as ENOEXEC, if there was one
-  std::string wish;        // identifies the state of `desired` that asked for it, or ""
+  std::string errno_name;  // the failure's errno value by name, such as ENOEXEC, or ""
+  std::string wish;        // identifies the state of `desired` that asked for the upgrade, or ""
 };
 
 [[nodiscard]] std::string_view name_of(Ending ending);

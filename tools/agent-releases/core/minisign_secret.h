@@ -49,7 +49,7 @@ struct Randomness {
 [[nodiscard]] SecretKey make_key(const Randomness& randomness);
 
 // Returns the text of a key's file. With an empty password the key is not encrypted. Encryption
-// needs a GiB of memory; if there is less, a weaker one uses less, as in minisign.
+// needs a GiB of memory. If there is less memory, a weaker encryption is used, as by minisign.
 [[nodiscard]] Result<std::string> secret_key_text(const SecretKey& key, std::string_view password,
                                                   const Randomness& randomness);
 

@@ -16,8 +16,8 @@ struct Processor {
   Bits bits;
   Order order;
   std::uint32_t machine;  // the value in elf.h
-  std::uint32_t mask;     // the bits of e_flags that decide,
-  std::uint32_t flags;    // and the values that these bits must have
+  std::uint32_t mask;     // the bits of e_flags that decide
+  std::uint32_t flags;    // the values of the bits in `mask`
 };
 
 constexpr std::uint32_t arm_hard_float = 0x400;

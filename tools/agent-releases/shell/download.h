@@ -57,7 +57,7 @@ class Download {
   upgrader::OwnedFd part_;
   Hash hash_;
   std::int64_t bytes_ = 0;  // bytes of the file so far
-  std::int64_t from_ = 0;   // the part of these bytes that an earlier fetch has left
+  std::int64_t from_ = 0;   // the bytes of the file that an earlier fetch has left
   bool in_parts_ = false;   // downloaded in parts, between which the file may have changed
   std::chrono::steady_clock::time_point ends_;
 };

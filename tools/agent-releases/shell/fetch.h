@@ -48,7 +48,7 @@ class Fetcher {
 
   struct Request {
     std::string url;
-    std::int64_t from = 0;              // the number of bytes that exist already
+    std::int64_t from = 0;              // the number of bytes that were fetched before
     std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
     std::chrono::milliseconds limit{};  // the limit for the whole transfer
     std::function<Outcome(std::string_view)> take;

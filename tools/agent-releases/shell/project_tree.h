@@ -22,7 +22,7 @@ struct ProjectTree {
   std::string path{};     // the path of the directory with the files
   std::string name{};     // the release's NAME, if known
   std::string version{};  // the project's version; empty if it has none
-  std::string entry{};    // the program that was made to start it
+  std::string entry{};    // the program that was made to start the project
 };
 
 // Uses package.json and package-lock.json: takes the files of `npm pack`, and the packages of `npm

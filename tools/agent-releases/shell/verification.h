@@ -37,7 +37,7 @@ class Verification {
 
   Directory directory_;         // the directory with the files
   std::deque<Listed> waiting_;  // the entries that are not hashed yet
-  upgrader::OwnedFd file_;      // the first of `waiting_`, once it is open
+  upgrader::OwnedFd file_;      // the file of the first entry in `waiting_`, once it is open
   Hash hash_;
   std::string sha256_;
 };

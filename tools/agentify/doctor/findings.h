@@ -38,7 +38,7 @@ struct Listener {
 struct SignalledEnd {
   std::vector<int> ignored;   // the signals that did not end the main process in time
   int signal = 0;             // the signal that ended the main process
-  upgrader::Duration time{};  // from the signal that ended it to its end
+  upgrader::Duration time{};  // from `signal` to the end of the main process
   int left = 0;               // how many of the daemon's processes then had to be killed
 };
 

@@ -10,9 +10,9 @@ namespace agentify {
 
 // ---- words, quoted for a service file
 
-// Quotes one word for ExecStart= and the like.
+// Quotes one argument for ExecStart= and the like.
 [[nodiscard]] std::string systemd_word(const std::string& word);
-// Quotes one word for `command =` of dinit.
+// Quotes one argument for `command =` of dinit.
 [[nodiscard]] std::string dinit_word(const std::string& word);
 // Escapes a text that stands between the double quotes of a shell.
 [[nodiscard]] std::string in_double_quotes(const std::string& text);
@@ -24,7 +24,7 @@ namespace agentify {
 // the unit already sets that option.
 [[nodiscard]] std::vector<std::string> run_words(const Unit& unit,
                                                  const std::vector<std::string>& more = {});
-// Writes the words over several lines, each but the last ending in a backslash.
+// Writes the arguments over several lines. Each line but the last ends in a backslash.
 [[nodiscard]] std::string over_lines(const std::vector<std::string>& words,
                                      std::string (*quoted)(const std::string&));
 

@@ -24,7 +24,7 @@ struct Seen {
   Hearing hearing = Hearing::listens;
   // The status of the upgrader before this one, if it could be read.
   std::optional<Status> previous;
-  std::string previous_trouble;  // why the previous status could not be read, if it exists
+  std::string previous_trouble;  // why `previous` could not be read, if there is one
   std::string command;           // the command line that selects this upgrader: "upgraderctl app"
 };
 

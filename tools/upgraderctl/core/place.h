@@ -26,7 +26,7 @@ struct Base {
 
 struct Place {
   std::string path;
-  std::string words;  // the command line that selects it: "upgraderctl app"
+  std::string words;  // the command line that selects this directory: "upgraderctl app"
 };
 
 // Why no directory was chosen: there is none of that name, or more than one. The text lists the
