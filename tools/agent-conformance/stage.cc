@@ -100,7 +100,7 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  if (has_looked_) return;  // the deadline has passed, and a second look is due
+  if (has_looked_) return;  // the deadline has passed; on_timer() looks a second time
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();

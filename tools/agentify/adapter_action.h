@@ -66,7 +66,7 @@ struct AdoptMain {  // make this process the daemon's main process
 struct KillFamily {  // kill all processes of the daemon; answered by the event FamilyGone
   bool operator==(const KillFamily&) const = default;
 };
-struct KillOrphans {  // does KillFamily in place of the dead keeper; answered by the event FamilyGone
+struct KillOrphans {  // does KillFamily in place of a dead keeper; answered by the event FamilyGone
   bool operator==(const KillOrphans&) const = default;
 };
 struct AskDaemon {  // make one probe of the daemon; answered by the event ProbeAnswered

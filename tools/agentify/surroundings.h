@@ -20,7 +20,7 @@ struct Surroundings {
   int passed = 0;                                // the number of sockets, plus one for the lock
   std::optional<int> lock;                       // the number of the lock's descriptor
   ChildSetting daemon;                           // environment and descriptors of the daemon
-  ChildSetting check;                            // environment and descriptors of the check; no lock
+  ChildSetting check;                            // environment and descriptors of the check
   std::vector<std::string> command_environment;  // environment of all other commands
 };
 

@@ -15,8 +15,8 @@
 
 namespace agent_releases {
 
-// The limits of the ledger. If it has more entries than the first, only the newest entry of each
-// release is kept, and of these the newest.
+// The limits of the ledger. With more than ledger_entries_max entries, it is shortened to the
+// newest entry of each release, and to at most ledger_entries_kept of these.
 inline constexpr std::size_t ledger_entries_max = 1'000;
 inline constexpr std::size_t ledger_entries_kept = 500;
 inline constexpr std::size_t ledger_bytes_max = 4'194'304;

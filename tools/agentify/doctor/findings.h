@@ -66,7 +66,7 @@ struct KnownDaemon {
 
 // Returns true if agentify has told the upgrader that the daemon is ready.
 [[nodiscard]] bool has_notified(std::string_view log);
-// Returns how many processes the daemon left that had to be killed.
+// Returns how many processes of the daemon had to be killed after its end.
 [[nodiscard]] int left_in(std::string_view log);
 // Returns why the daemon has ended by itself, for people: agentify's last log line about the
 // daemon, or else the last line that is not empty.
