@@ -25,7 +25,7 @@ std::vector<Contender> installed(const std::vector<Contender>& wanted) {
   return found;
 }
 
-// The descriptor on which the agent tells s6 that it works. If an agent never says so, s6 pauses
+// The descriptor on which the agent notifies s6 that it works. If an agent never does, s6 pauses
 // for a second before it starts the agent again, however long the agent has worked.
 constexpr char ready_descriptor[] = "3";
 

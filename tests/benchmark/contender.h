@@ -24,7 +24,7 @@ struct Contender {
   std::string name;
   Kind kind;
   std::vector<std::string> argv;
-  bool hears_ready = false;  // the agent tells the contender when it works
+  bool hears_ready = false;  // the agent notifies the contender when it works
   // An upgrader in the directory of its run, with the options of our service files.
   bool as_service = false;
 };

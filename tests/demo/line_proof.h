@@ -41,7 +41,7 @@ struct Proof {
   std::vector<std::string> trespasses;
 
   [[nodiscard]] bool holds() const;
-  [[nodiscard]] std::string text() const;  // the result in words: a line or more
+  [[nodiscard]] std::string text() const;  // the result for people: a line or more
 };
 
 // Returns the lines of the input, the oldest first.

@@ -31,8 +31,7 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // Without late lines, agents need not wait for them at a rotation, so each pause comes from
-      // an upgrade.
+      // Agents need not wait for late lines at a rotation, so each pause comes from an upgrade.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 

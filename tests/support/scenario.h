@@ -1,5 +1,5 @@
 // A scenario: a story for the supervisor as text. Events stand at the left margin, the actions that
-// follow after "> ", the phase after "= ". The words are in tests/decisions/scenario/README.md.
+// follow after "> ", the phase after "= ". tests/decisions/scenario/README.md has the vocabulary.
 #pragma once
 
 #include <filesystem>

@@ -18,8 +18,8 @@ class Watcher {
  public:
   explicit Watcher(Duration exit_grace) : exit_grace_(exit_grace) {}
 
-  // Checks a step. Call it once for each step; afterwards violations() says in words what was
-  // wrong.
+  // Checks a step. Call it once for each step; afterwards violations() returns every rule that was
+  // broken, as text.
   void see(const Event& event, const Actions& actions, Time now);
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }

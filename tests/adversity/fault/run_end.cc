@@ -154,7 +154,7 @@ void Run::start_again() {
   play_again(upgrader, log);
 }
 
-// Checks that the upgrader that was started again serves, and ends when it is told to.
+// Checks that the upgrader that was started again serves, and ends on SIGTERM.
 void Run::play_again(pid_t upgrader, const std::string& log) {
   const std::size_t before = agents_.size();
   const auto deadline = std::chrono::steady_clock::now() + end_patience;

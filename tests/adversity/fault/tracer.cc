@@ -84,8 +84,8 @@ char state_of(pid_t pid) {
 // A longer wait is one for the end of a trial. It counts as a wait without limit.
 constexpr int long_wait_ms = 1'800'000;
 
-// Returns for how long a call waits: -1 without limit, 0 not at all. The kernel's state 'S' alone
-// tells nothing: a process that only looks for an ended child has it, too.
+// Returns for how long a call waits, in milliseconds: -1 without limit, 0 not at all. The kernel's
+// state 'S' alone does not show that: a process that only looks for an ended child has it, too.
 int waits_ms(const RawCall& call) {
   switch (call.number) {
     case SYS_epoll_wait:

@@ -28,8 +28,7 @@ std::string types_in(const std::string& bytes) {
   return types;
 }
 
-// Returns the first words of a line of the log, without paths and long numbers, which differ in
-// every run.
+// Returns the beginning of a log line, without paths and long numbers, which differ in every run.
 std::string slug(const std::string& line) {
   const std::string told = line.substr(line.find(' ') + 1);
   std::string words;

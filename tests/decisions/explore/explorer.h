@@ -48,8 +48,8 @@ class Companion {
   // Tells the companion that every running deadline lies at `later` now, except the one that is
   // due: that lies at `due_at`, and has been put off to there if `put_off` is true.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
-  // Checks a step at instant 0. Call it once for each step. Afterwards violations() says in words
-  // what was wrong.
+  // Checks a step at instant 0. Call it once for each step. Afterwards violations() returns every
+  // rule that was broken, as text.
   virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
   [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;
   // Renumbers the generations that still matter, in the same order, and the programs: 1 is the

@@ -1,6 +1,5 @@
 // A second version of the whole decision logic: a table in text, written from the protocol page
-// alone, and the code that reads it. The notation is in second.table, the words are in
-// second_words.h.
+// alone, and the code that reads it. second.table explains the notation, second_words.h the names.
 #pragma once
 
 #include <array>

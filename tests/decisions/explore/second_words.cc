@@ -43,7 +43,7 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// With --relink: puts AGENT's link back if the failed upgrade was to the executable that it names.
+// Puts AGENT's link back, with --relink, if the failed upgrade was to the executable that it names.
 void put_link_back(const Notes& notes, Actions& actions) {
   if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
 }

@@ -9,8 +9,8 @@
 
 namespace upgrader::test {
 
-// Returns in words which rules are broken by a step from `before`, in which `due` had passed, to
-// `after`.
+// Returns, as texts, the rules that are broken by a step from `before`, in which `due` had passed,
+// to `after`.
 [[nodiscard]] std::vector<std::string> broken_vouching(const Policy& policy, const State& before,
                                                        const Due& due, const Event& event,
                                                        const Supervisor& after);

@@ -127,7 +127,7 @@ class Puppet {
   }
   // Enlarges the pipe of the agent's output to `bytes`.
   void enlarge_output(std::size_t bytes) const { REQUIRE(may_enlarge_output(bytes)); }
-  // Enlarges that pipe; returns false if the kernel forbids it.
+  // Enlarges the pipe of the agent's output; returns false if the kernel forbids it.
   [[nodiscard]] bool may_enlarge_output(std::size_t bytes) const {
     return ::fcntl(output_.get(), F_SETPIPE_SZ, static_cast<int>(bytes)) >= 0;
   }

@@ -101,7 +101,7 @@ const std::vector<Row> rows = {
 
 constexpr auto well_formed = "";
 
-// Returns the result of decoding as words: `well_formed`, or the reason of a refusal.
+// Returns the result of decoding as text: `well_formed`, or the reason of a refusal.
 template <class Message>
 std::string judged(const Decoded<Message>& decoded) {
   if (std::holds_alternative<Message>(decoded)) return well_formed;

@@ -1,4 +1,4 @@
-// Tests how the end of a process is put in words, and turned into an exit status.
+// Tests how the end of a process becomes a text for people, and an exit status.
 #include "base/ending.h"
 
 #include <catch2/catch.hpp>

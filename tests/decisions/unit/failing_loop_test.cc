@@ -337,7 +337,7 @@ TEST_CASE("a signal that the kernel does not let through is told in the log") {
   InitSystem init_system(nullptr);
   Options options;
   options.agent = "/bin/sh";
-  // The agent ends when the log says that it cannot be signalled.
+  // The agent ends as soon as the log has the line that it cannot be signalled.
   options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};
   options.defaults.start_timeout = Duration(1);
   const Failing failing(Call::kill, EPERM);

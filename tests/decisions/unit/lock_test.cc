@@ -31,8 +31,8 @@ std::string own_line() {
          "\n";
 }
 
-// Returns the words for this process, "process 4711 (lock_test)", with the name as the kernel cuts
-// it.
+// Returns the text by which the lock's file names this process, "process 4711 (lock_test)", with
+// the name as the kernel cuts it.
 std::string we() {
   std::string name = content_of("/proc/self/comm");
   name.pop_back();

@@ -1,4 +1,4 @@
-// Tests the words in the sample agent's small files, and the texts that it sends to its upgrader.
+// Tests the values in the sample agent's small files, and the texts that it sends to its upgrader.
 #include <catch2/catch.hpp>
 #include <string>
 

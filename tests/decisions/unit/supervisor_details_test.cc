@@ -1,5 +1,5 @@
-// Tests the exact words for an agent or an operator: reasons within their limits, the types that an
-// error is about, last words, and words that are said only once.
+// Tests the exact texts for an agent or an operator: reasons within their limits, the types that an
+// error is about, last words, and log lines that are written only once.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

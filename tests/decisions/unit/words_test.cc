@@ -1,4 +1,4 @@
-// Tests words for people: durations, endings of upgrades, and the status for init in states that
+// Tests texts for people: durations, endings of upgrades, and the status for init in states that
 // are rare or short.
 #include "upgrader/core/words.h"
 

@@ -164,7 +164,7 @@ TEST_CASE("one write of the wish begins one node, and the rest only when that is
 
   cell.move(0);
 
-  CHECK(cell.begun() == std::vector<int>{1, 2});  // 5 % of 40
+  CHECK(cell.begun() == std::vector<int>{1, 2});  // two nodes are 5 % of 40
   cell.move(1);
   CHECK(cell.begun() == std::vector<int>{2, 3});
 }
@@ -429,7 +429,7 @@ std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   return "";
 }
 
-// Makes one step of a node, which does what it is told, loses its heartbeat now and then, and may
+// Makes one step of a node, which obeys its commands, loses its heartbeat now and then, and may
 // fail.
 void live(Cell& cell, int i, std::mt19937_64& random, const std::set<int>& bad) {
   const std::string id = Cell::node(i);

@@ -29,8 +29,8 @@ class EtcdCluster {
   [[nodiscard]] std::vector<std::string> endpoints() const;
   [[nodiscard]] std::string url(int port) const;
   [[nodiscard]] int client_port(std::size_t member) const { return members_[member].client_port; }
-  // Returns a certificate with this name, signed by the cluster's authority, or none if the cluster
-  // speaks in plain text.
+  // Returns a certificate with this name, signed by the cluster's authority. Returns none if the
+  // cluster does not use TLS.
   [[nodiscard]] Certificates certificates(const std::string& name = "root");
   [[nodiscard]] const std::string& directory() const { return directory_; }
 

@@ -50,7 +50,7 @@ class FakeStore::FakeWatch : public Watch {
     tell(*news);
   }
 
-  // At each deadline, looks whether the cell can still be reached: if so, the watch goes on,
+  // Looks at each deadline whether the cell can still be reached: if so, the watch goes on,
   // otherwise it ends.
   void expect_answer() {
     silence_ = time_.after(deadline, [this] {

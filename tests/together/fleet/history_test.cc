@@ -254,7 +254,7 @@ TEST_CASE("a subject is forgotten with its last event, unless its end is still t
     bench.erase(instance);
   }
   CHECK(bench.events().size() == 10);
-  CHECK(bench.task.subjects() == 12);  // ten instances, the stop and the silence
+  CHECK(bench.task.subjects() == 12);  // of ten instances, `stop` and the silence
 
   bench.put("node/n1/instance/a", "{}");
   bench.erase("stop");

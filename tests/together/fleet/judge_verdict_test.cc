@@ -1,4 +1,4 @@
-// Tests how reports become first failures, and the judge's verdicts and words.
+// Tests how reports become first failures, and the judge's verdicts and their texts.
 #include "fleet/model/judge_verdict.h"
 
 #include <catch2/catch.hpp>

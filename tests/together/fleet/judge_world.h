@@ -14,8 +14,8 @@ class Chance {
   explicit Chance(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t bits();
-  double unit();                    // from 0 to 1, but never 1
-  double exponential(double rate);  // the time to the next event
+  double unit();                    // a random number from 0 to 1, but never 1
+  double exponential(double rate);  // a random time to the next event, at this rate
   std::int64_t binomial(std::int64_t count, double chance);
   double normal();
 

@@ -1,7 +1,7 @@
-// Tests every order of events at a node that is told to prepare, apply and confirm, or to go back:
-// fleet-agent is killed between any two actions, answers of the store are lost, a version dies, a
-// stop comes. No command may be executed twice or without its question to the store, and each must
-// be answered.
+// Tests every order of events at a node that has commands to prepare, apply and confirm, or to go
+// back: fleet-agent is killed between any two actions, answers of the store are lost, a version
+// dies, somebody writes the record `stop`. No command may be executed twice, or without a question
+// to the store before it, and each must be answered.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/node_world.h"
@@ -22,8 +22,9 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
-// Each end of the walk is "ANSWER, PHASE". While a release is prepared no upgrade begins, so the
-// phase of the node's upgrade stays unknown.
+// The name of each end of the walk is "ANSWER, PHASE". While a release is prepared no upgrade
+// begins, so the phase of the node's upgrade stays unknown.
+//
 // Rows: A-18
 TEST_CASE(
     "a node killed at any step of a prepare keeps its version, and ends the prepare at last") {

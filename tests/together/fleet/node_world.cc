@@ -24,8 +24,8 @@ NodeWorld::NodeWorld(const NodeSetup& setup) : setup_(setup) {
   start();
 }
 
-// Starts fleet-agent: it reads its ledger, hears from the upgrader what has become of an upgrade,
-// writes the record `active`, and reads the other records.
+// Starts fleet-agent: it reads its ledger, learns from the upgrader what has become of an upgrade,
+// writes the record `active`, and reads the command.
 void NodeWorld::start() {
   ++instance_;
   if (setup_.seeded == NodeSeeded::forgets_answers) disk_ = {};

@@ -113,7 +113,7 @@ TEST_CASE("after a lost answer the record tells whether the member acts, or writ
     CHECK(hook_in(next)->verb == HookVerb::act);
     return;
   }
-  CHECK(write_in(part.step(seen(at_one, 11))));  // the same record again
+  CHECK(write_in(part.step(seen(at_one, 11))));  // the member reads the same record again
   SECTION("the first was written late, and so the second is refused") {
     CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});
     const FollowerStep next = part.step(seen(acting(), 12));

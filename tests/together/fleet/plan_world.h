@@ -76,7 +76,7 @@ class PlanWorld {
     std::optional<fleet::RunHook> running = {};
     std::optional<fleet::WriteMember> pending = {};
     fleet::Plan decided_by = {};  // the plan from which the driver's `pending` follows
-    bool works = true;            // its service is up
+    bool works = true;            // the member's service is up
     std::map<std::string, int> ran = {};
   };
 

@@ -61,7 +61,7 @@ class SeenStore : public FakeStore {
   std::string& wrong_;
 };
 
-// One component of the node, as in fleet-agent.
+// The objects that fleet-agent has for one component of its node.
 struct Agent {
   std::string wrong;
   Directory directory;

@@ -1,5 +1,5 @@
 // Tests records as texts in the store: what is written is read again, and texts of others are read,
-// or refused in words.
+// or refused with a reason.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/ids.h"

@@ -34,7 +34,7 @@ struct NodeDouble {
   bool on_trial = false;
   bool soaked = false;
   bool committed = false;
-  bool undoes = false;  // the upgrade on trial is of an undo
+  bool undoes = false;  // the upgrade on trial is part of an undo
   std::string answered = {};
   std::map<std::string, int> executed = {};
 
@@ -69,7 +69,7 @@ struct WorldSetup {
   Faults faults = {};
   std::vector<fleet::RolloutOrder> orders = {};  // the orders that the person may give
   bool person_stops = false;                     // whether the person may set `stop`
-  std::vector<std::string> sites = {};  // of the nodes; a batch has at most one node of each site
+  std::vector<std::string> sites = {};  // the nodes' sites; a batch has at most one node of each
   bool max_failed_unsaid = false;
   bool undo = false;  // --undo
   bool has_gate = false;

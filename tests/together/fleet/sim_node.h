@@ -20,9 +20,9 @@ class SimNode {
  public:
   struct Observer {
     std::function<void()> registered;
-    std::function<void(const Command&)> ordered;             // a command has arrived
-    std::function<void(const NodeLedger&)> answered;         // its report is in the store
-    std::function<void(const std::string& words)> troubled;  // the store was too slow
+    std::function<void(const Command&)> ordered;             // the node has read a command
+    std::function<void(const NodeLedger&)> answered;         // the node's report is in the store
+    std::function<void(const std::string& words)> troubled;  // the store was too slow for the node
   };
 
   SimNode(uv_loop_t& loop, const EtcdStore::Settings& store, std::string name, Observer observer);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The news of a watch.
+// Keeps the news of a watch, for the test to look at.
 struct Told {
   std::vector<Change> changes = {};
   std::optional<Relist> relist = {};
@@ -306,8 +306,8 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
   REQUIRE(committed(bed->commit(put(bed->key("a"), "2"))) > 0);
   const Revision last = committed(bed->commit(erase(bed->key("a"))));
   bed->compact(last);
-  // If a watch begins at exactly the revision of a compaction, etcd 3.4 itself says nothing, and
-  // omits an erasure at that revision.
+  // If a watch begins at exactly the revision of a compaction, etcd 3.4 itself does not report the
+  // compaction, and omits an erasure at that revision.
   const Revision from = GENERATE_COPY(first, last);
   Told told;
 

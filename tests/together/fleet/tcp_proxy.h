@@ -16,7 +16,7 @@ class TcpProxy {
     pass,
     swallow,  // loses the server's bytes; the client's bytes arrive
     hold,     // nothing arrives, and no side notices
-    refuse,   // ends connections, and new ones too
+    refuse,   // ends all connections, and each new one
   };
   // Returns the present mode for the connections of client `who`; called again and again.
   using Rule = std::function<Mode(int who)>;

@@ -38,8 +38,8 @@ TEST_CASE("with --subreaper an agent's orphan comes to the upgrader, which reaps
   ::kill(orphan, SIGKILL);
   world.wait_until([&] { return parent_of(orphan) == -1; }, "the orphan is reaped");
 
-  // The upgrader still tells its agent from the processes that it has adopted: it exits when the
-  // agent exits.
+  // The upgrader can still tell its agent from processes that it has adopted: when the agent exits,
+  // the upgrader exits.
   next.exit(3);
   world.expect_exit(3);
 }

@@ -1,4 +1,4 @@
-// The fake agent of the integration tests: it does what the test says through a socket, and tells
+// The fake agent of the integration tests: it does what the test orders through a socket, and sends
 // the test every line that the upgrader writes. It shares no code with the upgrader, so that it
 // shares no bug.
 //

@@ -85,7 +85,7 @@ class Atlas {
 };
 
 // Returns true if the shell can deliver this event in this place. `dying` is the agent whose last
-// words were just delivered.
+// words have just been delivered.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
 // Returns the agent that says last words by this event, or nobody.

@@ -14,7 +14,7 @@ constexpr int events_max = 600;
 // The limits within which a run must end after its faults have ceased.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
-// What a standby adds to the useful events: its start, its hello, its ready and its exit.
+// The events that a standby adds to the useful ones: its start, its hello, its ready and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace

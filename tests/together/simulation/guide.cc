@@ -189,8 +189,8 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// If the next step closes a pipe, and a deadline has to pass after that, lets time pass until
-// shortly before the deadline: an agent that has closed a pipe is soon killed.
+// Lets time pass before a step that closes a pipe, if a deadline has to pass after that step: until
+// shortly before the deadline, since an agent that has closed a pipe is soon killed.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;

@@ -187,7 +187,7 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
   }
 }
 
-// Makes an agent say last words, and then do what the next moves of the way say: more last words,
+// Makes an agent send last words, and then do what the next moves of the way need: more last words,
 // and the exit.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {

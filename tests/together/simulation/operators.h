@@ -62,7 +62,7 @@ class Operators {
  public:
   explicit Operators(Machine& machine) : machine_(machine) {}
 
-  // At `at`, an operator comes, writes `lines` lines, and then keeps the FIFO open for `stays`.
+  // Makes an operator come at `at`, write `lines` lines, and then keep the FIFO open for `stays`.
   void expect(Time at, int lines, Duration stays);
   [[nodiscard]] std::optional<Time> next() const;
   // Makes all operators act whose time has come.

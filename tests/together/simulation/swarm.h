@@ -26,7 +26,7 @@ enum class Deed {
   exit_zero,
   exit_badly,
   crash,
-  exit_with_words,  // says unfit or stopped, and exits
+  exit_with_words,  // sends `unfit` or `stopped`, and exits
   leave_grandchild,
   close_output,
   close_input,

@@ -1,7 +1,7 @@
 // Walks through every order of events between a conversation and an upgrader: lines that are read
 // late or never, a status that is written late or never, ends with and without a last status, a
 // restart of the upgrader, deadlines that pass, an operator who leaves, and another operator who
-// opens the gate. At every end, the words of upgraderctl are compared with the facts of this world.
+// opens the gate. At every end, the output of upgraderctl is compared with the facts of this world.
 #include <catch2/catch.hpp>
 #include <deque>
 #include <map>

@@ -1,4 +1,4 @@
-// Tests the words for people: sentences, the page of `status`, the tables, and the steps of an
+// Tests the texts for people: sentences, the page of `status`, the tables, and the steps of an
 // upgrade.
 #include <catch2/catch.hpp>
 
