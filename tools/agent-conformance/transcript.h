@@ -33,7 +33,7 @@ class Transcript {
 };
 
 // Makes bytes fit for a terminal: valid UTF-8 stays, anything else becomes \n, \x1b and so on. Of a
-// longer text only `most` bytes stay, and the number of the others is added.
+// text longer than `most` bytes only the beginning stays, followed by the size of the whole.
 [[nodiscard]] std::string shown(std::string_view bytes, std::size_t most = 400);
 
 }  // namespace conformance
