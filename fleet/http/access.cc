@@ -8,7 +8,8 @@
 namespace fleet {
 namespace {
 
-// Parses the host as browsers send it, with or without the port: `localhost:8080`, `[::1]:8080`.
+// Parses the host in a request's Host header, with or without a port: `localhost:8080`,
+// `[::1]:8080`.
 std::optional<Address> host_header(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || text.ends_with(']')) return Address{std::string(text), 80};
@@ -59,7 +60,7 @@ bool may_write(Role role, KeyKind kind) {
   switch (role) {
     case Role::none:
     case Role::viewer:
-    case Role::controller:  // a controller writes to the store itself
+    case Role::controller:  // controllers write to the store, not by HTTP
       return false;
     case Role::operates:
       return kind != KeyKind::release && kind != KeyKind::settings;
@@ -96,7 +97,7 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
 }
 
 bool is_loopback(std::string_view host) {
-  // A name that only begins with 127. may be anybody's, such as 127.example.org.
+  // Only an address in digits counts: a name such as 127.example.org may belong to anybody.
   const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host == "::1" || host == "[::1]" ||
          (is_number && host.starts_with("127."));

@@ -1,9 +1,9 @@
-// Decides whether a request is let in, before anything else of the request is looked at.
+// Decides whether a request is allowed, before anything else of it is looked at.
 //
-// Without certificates the server listens only on a loopback address, and everybody on the machine
-// may look, and change nothing. The name in the Host header is checked, so that a foreign page
-// cannot make a browser on this machine ask for the cell. With certificates, the role in the
-// certificate's name decides: `operator:anna`.
+// Without certificates the server listens only on a loopback address. Everybody on the machine may
+// then read, and nobody may change anything. The name in the Host header is checked, so that a
+// foreign page cannot make a browser on this machine read the cell's state. With certificates, the
+// role in the certificate's name decides: `operator:anna`.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@ namespace fleet {
 
 enum class Role { none, viewer, operates, publisher, controller, admin };
 
-// Returns the role in `ROLE:WHO`. Etcd's own `root` has no role here: it has no record, so nobody
-// could revoke it.
+// Returns the role in `ROLE:WHO`. etcd's own user `root` has no role here: there is no record of
+// it, so nobody could revoke it.
 [[nodiscard]] Role role_of(std::string_view name);
 
-// Returns whether the role may write records of this kind.
+// Returns whether a client with this role may write records of this kind.
 [[nodiscard]] bool may_write(Role role, KeyKind kind);
 
 struct Door {
-  bool certificates = false;  // the server asks for certificates and verifies them
+  bool certificates = false;  // every client must have a certificate
   std::uint16_t port = 0;
 };
 
-// Returns the refusal, with status 401, 403 or 405, or no value if the request is let in.
+// Returns the refusal, with status 401, 403, 404 or 405, or no value if the request is allowed.
 [[nodiscard]] std::optional<Response> why_not_let_in(const Request& request, const Route& route,
                                                      const Door& door);
 
-// Returns whether only programs on this machine reach the host: `127.0.0.1`, `::1`, `localhost`.
+// Returns whether the host is this machine itself: `127.0.0.1`, `::1`, `localhost`.
 [[nodiscard]] bool is_loopback(std::string_view host);
 
 struct Address {
   std::string host;
-  std::uint16_t port = 0;  // 0 for any port that is free
+  std::uint16_t port = 0;  // 0: any free port
 };
 
 // Parses `HOST:PORT`, `[::1]:PORT` or `PORT`.

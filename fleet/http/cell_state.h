@@ -1,4 +1,5 @@
-// The cell's present state, kept up to date record by record, for the page and the metrics. Pure.
+// The present state of the cell, for the page and the metrics. Each change of a record updates it.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ class CellState {
 
   struct OneRollout {
     Rollout rollout = {};
-    std::map<std::string, NodeStage> nodes = {};       // the nodes that have been given an order
-    std::map<std::string, std::int64_t> batches = {};  // for each batch, the number of its nodes
+    std::map<std::string, NodeStage> nodes = {};       // those that have got an order
+    std::map<std::string, std::int64_t> batches = {};  // the number of nodes in each batch
 
     [[nodiscard]] std::map<std::string, std::int64_t> stages() const;
   };
@@ -43,9 +44,9 @@ class CellState {
   [[nodiscard]] const Settings& settings() const { return settings_; }
 
   [[nodiscard]] NodeCount count() const;
-  // Returns for each component and version the number of nodes.
+  // Returns the number of nodes for each component and version.
   [[nodiscard]] std::map<std::string, std::map<std::string, std::int64_t>> versions() const;
-  // Returns for each node the bytes that the store keeps of it.
+  // Returns how many bytes of records the store keeps for each node.
   [[nodiscard]] std::map<std::string, std::int64_t> bytes_by_node() const;
   [[nodiscard]] std::int64_t damaged() const;
 
@@ -57,14 +58,14 @@ class CellState {
   void forget(const ParsedKey& key);
 
   std::map<std::string, NodeView> nodes_;
-  // The number of bytes that the store keeps, for each node and key.
+  // The bytes of each record in the store, by node and key.
   std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
   std::map<std::string, OneRollout> rollouts_;
   std::map<std::string, Plan> plans_;
   std::map<std::string, Desired> desired_;
-  // The controller that drives each rollout, plan and desired version.
+  // For each rollout, plan and desired version, the controller that drives it.
   std::map<std::string, std::string> drivers_;
-  std::map<std::string, bool> unread_;  // keys whose records cannot be read
+  std::map<std::string, bool> unread_;  // the keys of records that cannot be read
   std::optional<Stop> stop_;
   Settings settings_;
 };

@@ -7,7 +7,7 @@
 
 namespace fleet {
 
-// Looks at the first certificate in the PEM file `path`.
+// Returns when the first certificate in the PEM file `path` expires. `what` becomes its name.
 [[nodiscard]] CertificateHealth certificate_health(const std::string& what,
                                                    const std::string& path);
 

@@ -31,7 +31,8 @@ std::string changes_event(Revision revision, const std::vector<Change>& changes)
       nodes.insert(key->names.front());
       continue;
     }
-    // The last change of each record; null if the record is gone, or cannot be read.
+    // In the event, each key has its last change: the new record, or null if the record is gone or
+    // cannot be read.
     const auto record = parse_tree(change.now.value);
     records.members[change.now.key.substr(key_root.size())] =
         !change.erased && record ? record.value() : JsonTree{};

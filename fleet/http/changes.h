@@ -1,6 +1,6 @@
-// Makes the server-sent events for clients that follow the cell. Records of rollouts, of plans and
-// of the whole cell are sent completely. For a node, only the fact that it has changed is sent,
-// since nobody looks at all nodes. Pure.
+// Makes the server-sent events for clients that follow the cell. For rollouts, plans and the cell
+// itself, an event has the whole records. For a node, it says only that something has changed,
+// since nobody looks at all nodes at once. Pure.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace fleet {
 
-// Returns the event, or an empty text if clients are told of none of the changes.
+// Returns the event about these changes, or an empty text if none of them is shown to clients.
 [[nodiscard]] std::string changes_event(Revision revision, const std::vector<Change>& changes);
 
-// Returns the event that the store cannot be heard, and why.
+// Returns the event that the store does not answer, with the reason.
 [[nodiscard]] std::string trouble_event(const std::string& reason);
 
-// Returns the first event of a stream, with the revision from which on changes are told.
+// Returns the first event of a stream. It names the revision after which changes are sent.
 [[nodiscard]] std::string hello_event(Revision revision, bool follows);
 
 }  // namespace fleet

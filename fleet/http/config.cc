@@ -41,7 +41,7 @@ ConfigDecision look(const Request& request, const KeyValue* found, const std::st
   return answered(std::move(response));
 }
 
-// Returns all records that people set, by their keys.
+// Returns all records that people may set, by their keys.
 ConfigDecision list(const Request& request, const Reading& reading) {
   std::string body = "{";
   for (const KeyValue& found : reading.found) {
@@ -64,8 +64,8 @@ Deed deed_of(Method method) {
   return method == Method::patch ? Deed::patch : Deed::put;
 }
 
-// Returns the body with the stored webhook if the client sends back the shortened webhook that it
-// has read, so that the webhook stays as it is.
+// If the client sends back the webhook in the shortened form that it has read, returns the body
+// with the stored webhook in its place. So the webhook stays as it is.
 std::string with_secret(const std::string& body, const KeyValue* found) {
   const std::string name = "webhook";
   const std::string webhook = found == nullptr ? "" : tree_in(found->value).text_of(name);

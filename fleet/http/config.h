@@ -1,7 +1,7 @@
-// Decides requests for the records that people set, such as `/v1/config/window/night`. The caller
-// reads the keys that config_reads() returns; decide_config() then decides what is written, and
-// config_answer() makes the response. fleet/orders/order.h decides which orders are accepted, for
-// HTTP and fleetctl alike. Pure.
+// Decides about requests for the records that people may set, such as `/v1/config/window/night`.
+// The caller reads the keys that config_reads() returns. Then decide_config() decides what to
+// write, and config_answer() makes the response. fleet/orders/order.h decides which orders are
+// allowed, for HTTP and fleetctl alike. Pure.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +20,42 @@ namespace fleet {
 
 // The facts that a decision needs.
 struct ConfigMoment {
-  std::string time = {};         // the time as records show it
-  std::string trace = {};        // the trace for the order
-  std::uint64_t next_event = 0;  // the number after the last event's
-  ZoneBook zones = {};           // if empty, names of time zones are not looked up
+  std::string time = {};         // the present time, as a text for records
+  std::string trace = {};        // the trace of this order
+  std::uint64_t next_event = 0;  // a number that no event has yet
+  ZoneBook zones = {};           // if empty, names of time zones are not checked
 };
 
-// Returns the keys to read before decide_config(). A key that ends in `/` stands for all keys below
-// it.
+// Returns the keys to read before decide_config(). For a key that ends in `/`, these are all keys
+// below it.
 [[nodiscard]] std::vector<std::string> config_reads(const Request& request,
                                                     const std::string& rest);
 
 struct ConfigDecision {
-  Response response = {};                       // the response when everything is written
-  std::vector<Transaction> first = {};          // written before `transaction` or `creation`
-  std::optional<Transaction> transaction = {};  // includes the event that tells of the order
+  Response response = {};                       // for when everything is written
+  std::vector<Transaction> first = {};          // to write first, one after the other
+  std::optional<Transaction> transaction = {};  // to write then; it has the event, too
   std::shared_ptr<Creation> creation = {};  // writes a rollout or a plan, instead of `transaction`
-  FleetEvent event = {};                    // the order's event, written after a creation
+  FleetEvent event = {};                    // to write after `creation`
 
   [[nodiscard]] bool writes() const { return transaction || creation != nullptr; }
 };
 
-// Returns a decision that writes nothing and answers with this problem.
+// Returns a decision that writes nothing, with this status and reason as the response.
 [[nodiscard]] ConfigDecision refused(int status, const std::string& reason);
 
-// Decides a request. `reading` has the records of all keys of config_reads(). A request with
-// `validate=true` is answered as if it had been carried out, but writes nothing.
+// Decides about a request. `reading` has all records that config_reads() names. A request with
+// `validate=true` gets the same response, but nothing is written.
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
 
-// Returns the response after `creation` has ended; `record` is the rollout's or plan's record now.
+// Returns the response after the end of `creation`. `record` is the present record of the rollout
+// or plan.
 [[nodiscard]] Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
                                        const KeyValue* record);
 
-// Returns the response after the transaction has ended, or no value if somebody else has written
-// meanwhile: then the caller reads and decides again.
+// Returns the response after the transaction. Returns no value if somebody else has written at the
+// same time: then the caller has to read and decide again.
 [[nodiscard]] std::optional<Response> config_answer(const ConfigDecision& decision,
                                                     const Outcome& outcome);
 

@@ -1,5 +1,6 @@
-// The connections of a server: how long each may take, so that nobody holds one for ever by a head
-// that never ends or an answer that is never read; and which clients have gone.
+// The connections of a server. Limits the time for each request and answer, so that a client cannot
+// hold a connection for ever, by a head that never ends or an answer that it never reads. Also
+// finds out which clients have gone.
 #pragma once
 
 #include <microhttpd.h>
@@ -9,10 +10,10 @@
 
 namespace fleet {
 
-// The longest time from the beginning of a connection, or from the last answer, to the end of the
-// next request.
+// The time limit for a request: from the beginning of the connection, or from the last answer, to
+// the end of the request.
 inline constexpr std::chrono::seconds request_time{30};
-// The longest time for one answer: enough for the largest answer on a slow link.
+// The time limit for an answer. It is enough for the largest answer on a slow link.
 inline constexpr std::chrono::seconds answer_time{300};
 
 class Connections {
@@ -23,12 +24,12 @@ class Connections {
   void ended(MHD_Connection* connection) { lines_.erase(connection); }
   // Notes that a complete request has arrived.
   void asked(MHD_Connection* connection, Time now);
-  // Notes that the answer goes on for as long as the client stays.
+  // Notes that the answer is a stream, which has no time limit.
   void streams(MHD_Connection* connection);
-  // Notes that the whole answer is sent, and that the next request may come.
+  // Notes that the whole answer was sent. Now the next request may come.
   void answered(MHD_Connection* connection, Time now);
 
-  // Shuts the connections whose time is over; libmicrohttpd then ends them.
+  // Shuts down the connections whose time limit has passed. libmicrohttpd then closes them.
   void shut_late(Time now) const;
   [[nodiscard]] bool are_none() const { return lines_.empty(); }
 
@@ -44,9 +45,10 @@ class Connections {
   std::map<MHD_Connection*, Line> lines_;
 };
 
-// Returns whether the client has gone. libmicrohttpd itself does not look at suspended connections.
+// Returns whether the client has closed the connection. libmicrohttpd does not look at suspended
+// connections.
 [[nodiscard]] bool has_client_gone(MHD_Connection* connection);
-// Shuts the connection for the client; libmicrohttpd then ends it.
+// Shuts down the connection. libmicrohttpd then closes it.
 void shut(MHD_Connection* connection);
 
 }  // namespace fleet

@@ -8,7 +8,7 @@
 namespace fleet {
 namespace {
 
-// Returns a refusal that begins with the name in the certificate, whatever the name is.
+// Returns a refusal with status 401, which begins with the name in the certificate.
 Response refuse(const Visitor& visitor, const std::string& why) {
   return problem(401, visitor.name + why);
 }

@@ -1,7 +1,7 @@
-// Decides whether a certificate is one that `fleetctl enrol` has issued, and is still let in. The
-// record `identity/ROLE/WHO` lists the certificates of each person, and says whether the person was
-// revoked. The controller writes to the store with its own rights, so the store's own refusal of a
-// revoked name does not protect HTTP. Pure.
+// Decides whether a client's certificate was issued by `fleetctl enrol` and has not been revoked.
+// The record `identity/ROLE/WHO` lists the certificates of each person, and says whether the person
+// was revoked. The store would refuse a revoked person, too. But for requests by HTTP, the
+// controller writes with its own rights, so it has to refuse by itself. Pure.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,13 @@
 
 namespace fleet {
 
-// Returns the key of the record for a certificate's name, or no value if no such name can be
-// enrolled.
+// Returns the key of the record for the name in a certificate. Returns no value if nobody can be
+// enrolled with such a name.
 [[nodiscard]] std::optional<std::string> identity_key(std::string_view name);
 
-// Returns the refusal, with status 401, or 503 if the records have not been read yet, or no value
-// if the certificate is let in. `record` is the record at identity_key(), or null if there is none.
+// Returns the refusal, or no value if the certificate is good. The status is 401, or 503 if the
+// records have not been read yet. `record` is the record at identity_key(), or null if there is
+// none.
 [[nodiscard]] std::optional<Response> why_not_enrolled(const Visitor& visitor,
                                                        const KeyValue* record, bool were_read);
 

@@ -1,4 +1,4 @@
-// The state of the store and of this controller, which is not in the records. Plain data.
+// The state of the store and of this controller, as far as it is not in the records. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ struct MemberHealth {
 };
 
 struct CertificateHealth {
-  std::string what = {};     // `store`, `http` or `authority`
+  std::string what = {};     // which certificate: `store`, `http` or `authority`
   std::int64_t expires = 0;  // seconds since 1970; 0 if it cannot be read
   std::string trouble = {};
 };
 
 struct Health {
   std::string controller = {};
-  bool follows = false;  // the store answers, and no change is known to be missing
+  bool follows = false;  // true: this controller's copy of the records is up to date
   std::string trouble = {};
   std::int64_t revision = 0;
   std::map<std::string, MemberHealth> members = {};  // by the member's endpoint
   std::vector<CertificateHealth> certificates = {};
   double cpu_seconds = 0;
   std::int64_t resident_bytes = 0;
-  std::int64_t snapshot_at = 0;  // seconds since 1970; 0 if this controller has taken none
-  std::map<int, std::int64_t> responses = {};  // by the status
+  std::int64_t snapshot_at = 0;  // when this controller took its last snapshot; 0: never
+  std::map<int, std::int64_t> responses = {};  // how many, for each status
   std::int64_t streams = 0;
 
   // Returns whether more than half of the members answer and have a leader.

@@ -13,7 +13,7 @@ Response join_refused(std::string_view why) {
   return problem(403, why);
 }
 
-// Returns the certificate of a machine that is in the cell already, if the store has it.
+// Returns the certificate of a machine that has joined with this key before, or no value.
 std::optional<std::string> certificate_there(const JoinAsked& asked, const JoinMoment& moment) {
   const auto identity =
       record_there<Identity>(moment.records, key_of(KeyKind::identity, {node_kind, asked.node}));
@@ -42,7 +42,8 @@ std::optional<Response> join_done(const JoinAsked& asked, const JoinMoment& mome
   return Response{.body = write_record(answer)};
 }
 
-// Returns the request of this machine that stands in the store, if it asks the same.
+// Returns the request of this machine in the store, if it is for the same name and has the same
+// token.
 std::optional<JoinRequest> same_request(const JoinAsked& asked, const JoinMoment& moment) {
   auto there =
       record_there<JoinRequest>(moment.records, key_of(KeyKind::join, {asked.fingerprint}));

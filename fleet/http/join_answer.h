@@ -1,8 +1,9 @@
-// Decides about a machine that asks to join: the only request that needs no certificate. The
-// controller lets nobody in: it writes the request into the store, where fleet-signer decides.
+// Decides about the request of a machine that wants to join, which is the only request without a
+// certificate. The controller does not decide who may join: it writes the request into the store,
+// and fleet-signer decides.
 //
-// A machine whose token is not known learns nothing and writes nothing. All machines that wait are
-// told the same words, so nobody learns from them which names exist. Pure.
+// If a machine's token is unknown, nothing is written, and the machine learns nothing. All machines
+// that wait get the same answer, so that nobody can find out by it which names exist. Pure.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +21,17 @@
 
 namespace fleet {
 
-// The most machines whose requests are held at one controller while fleet-signer decides.
+// The most requests that one controller holds at a time while fleet-signer decides about them.
 inline constexpr std::size_t joins_held_max = 100;
-// The requests that a controller writes into the store at once, and then for each second. Two
-// hundred machines may join in one moment.
+// A controller may write this many requests into the store at once, and then so many in each
+// second. It is enough for two hundred machines that join at the same moment.
 inline constexpr std::int64_t join_burst = 300;
 inline constexpr std::int64_t joins_per_second = 20;
 
-// Decides how often requests are written, whatever machines ask for.
+// Limits how often requests are written into the store, however many machines ask.
 class JoinRate {
  public:
-  // Returns false if no request may be written now.
+  // Counts one request. Returns false if it must not be written now.
   [[nodiscard]] bool take(Ms now);
 
  private:
@@ -38,7 +39,7 @@ class JoinRate {
   std::optional<Ms> counted_ = {};
 };
 
-// A question, and what was found out about its texts.
+// A machine's question, with the fingerprint and the hash of its texts.
 struct JoinAsked {
   std::string node = {};
   std::string pem = {};
@@ -49,29 +50,29 @@ struct JoinAsked {
 struct JoinMoment {
   const std::map<std::string, KeyValue, std::less<>>& records;
   UnixSeconds now = 0;
-  // Reads serial number and fingerprint of a certificate.
+  // Returns the serial number and the fingerprint of a certificate, or no value if it is none.
   std::function<std::optional<IssuedCertificate>(const std::string& pem)> read_certificate;
 };
 
-// The request is written, and answered when fleet-signer has decided.
+// The request has to be written. It is answered when fleet-signer has decided.
 struct JoinWrite {
   Transaction transaction = {};
 };
-// The request stands in the store already.
+// The request is in the store already, and is answered when fleet-signer has decided.
 struct JoinHold {};
 using JoinStep = std::variant<Response, JoinWrite, JoinHold>;
 [[nodiscard]] JoinStep begin_join(const JoinAsked& asked, const JoinMoment& moment);
 
-// Returns the answer to a request that stands in the store, or no value if fleet-signer has not
-// decided yet.
+// Returns the answer to a request that is in the store, or no value if fleet-signer has not decided
+// yet.
 [[nodiscard]] std::optional<Response> answer_held_join(const JoinAsked& asked,
                                                        const JoinMoment& moment);
 
-// Returns the answer to every machine that waits, for whatever reason.
+// Returns the answer to a machine that has to wait. It is the same whatever the reason is.
 [[nodiscard]] Response join_waits(const JoinAsked& asked);
 
-// Returns the refusal of a request that is none of a machine that joins, with status 405, 413 or
-// 400, or the question.
+// Returns the question in a request. If the request is not one of a machine that joins, returns a
+// refusal with status 405, 413 or 400.
 [[nodiscard]] std::variant<Response, JoinQuestion> join_question_of(const Request& request);
 
 }  // namespace fleet

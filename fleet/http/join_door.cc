@@ -12,10 +12,10 @@
 namespace fleet {
 namespace {
 
-// The time that a request is held. fleet-signer needs a fraction of it; a machine that waits for a
-// person asks again.
+// The longest time that a request is held. fleet-signer needs a fraction of it. If a machine has to
+// wait for a person, it asks again later.
 constexpr std::chrono::milliseconds hold_time{2'000};
-// Refusals within this time are logged as one line, since anybody may cause them.
+// All refusals within this time make only one line in the log, since anybody can cause them.
 constexpr Ms refusals_together_ms = 1'000;
 
 }  // namespace
@@ -34,7 +34,7 @@ void JoinDoor::take(HttpServer::Number number, const Request& request) {
     return answer(number, request, problem(503, "the store does not answer"));
   const JoinQuestion& asked = std::get<JoinQuestion>(question);
   JoinAsked one{.node = asked.node, .pem = asked.request, .hash = digest_of(asked.secret)};
-  // the costly part of the work is for those with a token
+  // Checking a key is costly, so it is done only for machines with a token that is known.
   if (token_with(world_.mirror.records(), one.hash) != nullptr) {
     const RequestedKey key = key_of_request(asked.request);
     if (!key.error.empty()) return answer(number, request, problem(400, key.error));
@@ -64,7 +64,8 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   const std::weak_ptr<char> alive = alive_;
   world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
     if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
-    // Somebody has written the same request meanwhile, or the outcome will be seen.
+    // If the transaction was refused, the same request was written by another controller.
+    // fleet-signer answers that one, and so the outcome will be seen here.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));

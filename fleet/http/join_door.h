@@ -1,5 +1,5 @@
-// Takes the requests of machines that join, writes them into the store, and holds each for a moment
-// until fleet-signer has decided. join_answer.h decides about them.
+// Handles the requests of machines that want to join: writes them into the store, and holds each
+// for a moment until fleet-signer has decided. join_answer.h makes the decisions.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class JoinDoor {
   JoinDoor& operator=(const JoinDoor&) = delete;
 
   void take(HttpServer::Number number, const Request& request);
-  // Answers the machines about which fleet-signer has decided.
+  // Answers held requests about which fleet-signer has decided.
   void take_changes(const Changes& changes);
 
  private:
@@ -49,8 +49,8 @@ class JoinDoor {
   JoinRate rate_;
   std::map<HttpServer::Number, Held> held_;
   Ms logged_at_ = 0;
-  std::size_t not_logged_ = 0;  // refusals since then
-  // answers may come after this object has ended
+  std::size_t not_logged_ = 0;  // refusals since then that are not in the log
+  // Callbacks hold a weak pointer to it, since the store may answer after this object has ended.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

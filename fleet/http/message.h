@@ -1,4 +1,4 @@
-// A request of HTTP and its response as plain data, so that the files that decide about them need
+// A request and a response of HTTP as plain data, so that the functions that decide about them need
 // no sockets.
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace fleet {
 
-// The limit for a body: no record is longer, and a longer body is not read.
+// The limit for a request's body. No record is longer, so a longer body is not read.
 inline constexpr std::size_t request_bytes_max = 65'536;
 
 enum class Method { get, head, put, patch, post, erase, other };
 
-// The client, by its certificate, which was verified.
+// The client, as its certificate names it. The certificate was verified.
 struct Visitor {
   std::string name = {};     // ROLE:WHO
-  std::string serial = {};   // of the certificate, in the form that records have
+  std::string serial = {};   // of the certificate, as in records
   std::int64_t expires = 0;  // seconds since 1970
 
   bool operator==(const Visitor&) const = default;
@@ -56,8 +56,8 @@ struct Response {
 [[nodiscard]] Method method_of(std::string_view text);
 [[nodiscard]] std::string_view text_of(Method method);
 
-// Returns whether `tag` is one of the tags of `If-Match` or `If-None-Match`; `*` stands for any
-// tag.
+// Returns whether the header `If-Match` or `If-None-Match` with these tags has `tag` among them.
+// `*` stands for every tag.
 [[nodiscard]] bool names_tag(std::string_view tags, std::string_view tag);
 
 // Returns the strong ETag of a record that was last written at this revision.

@@ -1,5 +1,5 @@
-// Asks servers outside the fleet by HTTP: webhooks, sources of releases and gates. Each question
-// runs on a thread of libuv's pool, so that a slow server holds up nobody.
+// Sends requests by HTTP to servers outside the fleet: webhooks, sources of releases and gates.
+// Each request runs in a thread of libuv's pool, so a slow server does not delay anything else.
 #pragma once
 
 #include <uv.h>
@@ -27,10 +27,10 @@ class Outside {
   explicit Outside(uv_loop_t& loop) : loop_(loop) {}
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
-  // Breaks off the questions under way; their `then` is not called.
+  // Breaks off all requests that are under way. Their `then` is not called.
   ~Outside() { *over_ = true; }
 
-  // The limits for one answer; without one in time, or if it is longer, there is none.
+  // The limits for one answer. A later or longer answer counts as a failure.
   struct Limits {
     long timeout_ms = 30'000;
     // enough for an index of thousands of releases
@@ -41,7 +41,7 @@ class Outside {
   void get(const std::string& url, const Limits& limits, Then then) {
     ask(url, "", limits, std::move(then));
   }
-  // Sends `body`, which is JSON.
+  // Sends `body`, which is a JSON text.
   void post(const std::string& url, const std::string& body, Then then) {
     ask(url, body, Limits{}, std::move(then));
   }

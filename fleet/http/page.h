@@ -1,4 +1,4 @@
-// The page's files, compiled into the program.
+// The files of the page, which are compiled into the program.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace fleet {
 
 struct PageFile {
-  std::string_view name;  // in the path: `/page.css`; page.html has `/`
+  std::string_view name;  // path in the URL: `/page.css`; for page.html `/`
   std::string_view type;
   std::string_view text;
 };

@@ -1,4 +1,4 @@
-// Finds the name at the other end of a TLS connection.
+// Finds out who the client of a TLS connection is.
 #pragma once
 
 #include <gnutls/gnutls.h>
@@ -10,8 +10,9 @@
 
 namespace fleet {
 
-// Returns the name in the client's certificate, if the certificate is signed by the authority,
-// valid now, and not in the list of revocations. Both are PEM; `revocations` may be empty.
+// Returns the client as its certificate names it. Returns no value unless the authority has signed
+// the certificate, it is valid now, and it is not in the revocation list. `authority` and
+// `revocations` are PEM; `revocations` may be empty.
 [[nodiscard]] std::optional<Visitor> visitor_of(gnutls_session_t session,
                                                 const std::string& authority,
                                                 const std::string& revocations);

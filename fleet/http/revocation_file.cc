@@ -21,8 +21,8 @@ RevocationFile::RevocationFile(std::string path) : path_(std::move(path)) {
   look();
 }
 
-// Reads the file if it has changed. Its state is taken before its content, so that a later change
-// is seen the next time.
+// Reads the file if it has changed. The file's state is read before its content, so that a change
+// in between is noticed at the next call.
 bool RevocationFile::look() {
   if (path_.empty()) return false;
   struct stat now = {};

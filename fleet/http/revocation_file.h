@@ -1,6 +1,6 @@
-// The file of --http-crl. It is read anew when it changes, so that a certificate that is revoked
-// while the controller runs is refused from then on. While the file is absent or damaged, the list
-// that was read last remains in force.
+// The revocation list in the file of --http-crl. When the file changes, it is read again, so that a
+// running controller refuses a certificate that is revoked. If the file becomes absent or damaged,
+// the last list stays in force.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,10 +11,10 @@ namespace fleet {
 
 class RevocationFile {
  public:
-  // `path` is empty if there is no list.
+  // `path` is empty if there is no revocation list.
   explicit RevocationFile(std::string path);
 
-  // Looks at the file. Returns true if another list is in force since then.
+  // Reads the file if it has changed. Returns true if the list has changed by that.
   bool look();
   // Returns the list in PEM, or an empty text if there is none.
   [[nodiscard]] const std::string& list() const { return list_; }

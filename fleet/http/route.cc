@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view page_files[] = {"/", "/page.css", "/page.js", "/follow.js",
                                            "/v1/openapi.json"};
 
-// Returns the part of `path` after `below`, if `path` is `below` or is below it.
+// Returns the rest of `path` behind `below`, or no value if `path` does not lie there.
 std::optional<std::string> rest_below(std::string_view path, std::string_view below) {
   if (!path.starts_with(below)) return std::nullopt;
   path.remove_prefix(below.size());

@@ -1,4 +1,4 @@
-// Tells what a path means, and where the cell's records are below it:
+// Finds out from the path of a URL which part of the cell is asked for:
 //
 //     /                the page; /page.css, /page.js and /follow.js belong to it
 //     /v1/openapi.json this table, as OpenAPI
@@ -29,9 +29,10 @@ struct Route {
 
 [[nodiscard]] Route route_of(std::string_view path);
 
-// Returns the key of a record that people may set, or no value if the path does not name one.
+// Returns the key of the record that the path names, if people may set it; otherwise no value.
 [[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
-// Returns whether the path names all records of one kind that people may set, or of all kinds.
+// Returns whether the path names a list: all records of one kind that people may set, or all of
+// them.
 [[nodiscard]] bool is_config_list(std::string_view rest);
 
 }  // namespace fleet

@@ -44,7 +44,8 @@ MHD_Result take_argument(void* query, MHD_ValueKind, const char* name, const cha
   return MHD_YES;
 }
 
-// The page may load nothing from other hosts, and no cache keeps an answer.
+// Adds the headers of every response. By these, the page may load nothing from other hosts, and no
+// cache may keep a response.
 void add_headers(MHD_Response* response, const std::string& type) {
   if (!type.empty()) MHD_add_response_header(response, "Content-Type", type.c_str());
   MHD_add_response_header(response, "Cache-Control", "no-cache");
@@ -83,7 +84,7 @@ HttpServer::HttpServer(Settings settings) : settings_(std::move(settings)) {
   UPGRADER_CHECK(uv_poll_start(poll_.get(), UV_READABLE, ready) == 0);
 }
 
-// libmicrohttpd has to get every connection back before it is destroyed.
+// All suspended connections have to be resumed before libmicrohttpd is stopped.
 HttpServer::~HttpServer() {
   poll_ = nullptr;
   timer_ = nullptr;
@@ -108,8 +109,8 @@ void HttpServer::run_soon() {
   timer_ = settings_.timers.after(std::chrono::milliseconds(0), [this] { run(); });
 }
 
-// Handles a request. libmicrohttpd calls this when the head has arrived, for each part of the body,
-// after the body, and when a suspended exchange goes on.
+// Handles a request. libmicrohttpd calls this when the request's head has arrived, for each part of
+// the body, after the body, and when a suspended request is resumed.
 MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const char* method,
                             const char* data, std::size_t* size, void** closure) {
   if (*closure == nullptr) {
@@ -225,7 +226,8 @@ bool HttpServer::push(Number number, const std::string& text) {
   return !exchange.ended;
 }
 
-// Drops the answer to a client that reads too slowly or has gone, and ends the exchange.
+// Gives up a client that reads too slowly or has gone: drops what it has not read, and closes its
+// connection.
 void HttpServer::let_go(Exchange& exchange) {
   exchange.ended = true;
   unread_ -= exchange.outgoing.size();

@@ -1,5 +1,5 @@
-// A thin shell around libmicrohttpd, on a libuv loop: parses requests, sends answers, and keeps
-// streams open. Decides nothing.
+// Connects libmicrohttpd with a libuv loop: parses requests, sends responses, and keeps streams
+// open. Decides nothing.
 #pragma once
 
 #include <microhttpd.h>
@@ -19,28 +19,28 @@
 
 namespace fleet {
 
-// The most connections. A browser or a scraper has a few of them; more than this do not come from
-// people who look at the cell.
+// The most connections. A browser or Prometheus needs a few; people who look at the cell do not
+// need more than this.
 inline constexpr std::size_t connections_max = 200;
-// The most connections of one address, so that one machine alone does not shut out the others.
+// The most connections from one address, so that one machine alone cannot use up all of them.
 inline constexpr std::size_t connections_of_address_max = 60;
-// The most bytes that one client has not read yet. A client that reads more slowly than the cell
-// changes is dropped, and has to begin anew.
+// The most bytes that may wait for one client. A client that reads too slowly for the cell's
+// changes loses its stream, and has to connect again.
 inline constexpr std::size_t unread_bytes_max = 4'194'304;
-// The most bytes that all clients together have not read yet. If there are more, the clients that
-// are furthest behind are dropped.
+// The most bytes that may wait for all clients together. If there are more, the clients that are
+// furthest behind lose their streams.
 inline constexpr std::size_t unread_total_max = 33'554'432;
 
-// Texts in PEM; if they are empty, the server does not use TLS.
+// Texts in PEM. If they are empty, the server does not use TLS.
 struct ServerCertificates {
   std::string own = {};
   std::string key = {};
-  std::string authority = {};  // the authority that signs the clients' certificates
+  std::string authority = {};  // certificate of the authority for clients
 };
 
 class HttpServer {
  public:
-  using Number = std::uint64_t;  // of a request that is not answered yet, or of a stream
+  using Number = std::uint64_t;  // identifies an open request or a stream
 
   struct Settings {
     uv_loop_t& loop;
@@ -48,7 +48,8 @@ class HttpServer {
     std::string host;
     std::uint16_t port = 0;
     ServerCertificates certificates = {};
-    // The owner answers each request once, by answer() or stream(), now or later.
+    // Called for each request. The owner has to call answer() or stream() once for it, now or
+    // later.
     std::function<void(Number, const Request&)> asked;
     std::function<void(Number)> stream_ended = [](Number) {};
     // Returns the list of revoked certificates in PEM, or an empty text if there is none.
@@ -64,14 +65,15 @@ class HttpServer {
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] std::uint16_t port() const;
 
-  // Sends the response. Does nothing if the client has gone.
+  // Sends the response to a request. If the client has gone, does nothing.
   void answer(Number number, Response response);
-  // Makes the request a stream of the texts that push() adds. It lasts until the client goes, which
-  // the server notices within a second.
+  // Makes the response a stream of the texts that push() adds. It ends when the client has gone,
+  // which is noticed within a second.
   void stream(Number number);
-  // Returns false if the client was dropped because it was too far behind.
+  // Adds a text to a stream. Returns false if the client was too far behind and has lost its
+  // stream.
   bool push(Number number, const std::string& text);
-  // Ends the stream at once and drops what the client has not read yet.
+  // Ends the stream at once. Drops what the client has not read yet.
   void end_stream(Number number);
 
  private:
@@ -97,7 +99,7 @@ class HttpServer {
   std::string error_;
   std::map<Number, std::unique_ptr<Exchange>> exchanges_;
   Number next_ = 1;
-  std::size_t unread_ = 0;  // bytes of all streams that clients have not read
+  std::size_t unread_ = 0;  // bytes that wait for the clients of all streams
   Connections connections_;
   upgrader::UvHandle<uv_poll_t> poll_;
   std::unique_ptr<Timer> timer_;

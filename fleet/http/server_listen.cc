@@ -1,4 +1,5 @@
-// Starts the server: where it listens, from whom it asks certificates, how many clients it serves.
+// The part of HttpServer that starts listening: at which address, with which certificates, and for
+// how many clients.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -11,10 +12,10 @@
 namespace fleet {
 namespace {
 
-// The time after which a silent connection is closed.
+// The time after which a connection without any traffic is closed.
 constexpr unsigned int idle_seconds = 60;
 
-// Makes the address of a host that is a number or `localhost`; other names are not looked up.
+// Makes the socket's address for a host, which must be an address in digits or `localhost`.
 bool socket_address(const std::string& host, std::uint16_t port, sockaddr_storage& address) {
   std::memset(&address, 0, sizeof address);
   auto* four = reinterpret_cast<sockaddr_in*>(&address);

@@ -1,5 +1,5 @@
-// Shows a record of the store to clients of HTTP. Records were written by others, who may be
-// hostile: no record breaks the answer around it, and none shows a secret. Pure.
+// Turns a record of the store into JSON for clients of HTTP. The record may be hostile: it cannot
+// break the JSON around it. Secrets are left out. Pure.
 #pragma once
 
 #include <string>
@@ -10,15 +10,16 @@
 
 namespace fleet {
 
-// Returns the value as JSON: an object as it is, anything else as a text, with U+FFFD for bytes
-// that are not UTF-8. A webhook's URL contains a secret, so only its host is shown.
+// Returns the record as JSON: an object as it is, anything else as a text. In a text, U+FFFD stands
+// for bytes that are not valid UTF-8. A webhook's URL has a secret in it, so only its host is
+// shown.
 [[nodiscard]] std::string shown_record(KeyKind kind, const std::string& value);
 
 // Returns `https://hooks.example.org/...`.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
 // Returns whether the client may see records of this kind. Without certificates, everybody on the
-// machine may look, but does not see the settings.
+// machine may see all records except the settings.
 [[nodiscard]] bool may_see(const Request& request, KeyKind kind);
 
 }  // namespace fleet

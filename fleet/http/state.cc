@@ -13,8 +13,8 @@
 namespace fleet {
 namespace {
 
-// Paths below these words are lists. The answer for a list without records is an empty list, and
-// not status 404.
+// These words, as paths, name lists. If a list has no records, the answer is an empty list and not
+// status 404.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};
 
@@ -89,15 +89,15 @@ Response at_a_glance(const Request& request, const StateView& view) {
   return {.body = write_tree(fields.empty() ? tree : select_fields(tree, fields))};
 }
 
-// Returns the kind of a record that the client may see. A key that no record of the fleet has is
-// ignored, since anybody may have made it.
+// Returns the kind of a record, or no value if the client may not see it. Keys that are not keys of
+// the fleet's records are ignored, since anybody may have written them.
 std::optional<KeyKind> kind_of(const Request& request, const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key || !may_see(request, key->kind)) return std::nullopt;
   return key->kind;
 }
 
-// The filter for events.
+// The events that the client asks for.
 struct Wanted {
   std::string subject = {};
   std::string who = {};

@@ -1,5 +1,5 @@
-// Answers requests for `/v1/state` from this controller's copy of the records: a summary of the
-// cell, a record, or all records below a path. Pure.
+// Answers requests for `/v1/state` from this controller's copy of the records: with a summary of
+// the cell, one record, or all records below a path. Pure.
 #pragma once
 
 #include <functional>

@@ -6,8 +6,8 @@
 namespace fleet {
 namespace {
 
-// The most names in one list of the summary, about a screenful. A client that wants all names reads
-// the nodes.
+// The most names in one list of the summary: about a screenful. A client that needs all names can
+// read the records of the nodes.
 constexpr std::size_t names_max = 50;
 
 JsonTree object() {
@@ -103,8 +103,8 @@ JsonTree summary_of(const CellState& cell) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // The controller that writes the history holds a driver's key, too, all the time. It drives
-  // nothing, so its key is not counted.
+  // The controller that writes the history always has a driver's key for that. This key does not
+  // count here, since it is not that of a rollout, a plan or desired versions.
   const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
   return tree;

@@ -18,18 +18,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Changes within this time are sent together: a person cannot read faster.
+// Changes within this time are sent to clients together. That is soon enough for a person.
 constexpr milliseconds gather_time{250};
-// The time between two signs of life on a stream: shorter than the time after which proxies and
-// libmicrohttpd close a silent connection.
+// The time between two empty messages on a stream. It is shorter than the time after which proxies
+// and libmicrohttpd close a silent connection.
 constexpr milliseconds beat_time{15'000};
-// The most clients that may follow the cell: what they are sent stays in memory until they have
-// read it.
+// The most clients that may follow the cell. Memory is needed for everything that they have not
+// read yet.
 constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {
   if (settings.certificate.empty()) return {};
-  // Machines that join know the authority by its digest alone, so they are sent its certificate.
+  // Machines that join have only the digest of the authority's key. So the server also sends the
+  // authority's certificate.
   return {.own = content_of_file(settings.certificate) + content_of_file(settings.authority),
           .key = content_of_file(settings.key),
           .authority = content_of_file(settings.authority)};
@@ -103,7 +104,7 @@ void Website::take(HttpServer::Number number, const Request& request) {
     case Place::join:
       return answer(number, problem(404, "machines join a controller that uses TLS"));
     case Place::nowhere:
-      return;  // the certificate was refused
+      return;  // why_not_let_in() has answered this
   }
   begin_errand(number, request, route.rest);
 }
@@ -163,7 +164,7 @@ void Website::take_trouble(const std::string& reason) {
   push_all(trouble_event(reason));
 }
 
-// Ends the streams of clients that are no longer let in, or whose certificates have ended.
+// Ends the streams of clients that were revoked, or whose certificates have expired.
 void Website::end_streams_of_revoked() {
   const std::int64_t now = std::time(nullptr);
   for (const auto& [number, visitor] : streams_) {
@@ -172,8 +173,8 @@ void Website::end_streams_of_revoked() {
   }
 }
 
-// Reads the revocation list; if it has changed, ends all streams. A client that is still let in
-// connects anew.
+// Reads the revocation list. If it has changed, ends all streams: a client that is still allowed
+// connects again.
 void Website::look_at_revocations() {
   const std::string before = revocations_.trouble();
   const bool is_another = revocations_.look();

@@ -1,5 +1,5 @@
 // A controller's web server: passes each request to the function that decides about it, and carries
-// out that function's reads and writes of the store. Runs on a loop of its own: see front.h.
+// out the reads and writes that this function orders. It runs on the loop of front.h.
 #pragma once
 
 #include <uv.h>
@@ -26,7 +26,7 @@ namespace fleet {
 
 struct WebsiteSettings {
   Address address;
-  std::string certificate = {};  // these are files; without them there is no TLS
+  std::string certificate = {};  // paths of files; empty: no TLS
   std::string key = {};
   std::string authority = {};
   std::string revocations = {};
@@ -58,7 +58,7 @@ class Website {
   void take_trouble(const std::string& reason);
 
  private:
-  struct Errand;  // a request that writes records
+  struct Errand;  // a request that may write records
 
   void take(HttpServer::Number number, const Request& request);
   void answer(HttpServer::Number number, Response response);
@@ -91,8 +91,8 @@ class Website {
   std::unique_ptr<Timer> beat_;
   std::map<HttpServer::Number, std::unique_ptr<Timer>> retries_;
   JoinDoor joins_;
-  // Callbacks hold a weak pointer to `alive_`, since answers of the store may come after this
-  // object has ended.
+  // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
+  // store may answer later.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   HttpServer server_;
 };

@@ -1,5 +1,5 @@
-// Handles requests below /v1/config: reads the records that the decision needs, writes the
-// decision, and answers the request.
+// The part of Website for requests below /v1/config: reads the records that a decision needs,
+// writes what was decided, and answers the request.
 #include <utility>
 
 #include "fleet/common/identity.h"
@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The most tries for a request whose record others write at the same moment.
+// How often a request is tried if others write its record at the same moment.
 constexpr int tries_max = 10;
 constexpr milliseconds again_time{50};
 
@@ -31,7 +31,7 @@ struct Website::Errand {
   std::vector<std::string> unread = {};
   Reading reading = {};
   ConfigDecision decision = {};
-  std::optional<Outcome> last = {};  // the last outcome in the creation of a rollout or a plan
+  std::optional<Outcome> last = {};  // of the last transaction of `creation`
   int tries = 0;
 };
 
@@ -43,8 +43,8 @@ void Website::begin_errand(HttpServer::Number number, const Request& request,
   read_next(errand);
 }
 
-// Returns the compares by which the store refuses the write if the client's certificate has been
-// revoked: the copy of the records may be behind the store.
+// Returns compares for the client's identity. This controller's copy of the records may be behind
+// the store; so if the client was revoked, the store refuses the write.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};
@@ -74,7 +74,7 @@ void Website::read_next(const std::shared_ptr<Errand>& errand) {
 
 void Website::decide(const std::shared_ptr<Errand>& errand) {
   if (auto refused = why_not_enrolled(errand->request.visitor)) {
-    return answer(errand->number, std::move(*refused));  // the certificate was revoked meanwhile
+    return answer(errand->number, std::move(*refused));  // revoked while the request was read
   }
   errand->decision =
       decide_config(errand->request, errand->rest, errand->reading, moment(new_trace()));
@@ -85,7 +85,7 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
   write_next(errand);
 }
 
-// Writes the transactions in `first` one after the other, then the last transaction or the
+// Writes the transactions in `first`, one after the other, and then the last transaction or the
 // creation.
 void Website::write_next(const std::shared_ptr<Errand>& errand) {
   auto& first = errand->decision.first;
@@ -103,8 +103,8 @@ void Website::write_next(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// Writes the next transaction of a rollout or a plan. There are several of them, each decided from
-// the records that are there after the one before.
+// Writes the next transaction of a creation, which writes a rollout or a plan. For each, the
+// records are read and the decision is made again.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
   const std::weak_ptr<char> alive = alive_;
   const std::string key = errand->decision.creation->key();
@@ -138,9 +138,9 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// Writes the event of a creation. Others may write events at the same moment, and take its number.
-// The rollout has begun by then, and its record names the person, so the answer is the same if the
-// event cannot be written.
+// Writes the event of a creation. If another event has taken its number, tries again with the next
+// one. The rollout or plan exists by then, and its record names the person, so the answer does not
+// depend on this write.
 void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
   const std::weak_ptr<char> alive = alive_;
   Transaction event;
