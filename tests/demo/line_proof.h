@@ -34,7 +34,7 @@ struct Proof {
   std::size_t missing = 0;
   std::size_t doubled = 0;
   std::size_t strange = 0;     // records of lines that nobody wrote, and lines that are not records
-  std::size_t disordered = 0;  // records of lines that come before the last record's line
+  std::size_t disordered = 0;  // records out of the order of the input
   std::size_t misnumbered = 0;  // records whose number is not one more than the number before
   // Each entry is the account of work by an agent that was not active, or of two agents that were
   // active at once.

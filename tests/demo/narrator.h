@@ -37,7 +37,7 @@ class Narrator {
   std::string output_;
   std::uint64_t begin_us_;
   bool colours_;
-  std::uint64_t stopped_us_ = 0;  // when the last agent stopped; 0 if it has not
+  std::uint64_t stopped_us_ = 0;  // when the last agent stopped; 0 if none has stopped
 };
 
 // Returns a time as "1.2 ms".

@@ -58,7 +58,7 @@ class Bench {
   void next_way_back_is_gone() { no_way_back_ = true; }
   void next_activate(Sent sent) { activate_ = sent; }
 
-  // Called after each step of the supervisor, also after the steps for outcomes.
+  // The witness is called after each step of the supervisor, also after the steps for outcomes.
   using Witness = std::function<void(const Event&, const Actions&, const State&)>;
   void have_watched(Witness witness) { witness_ = std::move(witness); }
 

@@ -11,7 +11,7 @@
 namespace upgrader::test {
 
 struct NamedEvent {
-  std::string name;  // for people, such as "2 ready"
+  std::string name;  // the event in a form for people, such as "2 ready"
   Event event;
   // An event that follows at once: the exit after last words.
   std::optional<Event> then = std::nullopt;

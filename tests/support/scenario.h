@@ -15,7 +15,7 @@ struct ScenarioOutcome {
   // The active agent's generation at the end, "-" if there is none, or "exit N".
   std::string active;
   std::string told;  // the last ending of an upgrade, and the agent that was sent it
-  std::string log;   // its log lines, each behind its level or kind
+  std::string log;   // the log lines, each behind its level or kind
   std::vector<std::string> mistakes;  // lines that could not be understood
 };
 

@@ -362,8 +362,7 @@ void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   if (by_agent_ && by_control_) broken("Answers: an operator's upgrade is accepted to the agent");
 }
 
-// Checks that each upgrade has exactly one ending, which is also the one that the active agent is
-// sent.
+// Checks that each upgrade has exactly one ending, and that the active agent is sent the same one.
 void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
   if (recorded_) broken("Answers: a second ending is recorded");
   recorded_ = true;

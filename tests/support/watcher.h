@@ -34,7 +34,7 @@ class Watcher {
   // Renumbers the generations that still matter, in the same order.
   void renumber(const std::map<Generation, Generation>& ranks);
 
-  // Returns the whole account as text, which is equal for equal accounts.
+  // Returns the whole account as text. Accounts that are equal have equal texts.
   [[nodiscard]] std::string print() const;
   bool operator==(const Watcher&) const = default;
 
@@ -45,7 +45,7 @@ class Watcher {
     bool promised = false;   // `activate` was sent, and has not been written whole
     bool activated = false;  // `activate` has been written whole
     bool on_trial = false;
-    bool promises_word = false;  // its hello has the feature readiness
+    bool promises_word = false;  // the agent's `hello` has the feature readiness
     bool owes_word = false;      // active as a first agent or a fallback, and has not said healthy
     bool fallback = false;
     std::optional<std::string> failed_id;  // the failed upgrade of which the agent has been told
@@ -54,8 +54,8 @@ class Watcher {
     bool killed = false;
     // The agent has closed a pipe while held, or `activate` has not reached it.
     bool failed = false;
-    std::optional<std::string> state;    // the state that it left with `stopped`
-    std::optional<std::string> stop_id;  // the upgrade that the stop was for
+    std::optional<std::string> state;    // the state that the agent left with `stopped`
+    std::optional<std::string> stop_id;  // the upgrade for which the agent was told to stop
     std::optional<Time> kill_from;       // when the agent may be killed although it is active
     bool operator==(const Process&) const = default;
   };
@@ -105,7 +105,7 @@ class Watcher {
   std::optional<std::string> accepted_;  // the accepted upgrade of an agent, not ended yet
   // An upgrade has been requested, and may still be accepted.
   bool checked_ = false;
-  // The last upgrade was requested by an agent, which was sent `accepted`.
+  // True if the last upgrade was requested by an agent, and the agent was sent `accepted`.
   bool by_agent_ = true;
   bool by_control_ = false;               // the last upgrade was requested by an operator
   bool operator_asks_ = false;            // the present events are about an operator's request

@@ -10,7 +10,7 @@
 namespace endurance {
 
 struct Measure {
-  std::vector<std::string> descriptors;  // the kind of each, sorted; their numbers change
+  std::vector<std::string> descriptors;  // the sorted kinds of descriptors; numbers change
   std::size_t children = 0;
   std::size_t zombies = 0;
   std::size_t threads = 0;

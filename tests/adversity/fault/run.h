@@ -47,7 +47,7 @@ struct Play {
   bool script = false;                // the programs are scripts with an interpreter
   bool adapter = false;               // the programs run behind an adapter
   std::string previous{};             // the target of the link of --previous
-  std::string attempts{};             // the content of its file of --attempts, about `one`
+  std::string attempts{};             // the content of the file of --attempts, about `one`
   std::function<void(Run&)> begin{};  // called when the first agent is active
   // Returns the lines that an operator writes to --control. Each is written when the upgrader has
   // dealt with the line before.
@@ -120,10 +120,10 @@ class Run {
   void request_upgrade(std::string_view members = "", std::string_view program = "two");
   void stop_slowly(Agent& agent);  // says `stopped`, closes its output and exits, in three steps
   void exit_after(Agent& agent, std::string text,
-                  int status);  // both at once, so that the upgrader finds both
+                  int status);  // text and exit at once, so that the upgrader finds both
   void signal(int number);      // sent to the upgrader; SIGTERM, SIGINT and SIGQUIT end it
   void point_link_at(std::string_view name);
-  void replace_program(std::string_view name);  // replaces the file by another of the same name
+  void replace_program(std::string_view name);  // replaces a program by another file with its name
   [[nodiscard]] Agent* active();
 
  private:

@@ -252,8 +252,8 @@ bool Tracer::is_due(const Tracee& tracee) const {
   return tracee.who == fault_->who && tracee.name == fault_->call && tracee.k == fault_->k;
 }
 
-// Makes the call fail: gives the kernel a number that no call has, or, for brk, which has no
-// errors, an address that the kernel refuses.
+// Makes the call fail: gives the kernel a number that no call has. A brk cannot return an error, so
+// it is given an address that the kernel refuses.
 void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {

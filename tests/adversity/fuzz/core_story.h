@@ -13,7 +13,7 @@
 namespace fuzz {
 
 struct Happening {
-  std::string name;  // for people
+  std::string name;  // the event, in a form for people
   // One event, or last words and the exit that follows at once.
   std::vector<upgrader::Event> events;
   upgrader::Duration later{};      // the time since the event before

@@ -25,7 +25,7 @@ using Lines = std::vector<TakenLine>;
 constexpr char drain_here = 0x02;     // take all lines from what has been read
 constexpr char one_line_here = 0x03;  // take one line only, as at the end of a turn
 
-constexpr std::size_t line_max = 65'536;  // with its newline
+constexpr std::size_t line_max = 65'536;  // a line's bytes with its newline
 constexpr std::size_t beginning_max = 200;
 
 // Returns the lines by the page's rule, regardless of memory. A line has at most line_max bytes

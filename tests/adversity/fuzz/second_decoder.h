@@ -14,7 +14,7 @@ enum class Sender { agent, upgrader };
 
 enum class Judgement {
   stray,      // not an object with one text `type`, or nested too deeply
-  unknown,    // a type that this sender does not have
+  unknown,    // the `type` is none that this sender may use
   malformed,  // a known type with bad members
   good
 };
@@ -25,9 +25,9 @@ using Members = std::map<std::string, std::string>;
 
 struct SecondOpinion {
   Judgement judgement = Judgement::stray;
-  std::string type;   // unless stray
-  std::string why;    // unless good
-  Members members{};  // set if good
+  std::string type;   // the type, unless the line is stray
+  std::string why;    // the reason, unless the line is good
+  Members members{};  // the members of a good line
   bool lone = false;  // the type has a lone surrogate, which is left out
 
   // The id of a malformed `upgrade`, if the id is well formed: such a request must be answered.
@@ -37,7 +37,7 @@ struct SecondOpinion {
 // Judges a line, given without its newline.
 SecondOpinion second_opinion(std::string_view line, Sender sender);
 
-// These return values as they are written in Members.
+// Each returns a value as it is written in Members.
 std::string shown(std::string_view text);
 std::string shown(bool value);
 template <class Texts>

@@ -94,7 +94,7 @@ class Actor {
   bool reading_ = true;
   int lock_ = -1;
   int beside_ = -1;          // readable when a standby runs
-  bool lacks_lock_ = false;  // it is active, but has not got the lock
+  bool lacks_lock_ = false;  // the actor is active without the lock
   int socket_;
 };
 

@@ -19,7 +19,7 @@ class Aftermath {
   struct Party {
     int generation = -1;
     pid_t pid = 0;
-    bool ended = false;  // the signal ended it, and did not only freeze it
+    bool ended = false;  // the signal ended the process, and did not only freeze it
   };
 
   // Notes which processes live, so it must be made before the signal.
@@ -51,7 +51,7 @@ class Aftermath {
   pid_t first_agent_ = 0;
   std::set<pid_t> upgrader_processes_;  // the upgrader's process, and that of a wrapper
   std::set<pid_t> living_;              // the agents that lived before the signal
-  std::set<pid_t> playing_;             // those of living_ that nobody had sent SIGKILL
+  std::set<pid_t> playing_;             // the agents of living_ that had not been sent SIGKILL
   const Agent* active_ = nullptr;
   bool released_ = false;  // the candidate has been released
   End end_{};

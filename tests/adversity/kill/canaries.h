@@ -12,7 +12,7 @@ namespace kill_points {
 
 struct Canary {
   std::string seeded;
-  bool quick;                           // it is found without waiting for a time limit
+  bool quick;                           // the error is found without waiting for a time limit
   std::function<std::string()> missed;  // returns why the error was not found, or ""
 };
 

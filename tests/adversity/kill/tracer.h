@@ -26,8 +26,8 @@ struct Tracee {
   Is is = Is::running;
   bool in_call = false;  // the process is between the stops of a system call
   int to_inject = 0;     // a signal for the process when it goes on
-  bool doomed = false;   // another process has sent it SIGKILL
-  int status = 0;        // as from waitpid, once it has ended
+  bool doomed = false;   // another process has sent this one SIGKILL
+  int status = 0;        // the status as from waitpid, once the process has ended
   long call = 0;         // the system call that the process is in or has left
   std::uint64_t args[6]{};
   std::int64_t result = 0;
@@ -85,7 +85,7 @@ class Tracer {
   Tracee* choose();
   static Stop stop_of(Tracee& tracee);
   bool hold_others(const Tracee& exiting);
-  bool settle(Tracee& tracee);  // returns true if it has come to a stop, or has ended
+  bool settle(Tracee& tracee);  // returns true if the process is stopped or has ended
   bool take(Tracee& tracee, int status);
   void take_event(Tracee& tracee, int event);
   void take_call(Tracee& tracee);

@@ -100,7 +100,7 @@ inline constexpr EventClass other_event = 65'535;
 // Returns the name of a class, such as "the candidate: stopped".
 [[nodiscard]] std::string name_of_class(EventClass kind);
 
-// The two parts of an event's class.
+// The two parts of an event's class: the agent that the event is about, and the kind of event.
 enum class Speaker : std::uint8_t { nobody, incumbent, candidate, stranger };
 enum class EventKind : std::uint8_t {
   // Events of an agent.
@@ -198,7 +198,7 @@ static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
 struct Move {
   std::uint32_t from = 0;
   std::uint32_t to = 0;  // set only if the move is whole
-  bool whole = false;    // the outcomes of all its orders are in `steps`
+  bool whole = false;    // the outcomes of all the move's orders are in `steps`
   std::uint8_t length = 0;
   EventClass steps[6] = {};
 };

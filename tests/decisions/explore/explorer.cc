@@ -211,7 +211,8 @@ class Walk {
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
-    // Most events change nothing; then the next event is tried on the same copies.
+    // Most events change nothing. The next event is then tried on the same copies of the supervisor
+    // and the watchers.
     const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
     if (!again) {
       unchanged_.emplace(Copies{at, Supervisor(policy_, state),

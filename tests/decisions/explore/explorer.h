@@ -38,8 +38,8 @@ struct Exploration {
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
 
-// A second account of the supervisor's right decisions, which takes every step of the walk and has
-// its own state in every node.
+// An account of the decisions that the supervisor ought to make. It follows every step of the walk,
+// and each node of the walk has a copy of its own.
 class Companion {
  public:
   virtual ~Companion() = default;
@@ -55,7 +55,7 @@ class Companion {
   // Renumbers the generations that still matter, in the same order, and the programs: 1 is the
   // program of the active agent before an upgrade, 2 is the new one.
   virtual void renumber(const std::map<Generation, Generation>& ranks) = 0;
-  // Returns the whole account as text, which is equal for equal accounts.
+  // Returns the whole account as text. Accounts that are equal have equal texts.
   [[nodiscard]] virtual std::string print() const = 0;
   // Compares faster than the texts do. May return false although the texts are equal.
   [[nodiscard]] virtual bool equals(const Companion& other) const = 0;

@@ -147,7 +147,7 @@ std::optional<What> what_is_due(const Notes& notes, Time now) {
 
 }  // namespace
 
-// The names of messages on the wire, which the table uses, too, in the order of AgentMessage.
+// The names that messages have on the wire and in the table, in the order of AgentMessage.
 std::string_view wire_name(const AgentMessage& message) {
   constexpr std::array names{"hello",   "ready",   "unfit",  "upgrade",   "confirm", "cancel",
                              "stopped", "healthy", "extend", "heartbeat", "status"};

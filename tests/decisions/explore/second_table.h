@@ -45,7 +45,7 @@ class SecondTable {
 
   struct CompiledRow {
     int line = 0;
-    std::vector<std::pair<Guard, bool>> guards;  // each with the answer that it must give
+    std::vector<std::pair<Guard, bool>> guards;  // each guard, with the answer that it must give
     std::vector<Effect> effects;
     std::optional<What> then;
     std::array<std::optional<std::uint8_t>, 3> next;  // nullopt: this part of the situation stays
@@ -71,13 +71,13 @@ class SecondTable {
   CompiledRow compiled(const Row& row, const Rows& table);
 
   std::vector<std::string> words_;
-  std::vector<std::string> phases_;  // the phase of each of words_ that has one
+  std::vector<std::string> phases_;  // the phase of each name of words_ that has one
   std::vector<CompiledRow> rows_;
   Situation start_{};
   mutable std::unordered_map<std::uint32_t, std::vector<const CompiledRow*>> found_;
 };
 
-// A position in the table: the situation and the notes, which each step changes.
+// A position in the table: the present situation and the present notes. Each step changes them.
 class Reading {
  public:
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);

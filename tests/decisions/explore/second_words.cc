@@ -101,8 +101,8 @@ void offer(const Notes& notes, Party& party, Actions& actions) {
   send(actions, party, std::move(message));
 }
 
-// Activates the party on trial, and tells it how long the trial lasts and what ends it. A trial of
-// 0 is no trial.
+// Sends the party an `activate` that puts it on trial, with the trial's length and its rule for the
+// commit. A trial of 0 is no trial.
 void offer_on_trial(const Notes& notes, Party& party, Actions& actions) {
   offer(notes, party, actions);
   const Terms& terms = notes.request.terms;
@@ -123,7 +123,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   party.limit = now + Duration(10'000);
   party.grace.reset();
   party.hello.reset();
-  party.beat.reset();  // a killed agent owes no `heartbeat`; a silent one stays silent
+  party.beat.reset();  // a killed agent owes no heartbeat; a silent one stays silent
 }
 
 void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {
@@ -247,7 +247,7 @@ int status_of(const Ending& ending) {
   return 125;
 }
 
-// Notes that A has ended, and that it was the last active agent.
+// Notes how agent A, which was active, has ended.
 void note_end(Notes& notes, const Happening& happening, bool clean) {
   notes.clean = clean;
   if (!clean) notes.left.reset();

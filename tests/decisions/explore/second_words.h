@@ -17,7 +17,7 @@ namespace upgrader::test {
 // One of the two agents. A is active, or is started to become active without a trial. B is a
 // candidate that waits to be activated.
 struct Party {
-  Generation generation = 0;  // 0 if there is no such agent
+  Generation generation = 0;  // 0 if no agent is in this place
   agent_protocol::Role role = agent_protocol::Role::first;
   ProgramId program = 0;
   std::optional<std::string> version = {};
@@ -25,16 +25,16 @@ struct Party {
   std::optional<Time> grace = {};  // the deadline to exit after a pipe was closed
   std::optional<Time> beat = {};   // the deadline of the next `heartbeat`
   std::optional<Time> hello = {};  // when the log reports that `hello` is missing
-  std::optional<Time> lasts = {};  // from then on, its start does not count as a failure
+  std::optional<Time> lasts = {};  // from then on, the agent's start does not count as failed
   // The deadline of a `heartbeat` has passed, and none has come since.
   bool silent = false;
-  bool offered = false;  // its `activate` is being written, or waits to be written
-  // The agent has the feature `readiness`: it says `healthy` when it works.
+  bool offered = false;  // the agent's `activate` is being written, or waits
+  // The agent has the feature `readiness`: it will send `healthy` when it works.
   bool promises_word = false;
-  bool works = false;       // it has said `healthy`, or need not
-  bool left_unfit = false;  // its exit was seen before its `unfit` was read
-  bool stood_by = false;    // it was started as a standby, beside the agent on trial
-  bool told_why = false;    // its `welcome` contained the reason of the failure
+  bool works = false;       // the agent has said `healthy`, or need not
+  bool left_unfit = false;  // the agent's exit was seen before its `unfit` was read
+  bool stood_by = false;    // the agent was started as a standby beside the agent on trial
+  bool told_why = false;    // the agent's `welcome` contained the reason of the failure
 
   bool operator==(const Party&) const = default;
 };
@@ -59,7 +59,7 @@ struct Request {
   std::optional<std::string> failed_version = {};
   std::optional<Time> limit = {};  // the deadline of the gate or the trial
   std::optional<agent_protocol::Failure> cause = {};
-  // The failure of the first agent, if this upgrade is the start of the program from before.
+  // The failure of the first agent, if the upgrade is the start of the previous program after it.
   std::optional<agent_protocol::PastFailure> boot = {};
 
   bool operator==(const Request&) const = default;
@@ -104,7 +104,7 @@ struct Happening {
 // Returns the first deadline that has passed, or null.
 [[nodiscard]] std::optional<Time>* deadline_due(Notes& notes, Time now);
 
-// Returns the message's name on the wire, which the table uses, too.
+// Returns the message's name, which is the same on the wire and in the table.
 [[nodiscard]] std::string_view wire_name(const agent_protocol::AgentMessage& message);
 
 // Translates an event into the table's terms. Returns nothing if the event is about an agent that

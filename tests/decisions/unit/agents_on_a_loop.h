@@ -33,7 +33,7 @@ inline Program does_nothing() {
   return std::move(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}).value());
 }
 
-// An event loop with agents, which keeps the agents' events.
+// An event loop with agents. Keeps the events that the agents cause.
 struct Bench {
   Bench() {
     ::signal(SIGPIPE, SIG_IGN);  // as the upgrader does

@@ -1,5 +1,5 @@
-// Tests the destinations of the reading archive: a refused member leaves its destination unchanged,
-// whatever that holds, and whether the member is optional or not.
+// Tests the variables into which the codec reads members. If a member is refused, its variable
+// stays unchanged, whatever it holds, and whether the member is optional or not.
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>

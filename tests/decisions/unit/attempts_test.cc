@@ -10,7 +10,7 @@ using namespace upgrader;
 
 namespace {
 
-// The last argument of next_attempt(): whether there is another executable to start.
+// Values for the last argument of next_attempt(): whether another executable can be started.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 

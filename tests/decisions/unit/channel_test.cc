@@ -142,7 +142,7 @@ TEST_CASE("room in the input wakes only while something is unsent") {
   bench.turn();
   CHECK(bench.writable == 1);
 
-  // A second full pipe wakes the loop again.
+  // When the pipe is full for a second time, the channel wakes the loop again.
   REQUIRE(bench.channel->send(bytes_of(bench.pipe_bytes + 1)));
   CHECK(bench.take() == bench.pipe_bytes);
   bench.turn();

@@ -1,5 +1,5 @@
-// Tests the chronicle, which records the past of the upgrader, with events in an odd order and
-// events about agents and upgrades that it has not heard of.
+// Tests the chronicle, which records the past of the upgrader, with events in an odd order and with
+// agents and upgrades that it does not know.
 #include "upgrader/core/chronicle.h"
 
 #include <catch2/catch.hpp>

@@ -23,7 +23,7 @@ constexpr int always = 1'000'000;
 
 struct Stream {
   OwnedFd read;
-  OwnedFd write;  // a write to it blocks if it is full
+  OwnedFd write;  // a blocking descriptor: a write waits if the pipe is full
 };
 
 Stream make_pipe() {

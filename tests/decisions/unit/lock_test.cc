@@ -245,7 +245,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   Lock lock(path, other_number);
   REQUIRE(take(lock) == EWOULDBLOCK);
 
-  // Some of these processes may not have been named or forked yet, so this waits.
+  // Waits, since some of these processes may not have been named or forked yet.
   std::string words = lock.holder_in_words();
   const auto count_named = [&] {
     words = lock.holder_in_words();

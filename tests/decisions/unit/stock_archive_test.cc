@@ -2,7 +2,8 @@
 // writers and readers of one vocabulary must agree on every well-formed message. Cereal's archives
 // know neither limits nor optional members, so this file teaches them the members of member.h.
 
-// RapidJSON adds to a null pointer, which clang's sanitizer would report: see json_line.cc.
+// The next lines keep clang's sanitizer quiet about RapidJSON, which adds to a null pointer: see
+// json_line.cc.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
 #endif

@@ -61,7 +61,7 @@ void limit_processor(int seconds) {
 
 [[noreturn]] void run_case(Catch::Session& session, int mutant, int seconds,
                            const std::string& name) {
-  // Hides the test's output, which the giver of orders must not read.
+  // Hides the test's output: the caller reads only the results from standard output.
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(null, 0);
   if (std::getenv("MUTATION_SHOW") == nullptr) {

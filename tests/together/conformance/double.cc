@@ -255,7 +255,7 @@ void Agent::listen_on_port(bool is_held) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string name = "conformance-double-" + std::to_string(::getpid());
-  std::copy(name.begin(), name.end(), address.sun_path + 1);  // an abstract name
+  std::copy(name.begin(), name.end(), address.sun_path + 1);  // the name of an abstract socket
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (is_held && is("held-binds")) {
     sockaddr_in internet{};

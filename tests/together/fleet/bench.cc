@@ -196,7 +196,7 @@ class Bench {
   }
 
   // Starts only some nodes at a time. If all began at once, this process would make a thousand
-  // handshakes at one moment, which is no part of a rollout's cost.
+  // handshakes at one moment, whose cost is not that of a rollout.
   void enter_all() {
     while (nodes_.size() < count_) {
       const std::size_t to = std::min(count_, nodes_.size() + entering_together);

@@ -1,5 +1,5 @@
-// Tests by which time a machine judges certificates, whatever its clock shows, and which time it
-// keeps.
+// Tests which time a machine uses to judge certificates when its clock is wrong, and which time it
+// keeps on disk.
 #include "fleet/common/certificate_time.h"
 
 #include <unistd.h>

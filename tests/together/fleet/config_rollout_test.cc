@@ -22,7 +22,7 @@ Request request(Method method, const std::string& body) {
   return {.method = method, .body = body, .visitor = Visitor{"operator:olga"}};
 }
 
-// Returns two nodes that report, and a release.
+// Returns the records of two nodes that report, and of a release.
 Reading cell(std::vector<KeyValue> more = {}) {
   std::vector<KeyValue> found;
   for (const std::string node : {"n1", "n2"}) {

@@ -259,7 +259,8 @@ TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and write
         std::vector<std::string>{"plan p is not driven any longer: the lease has ended"});
 }
 
-// Returns the record of a running plan with these members of JSON as well, which may be invalid.
+// Returns the record of a running plan, to which these members of JSON are added. They may be
+// invalid.
 std::string plan_with(const std::string& members) {
   return R"({"steps":[{"name":"a","class":"one-at-a-time","hook":"h"}],"state":"running")" +
          members + "}";

@@ -140,7 +140,7 @@ class Watcher : public AnyDriver {
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // changes that announce that another one follows at once
+    std::size_t together = 0;  // changes whose message announces another one
   };
 
   explicit Watcher(Count& count) : count_(count) {}

@@ -61,7 +61,7 @@ struct Bench {
         erase(one.key.substr(root.size()));
     }
   }
-  // Lets another controller take over, which reads all records.
+  // Lets another controller take over. It begins by reading all records.
   void take_over() {
     task = fresh();
     Reading reading{.revision = revision, .found = {}};

@@ -36,7 +36,7 @@ struct Tally {
   double by_judge = 0;     // the share of runs that the judge stops
   double by_failures = 0;  // the share that --max-failed stops
   double early = 0;        // the share that the judge stops after at most one node of twenty
-  double median = 0;       // the median of the nodes touched, whoever stops the rollout first
+  double median = 0;       // the median of the nodes touched, by whatever stops the rollout first
   double nearly_all = 0;   // at most so many nodes are touched in 99.9 % of the runs
 };
 

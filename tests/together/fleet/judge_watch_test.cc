@@ -200,7 +200,7 @@ TEST_CASE("a node that falls silent has failed after five minutes, unless many a
   bench.wait(5 * minute);
   bench.is_silent(bench.first[0]);
   bench.wait(4 * minute);
-  bench.starts(bench.first[0]);  // the process starts again, as another one
+  bench.starts(bench.first[0]);  // a new process of fleet-agent starts on this node
   bench.is_silent(bench.first[1]);
   bench.wait(8 * minute);
   CHECK(bench.judge().fresh_failed == 2);

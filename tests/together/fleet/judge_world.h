@@ -26,24 +26,24 @@ class Chance {
 // The version that is simulated, and the nodes. Times are minutes.
 struct JudgedVersion {
   std::int64_t nodes = 10'000;
-  double failures_a_minute = 1.0 / (30 * 24 * 60);  // of one node with the old version, on average
+  double failures_a_minute = 1.0 / (30 * 24 * 60);  // the mean of one node with the old version
   double ratio = 1;  // how much more often nodes fail with the new version
   double tolerate = 1;
   double frail_share = 0;   // the share of nodes that are frail
   double frail_factor = 1;  // how much more often frail nodes fail, with either version
   double bad_share = 0;     // the share of nodes on which the new version fails
-  double bad_within = 70;   // the longest time until the new version fails there
+  double bad_within = 70;   // the most minutes until the new version fails on such a node
 };
 
 // The judge of a simulation: the real one, or one with an error that the simulation must find.
 enum class JudgeKind {
   real,
   peeks,          // compares two failure rates at 1 %, again at each failure
-  forgets_early,  // forgets that a node has failed before it moved
+  forgets_early,  // forgets which nodes failed before they moved
 };
 
 struct JudgedRollout {
-  bool stopped_by_judge = false;  // whether or not --max-failed has stopped it before
+  bool stopped_by_judge = false;  // --max-failed may have stopped the rollout before
   std::int64_t touched = 0;       // nodes touched when the judge stopped it, or all
   bool stopped_by_failures = false;
   std::int64_t touched_by_failures = 0;
@@ -62,8 +62,8 @@ struct JudgedGauge {
   std::int64_t nodes = 10'000;
   double shift = 0;
   bool is_lasting = false;  // each control node has the same change in every batch
-  bool is_coarse = false;   // changes are whole numbers, so that many are equal
-  bool by_half = false;     // an error: every node's chance is taken as one half
+  bool is_coarse = false;   // changes are whole numbers, so many are equal
+  bool by_half = false;     // an error of the judge: it takes each chance as one half
 };
 // Returns how many nodes were touched when the rollout was stopped, or 0 if it was not.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);

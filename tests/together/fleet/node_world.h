@@ -36,7 +36,7 @@ class NodeWorld {
     perform,          // carries out the first action of fleet-agent
     perform_unheard,  // carries out the first action, and loses the store's answer
     lose,             // loses the first action, and gives no answer
-    kill,             // kills fleet-agent, and loses its actions that were not carried out
+    kill,             // kills fleet-agent before it has carried out its actions
     hand_over,        // the upgrader tells the old version to stop
     activate,         // the upgrader activates the new version
     fail,

@@ -352,7 +352,7 @@ TEST_CASE("while there is a stop no step begins, and stopped members go on") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // this test case was run without the others
+  if (states_walked == 0) return;  // the walks of the other test cases have not run
   report("make explore-fleet", std::to_string(states_walked) + " states of plans",
          "every order of events, to a fixpoint, nothing wrong");
 }

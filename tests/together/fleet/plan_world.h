@@ -16,13 +16,13 @@ namespace fleet_test {
 
 enum class Member {
   good,
-  says_no,  // its `check` fails
+  says_no,  // the member's `check` fails
   cannot_stop,
   cannot_act,
-  changed_nothing,  // its migration fails with status 75
-  cannot_migrate,   // its migration fails with another status
+  changed_nothing,  // the member's migration fails with status 75
+  cannot_migrate,   // the member's migration fails with another status
   silent,
-  reboots,  // its `act` asks for a reboot
+  reboots,  // the member's `act` asks for a reboot
 };
 
 // An error that is put into driver or member; the world's checks must find each.

@@ -31,7 +31,7 @@ std::size_t Judge::unknown() const {
 std::vector<std::string> Judge::violations() const {
   std::vector<std::string> broken;
   std::map<std::string, std::vector<Revision>> places;  // the revisions of each value's writes
-  std::map<Revision, Revision> before;  // for each change, the key's revision before it
+  std::map<Revision, Revision> before;  // for each change, the revision that its key had before
   std::map<std::string, Revision> last;
   for (const Change& change : history_) {
     places[change.now.value].push_back(change.now.modified);

@@ -19,7 +19,7 @@ namespace fleet::test {
 // A write of a client, and its outcome.
 struct Wrote {
   std::string key = {};
-  std::string value = {};  // no other write has the same value
+  std::string value = {};  // a value that no other write has
   Revision compared = 0;
   Outcome outcome = {};
 };

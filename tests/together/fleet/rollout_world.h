@@ -21,11 +21,11 @@ enum class Nature {
   bad_prepare,    // the release cannot be fetched
   bad_start,      // the new version dies at its activation
   bad_soak,       // the new version dies while it is observed
-  silent,         // never answers
-  lost_at_apply,  // stops answering at `apply`
+  silent,         // the node never answers
+  lost_at_apply,  // the node stops answering at `apply`
   lost_at_confirm,
-  interrupted_once,  // the outcome of its first `apply` is unknown
-  bad_undo,          // its previous version does not start any more
+  interrupted_once,  // the outcome of the node's first `apply` is unknown
+  bad_undo,          // the node's previous version does not start any more
 };
 
 // The state of a node's double that is not in its records.
@@ -58,7 +58,7 @@ enum class Seeded {
 struct Faults {
   int kills = 0;      // how often the driver is killed
   int unknowns = 0;   // how many answers of the store are lost
-  int abandoned = 0;  // how many nodes go back before they are confirmed
+  int abandoned = 0;  // how many nodes go back because no confirmation came
   int orders = 0;     // how many orders a person gives
 };
 
@@ -71,7 +71,7 @@ struct WorldSetup {
   bool person_stops = false;                     // whether the person may set `stop`
   std::vector<std::string> sites = {};  // the nodes' sites; a batch has at most one node of each
   bool max_failed_unsaid = false;
-  bool undo = false;  // --undo
+  bool undo = false;  // whether the rollout has --undo
   bool has_gate = false;
   std::vector<fleet::GateSays> gate_says = {};  // the answers that the gate may give
   Seeded seeded = Seeded::none;
@@ -87,7 +87,7 @@ class RolloutWorld {
     not_done_unheard,  // does not commit the transaction, and loses the answer
     late_unheard,      // leaves the transaction under way, without an answer
     late_arrives,
-    kill,         // kills the driver: its action is lost, its key erased, another begins
+    kill,         // kills the driver with its action and its key; another begins
     kill_done,    // kills the driver after its action has been carried out
     freeze,       // as `kill`, but the action is still under way, and comes late
     node_acts,    // the node carries out its command, soaks, or fails

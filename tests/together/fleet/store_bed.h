@@ -55,7 +55,7 @@ class StoreBed {
 
   // ---- questions that wait for their answers
   [[nodiscard]] Reply<Reading> read_answer(Store& store, const Keys& keys);
-  [[nodiscard]] Reading read(const Keys& keys);  // by the other client, which must get an answer
+  [[nodiscard]] Reading read(const Keys& keys);  // reads by other(), which must get an answer
   // Begins a commit without waiting for its answer.
   using Pending = std::shared_ptr<std::optional<Outcome>>;
   [[nodiscard]] Pending begin_commit(Transaction transaction);

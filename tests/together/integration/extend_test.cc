@@ -132,7 +132,7 @@ TEST_CASE("an extend of one who has no deadline to extend is answered with error
   World world;
   Puppet old = world.agent();
   old.say_type("extend", a_minute);
-  old.expect_error("extend");  // before hello
+  old.expect_error("extend");  // the agent has not said `hello`
   old.hello();
   old.ready();
   old.expect("activate");
@@ -151,7 +151,7 @@ TEST_CASE("an extend of one who has no deadline to extend is answered with error
   old.exit(0);
   next.expect("activate");
   next.say_type("extend", a_minute);
-  next.expect_error("extend");  // on trial
+  next.expect_error("extend");  // the agent is on trial
 }
 
 TEST_CASE("the exit grace runs from stopped, and is not the stop timeout's rest") {

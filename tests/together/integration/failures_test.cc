@@ -58,7 +58,7 @@ TEST_CASE("before the stop, no failure of the candidate is noticed by the active
   CHECK(failed.has("exit_status") == (member == "exit_status"));
   CHECK(failed.has("signal") == (member == "signal"));
   if (!member.empty()) CHECK(failed.number(member) == value);
-  CHECK(state_of(next.pid()) == '\0');  // it has been reaped by now
+  CHECK(state_of(next.pid()) == '\0');  // the candidate has been reaped by now
   old.expect_silence();
   next.expect_gone();
   world.hand_over(old);  // a later upgrade must succeed

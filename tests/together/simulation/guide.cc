@@ -27,9 +27,9 @@ void shuffle(std::vector<std::uint32_t>& moves, Random& random) {
 
 }  // namespace
 
-// Returns the policy for the supervisor that follows the way on the map. The map was made by the
-// exploration, which limits the wait for `confirm` only if there is a gate; so the limit is removed
-// if there is none.
+// Returns the policy for the supervisor that follows the way on the map. The exploration, which
+// made the map, limits the wait for `confirm` only if there is a gate. So without a gate, the limit
+// is removed.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
   if (swarm.options.defaults.gate == agent_protocol::Gate::none)

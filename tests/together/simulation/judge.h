@@ -102,11 +102,12 @@ class Judge {
   // Bytes have been read from the FIFO, or its end if there are none.
   void control_read(std::string_view bytes);
   void status_written(std::string_view text, bool well);
-  [[nodiscard]] std::string id_under_way() const;  // "" if there is none
+  [[nodiscard]] std::string id_under_way() const;  // "" if no upgrade is under way
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  // Returns an id that no upgrade has had: "u" and capital letters, which the atlas recognises.
+  // Returns an id that no upgrade has had: "u" and capital letters. By that, the atlas recognises
+  // the upgrades of the simulation.
   [[nodiscard]] std::string next_request();
 
   // ---- the end
@@ -183,7 +184,7 @@ class Judge {
   std::deque<std::string> control_lines_;  // lines that were read and may not have been obeyed yet
   std::deque<Given> given_;                // the last sixteen answers, newest first
   std::deque<std::string> ids_ended_;      // the ids of the last sixteen endings, newest first
-  std::string id_under_way_;               // the id of an upgrade that has been accepted
+  std::string id_under_way_;               // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;
   std::string status_;          // the text of status.json
   bool status_is_old_ = false;  // the last writing failed
@@ -192,7 +193,7 @@ class Judge {
   bool committed_ = false;         // true if the step that is being judged commits
   bool init_heard_ready_ = false;
   bool init_heard_stopping_ = false;
-  bool init_reloads_ = false;  // true if init has been told of a reload that has not ended
+  bool init_reloads_ = false;  // init has been told of a reload, not of its end
   std::string verdict_;
   Tally tally_;
 };

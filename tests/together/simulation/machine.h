@@ -48,7 +48,7 @@ class Process {
 
   struct Order {
     std::string line;
-    bool may_be_lost = false;  // true for a reply to an agent that does not read
+    bool may_be_lost = false;  // the line is a reply to an agent that does not read
   };
 
   Process(Machine& machine, pid_t pid, Generation generation, std::string path);
@@ -72,13 +72,13 @@ class Process {
   std::string path;
   Life life = Life::running;
   Ending ending;
-  Pipe input;   // the upgrader writes
-  Pipe output;  // the upgrader reads
+  Pipe input;   // the pipe into which the upgrader writes
+  Pipe output;  // the pipe from which the upgrader reads
   std::optional<Time> killed_at;
-  bool output_inherited = false;  // a grandchild keeps it open
+  bool output_inherited = false;  // a child of the process keeps the output open
   std::unique_ptr<AgentDouble> agent;
 
-  std::string outbox;            // bytes that were said and have not been written
+  std::string outbox;            // bytes that the process has said and not written
   std::size_t said = 0;          // the number of bytes that were said so far
   std::size_t written = 0;       // the number of bytes that were written so far
   std::deque<Spoken> spoken;     // lines that the supervisor has not been told yet
@@ -95,16 +95,16 @@ class Process {
   std::size_t taken = 0;   // bytes that the upgrader has written to the process's input
   // The value of `taken` when the shell began to look; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
-  bool owes_word = false;     // its `hello` has the feature readiness; no `healthy` came
-  bool is_fallback = false;   // its welcome said `fallback`
-  bool knows_reason = false;  // its `welcome` or `activate` has said what had failed
+  bool owes_word = false;     // `hello` has the feature readiness; no `healthy` came
+  bool is_fallback = false;   // the process's `welcome` has the role `fallback`
+  bool knows_reason = false;  // `welcome` or `activate` has said what had failed
   bool told_to_stop = false;
   std::optional<std::string> stop_id;
-  bool confirmed = false;  // it has said `stopped`
+  bool confirmed = false;  // the process has said `stopped`
   std::optional<std::string> left;
-  bool killed = false;    // the supervisor has ordered its end by SIGKILL
+  bool killed = false;    // the supervisor has ordered SIGKILL for the process
   bool knows_it = false;  // the process has read its `activate`
-  bool buried = false;    // the shell has reported its exit
+  bool buried = false;    // the shell has reported the exit of the process
 };
 
 struct Descriptor {

@@ -140,7 +140,7 @@ int __wrap_clock_gettime(clockid_t clock, timespec* time) {
   return 0;
 }
 
-// Makes init's socket, the only one that is ever asked for.
+// Sends a message to init, to whose socket alone the shell sends anything.
 ssize_t __wrap_sendto(int, const void* bytes, size_t size, int, const sockaddr*, socklen_t) {
   if (the_machine->init_is_full()) return fails_with(EAGAIN);
   the_judge->init_told({static_cast<const char*>(bytes), size});
