@@ -1,4 +1,4 @@
-// fleetctl approve: shows the machines that wait to be let in, and lets one of them in.
+// fleetctl approve: shows the machines that wait for approval, and lets one of them join.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

@@ -1,4 +1,4 @@
-// An archive of files in the format of tar, which libarchive makes.
+// Packs files into an archive in the format of tar, by libarchive.
 #pragma once
 
 #include <cstdint>

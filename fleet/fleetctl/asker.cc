@@ -33,7 +33,7 @@ Asker::Asker(const Options& options, const OpenStore& open_store) : options_(opt
 Asker::~Asker() {
   etcd_ = nullptr;
   other_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // lets libuv free the handles that were closed
+  uv_run(&loop_, UV_RUN_DEFAULT);  // libuv frees closed handles in this
   uv_loop_close(&loop_);
 }
 
@@ -55,8 +55,8 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// Adds the reason if the asker's certificate is not valid. Then the handshake fails, with words
-// that do not say whose certificate is meant.
+// If no member could be reached, adds what is wrong with the asker's own certificate, if anything.
+// The error message of TLS does not tell whose certificate is wrong.
 fleet::Trouble Asker::explained(fleet::Trouble trouble) const {
   if (trouble.kind != fleet::Trouble::Kind::unreachable) return trouble;
   const std::string why = why_not_let_in(options_.store.certificates, std::time(nullptr));

@@ -1,5 +1,4 @@
-// The store for a program that has nothing else to do meanwhile: asks a question, and waits for the
-// answer.
+// The store for a program that has nothing else to do: asks a question, and waits for the answer.
 #pragma once
 
 #include <uv.h>
@@ -19,7 +18,7 @@ namespace fleetctl {
 class Asker {
  public:
   explicit Asker(const Options& options);
-  // Opens another store than etcd, which answers on this loop. Members of etcd are not asked then.
+  // Opens another store in place of etcd, for tests. It answers on this loop.
   using OpenStore = std::function<std::unique_ptr<fleet::Store>(uv_loop_t& loop)>;
   Asker(const Options& options, const OpenStore& open_store);
   Asker(const Asker&) = delete;
@@ -28,22 +27,22 @@ class Asker {
 
   [[nodiscard]] fleet::Reply<fleet::Reading> read(const fleet::Keys& keys);
   [[nodiscard]] fleet::Outcome commit(const fleet::Transaction& transaction);
-  // Asks only this member.
+  // Asks this member of the store, and no other.
   [[nodiscard]] fleet::Reply<fleet::MemberStatus> status(const std::string& endpoint);
   [[nodiscard]] std::optional<fleet::Trouble> grant(const fleet::Permissions& permissions);
   [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
   [[nodiscard]] std::optional<fleet::Trouble> enable_users();
   [[nodiscard]] fleet::Reply<fleet::Lease> lease(std::chrono::seconds ttl);
-  // Ends the lease now if the store answers; otherwise it ends when its time is over.
+  // Ends the lease at once, if the store answers. Otherwise the lease ends when its time is over.
   void end_lease(fleet::LeaseId lease);
-  // Waits a moment, between two looks at records that change.
+  // Pauses for a moment, between two looks at records that change.
   void rest();
 
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
-  // Adds to the trouble what is wrong with the asker's own certificate, if no member could be
-  // reached.
+  // If no member could be reached, adds to the trouble what is wrong with the asker's own
+  // certificate.
   [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble) const;
   template <class Value>
   [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply) const;
@@ -56,7 +55,7 @@ class Asker {
   uv_loop_t loop_{};
   std::unique_ptr<fleet::EtcdStore> etcd_;
   std::unique_ptr<fleet::Store> other_;
-  fleet::Store* store_ = nullptr;  // the store that exists: etcd_ or other_
+  fleet::Store* store_ = nullptr;  // the store in use: etcd_ or other_
 };
 
 }  // namespace fleetctl

@@ -15,7 +15,7 @@ using fleet::KeyKind;
 using fleet::UnixSeconds;
 
 constexpr UnixSeconds day_s = 86'400;
-// A certificate that expires within this number of days counts as ending.
+// A certificate that expires within so many days counts as ending.
 constexpr UnixSeconds soon_days = 30;
 
 std::string days_left(UnixSeconds until, UnixSeconds now) {
@@ -25,10 +25,10 @@ std::string days_left(UnixSeconds until, UnixSeconds now) {
 }
 
 struct Found {
-  std::map<std::string, UnixSeconds> expiries = {};  // by the name of everybody who is let in
+  std::map<std::string, UnixSeconds> expiries = {};  // by the names of nodes and people
   std::size_t revoked = 0;
-  std::vector<std::string> waiting = {};          // nodes that wait for their next certificate
-  std::map<std::string, std::size_t> bytes = {};  // by the node
+  std::vector<std::string> waiting = {};          // nodes that wait for a new certificate
+  std::map<std::string, std::size_t> bytes = {};  // of records in the store, by node
 };
 
 Found look_at(const fleet::Reading& reading) {
@@ -63,7 +63,8 @@ std::size_t ending(const Found& found, UnixSeconds now) {
                     [now](const auto& one) { return ends_soon(one.second, now); }));
 }
 
-// Returns lines about controllers and people whose certificates end: nobody renews these for them.
+// Returns a line for each controller or person whose certificate ends soon. Only nodes get new
+// certificates by themselves.
 std::vector<std::string> unrenewed_words(const Found& found, UnixSeconds now) {
   std::vector<std::string> lines;
   for (const auto& [name, until] : found.expiries) {

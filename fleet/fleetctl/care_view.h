@@ -1,5 +1,5 @@
-// Shows what a person who keeps a cell has to care for: certificates that end, and nodes that fill
-// the store. Pure.
+// Shows the things of a cell that a person has to look after: certificates that end soon, and nodes
+// that fill the store. Pure.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 
 namespace fleetctl {
 
-// The certificates of the asker; no value if the asker uses none.
+// The validity of the asker's certificates; no value if the asker uses none.
 struct ShownCertificates {
   std::optional<fleet::Validity> own = {};
   std::optional<fleet::Validity> authority = {};
 };
 
-// The numbers of people and nodes that were enrolled. `ending` counts certificates that end within
-// 30 days.
+// How many people and nodes are enrolled. `ending` counts those whose certificate ends within 30
+// days.
 struct CertificateCount {
   std::size_t enrolled = 0;
   std::size_t ending = 0;
   std::size_t revoked = 0;
-  std::size_t waiting = 0;  // nodes that wait for their next certificate
+  std::size_t waiting = 0;  // nodes that wait for a new certificate
 };
 [[nodiscard]] CertificateCount certificates_in(const fleet::Reading& reading,
                                                fleet::UnixSeconds now);

@@ -12,15 +12,15 @@ namespace fleetctl {
 
 class CellDirectory {
  public:
-  // Opens the directory and locks it, so that only one command uses it at a time. With `makes`,
-  // makes a directory that does not exist, which only its owner may read. Returns why the directory
-  // cannot be used, or an empty text if it is open.
+  // Opens the directory and locks it, so that only one command uses it at a time. If `makes` is
+  // true and the directory is absent, makes it, readable for its owner alone. Returns why the
+  // directory cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path, bool makes);
-  // Returns the absolute path, without links.
+  // Returns the directory's absolute path, without symbolic links.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Returns the terms that the directory keeps, or std::nullopt if it keeps none yet. A file that
-  // cannot be read as terms is refused.
+  // Returns the cell's terms from the directory, or std::nullopt if it has none yet. Returns a
+  // Refusal if their file cannot be read.
   [[nodiscard]] upgrader::Result<std::optional<fleet::CellTerms>> terms() const;
 
  private:

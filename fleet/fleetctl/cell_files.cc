@@ -23,7 +23,7 @@ bool exists(const std::string& path) {
 fleet::CertificateThere look_at(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
-  // The key of an authority may be kept elsewhere, as long as it has nothing to sign.
+  // If there is nothing to sign, the key of an authority may be kept elsewhere.
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
   if (there.certificate && (there.key || wanted.authority.empty())) {

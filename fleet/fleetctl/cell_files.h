@@ -9,16 +9,16 @@
 
 namespace fleetctl {
 
-// The mode of a file that its owner alone may read.
+// The mode of a file that only its owner may read.
 inline constexpr unsigned int secret_mode = 0600;
 
 struct CertificatesMade {
-  std::vector<std::string> files = {};    // the files that were made, without .pem
+  std::vector<std::string> files = {};    // the new files, without .pem
   std::vector<std::string> refused = {};  // why nothing was made
 };
 
-// Makes those of the wanted certificates that the directory does not have, each after its key, and
-// replaces no file. After a failure, the same call goes on. Only their owner may read the keys.
+// Makes those of the wanted certificates that the directory does not have, each with its key. Never
+// replaces a file. After a failure, the same call continues. Only their owner may read the keys.
 [[nodiscard]] CertificatesMade make_certificates(
     const std::string& directory, const std::vector<fleet::CertificateWanted>& wanted);
 

@@ -1,5 +1,5 @@
-// fleetctl cell init: the authorities and certificates of a new cell, and an archive for each of
-// its machines.
+// fleetctl cell init: makes the authorities and certificates of a new cell, and an archive for each
+// of its machines.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace {
 
 using fleet::content_of_file;
 
-// Writes a new file. If a file of that name exists, refuses and leaves it as it is.
+// Writes a new file. If a file of this name exists, leaves it as it is, and returns an error if it
+// differs.
 std::string write_once(const std::string& path, const std::string& content, std::string& made) {
   if (::access(path.c_str(), F_OK) != 0) {
     made += (made.empty() ? "" : ", ") + path.substr(path.rfind('/') + 1);
@@ -29,7 +30,7 @@ std::string write_once(const std::string& path, const std::string& content, std:
   return path + " is not the archive of what is there now; move it away, and a new one is made";
 }
 
-// Makes the archive of every machine. Returns the first trouble, or an empty text.
+// Makes the archive of each machine. Returns the first error, or an empty text.
 std::string make_archives(const std::string& directory, const fleet::CellTerms& terms,
                           std::string& made) {
   std::string trouble;

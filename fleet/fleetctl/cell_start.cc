@@ -1,5 +1,5 @@
-// fleetctl cell start and cell check: the first makes users, roles and enrolments in a running
-// store, the second says which parts of a cell are well and which are not.
+// fleetctl cell start makes users, roles and enrolments in a running store. fleetctl cell check
+// says which parts of a cell are well and which are not.
 #include <ctime>
 
 #include "fleet/cell/cell_check.h"
@@ -36,7 +36,7 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Returns whether most members answer, and names on standard error those that do not.
+// Returns whether most members answer and have a leader. Prints the others on standard error.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {
@@ -68,7 +68,8 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
   return exit_done;
 }
 
-// Notes where machines that join reach the controllers, unless a person has set it.
+// Sets the addresses at which machines that join reach the controllers, unless they are set
+// already.
 int name_controllers(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);

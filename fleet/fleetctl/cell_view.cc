@@ -32,7 +32,8 @@ std::string versions_words(const NodeView& node) {
   return words.empty() ? "unknown" : words;
 }
 
-// Returns words about the upgrade that a person looks for first: one under way, or one that failed.
+// Returns a text about the upgrade that a person looks for first: one that is under way, or one
+// that failed.
 std::string news_of(const NodeView& node) {
   for (const auto& [component, upgrade] : node.upgrades) {
     if (upgrade.phase != fleet::UpgradePhase::done) return component + " " + upgrade_words(upgrade);
@@ -112,7 +113,8 @@ std::string as_json(const fleet::Reading& reading) {
     if (!key) continue;
     json += is_first ? "\n" : ",\n";
     is_first = false;
-    // A value that is not a JSON object, or repeats a member, must not break the values around it.
+    // A value that is not a JSON object, or has a member twice, becomes a JSON text, so that it
+    // cannot break the JSON around it.
     const bool is_object = static_cast<bool>(fleet::parse_foreign_tree(found.value));
     json += quoted(found.key.substr(fleet::key_root.size())) + ":" +
             (is_object ? found.value : quoted(found.value));

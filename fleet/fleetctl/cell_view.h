@@ -15,7 +15,7 @@ using fleet::NodeView;
 [[nodiscard]] std::vector<std::string> node_page(const NodeView& node);
 [[nodiscard]] std::vector<std::string> version_table(const std::vector<NodeView>& nodes);
 
-// Returns the records unchanged as one JSON object, under their keys without the root.
+// Returns the unchanged records as one JSON object, by their keys without /fleet/v1/.
 [[nodiscard]] std::string as_json(const fleet::Reading& reading);
 
 }  // namespace fleetctl

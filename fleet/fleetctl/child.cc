@@ -29,8 +29,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-// Executes the program in the child: calls only functions that may be called between fork and exec.
-// `failed` is closed by exec, or gets the errno value.
+// Executes the program in the child process. Between fork and exec, only async-signal-safe
+// functions may be called. `failed` is a pipe: exec closes it; if exec fails, the errno value is
+// written to it.
 [[noreturn]] void become(char* const* argv, char* const* envp, int in, int log, int failed,
                          pid_t parent) {
   ::setsid();
@@ -47,7 +48,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(status_not_executed);
 }
 
-// Returns this process's environment without the settings of etcd, which are for another etcd.
+// Returns this process's environment without the variables ETCD_*, which configure another etcd.
 std::vector<std::string> environment_for(const ChildTerms& terms) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {

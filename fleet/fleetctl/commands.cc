@@ -29,7 +29,7 @@ struct Deed {
   int (*perform)(const Options& options, Asker& asker);
 };
 
-// The function for each command, in the order of `Command`.
+// For each command its function, in the order of the enumeration `Command`.
 constexpr auto deeds = std::to_array<Deed>({
     {Command::status, &show_status},
     {Command::nodes, &show_nodes},
@@ -79,7 +79,7 @@ constexpr bool are_in_order() {
 }
 static_assert(are_in_order(), "each command has its deed, at the command's own number");
 
-// Returns whether the text may be a person's name, which is written into records and shown to
+// Returns whether the text may be a person's name. Such a name is written into records and shown to
 // others.
 bool is_name(std::string_view text) {
   constexpr std::size_t longest = 128;
@@ -115,8 +115,8 @@ void say_all(const std::vector<std::string>& lines) {
   }
 }
 
-// Returns the asker's name. The store knows a person by the certificate; if it does not ask for
-// one, the name of the user on this machine counts.
+// Returns the asker's name: that in the certificate, which the store knows. Without a certificate,
+// it is the name of the user on this machine.
 std::string who_asks(const Options& options) {
   const std::string& file = options.store.certificates.own;
   const auto name = file.empty() ? std::nullopt : fleet::name_in(fleet::content_of_file(file));

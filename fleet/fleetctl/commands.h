@@ -1,4 +1,4 @@
-// fleetctl's commands, one function for each: it asks the store, shows the answer, and returns the
+// fleetctl's commands, one function for each: it asks the store, prints the answer, and returns the
 // exit status.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace fleetctl {
 [[nodiscard]] int perform(const Options& options);
 [[nodiscard]] int perform(const Options& options, Asker& asker);
 
-// ---- a trial, without a store of anybody's
+// ---- a trial, which makes a store of its own
 [[nodiscard]] int run_dev(const Options& options);
 
 // ---- a new cell
@@ -66,7 +66,7 @@ namespace fleetctl {
 [[nodiscard]] int list_windows(const Options& options, Asker& asker);
 [[nodiscard]] int remove_window(const Options& options, Asker& asker);
 
-// ---- one node, and all of the store
+// ---- orders to one node, and a store that was restored
 [[nodiscard]] int order_node(const Options& options, Asker& asker);
 [[nodiscard]] int restored(const Options& options, Asker& asker);
 [[nodiscard]] int accept_epoch(const Options& options, Asker& asker);
@@ -78,30 +78,31 @@ namespace fleetctl {
 [[nodiscard]] int set_setting(const Options& options, Asker& asker);
 [[nodiscard]] int unset_setting(const Options& options, Asker& asker);
 
-// ---- output of all commands; only these functions escape it for a terminal (table.h)
+// ---- output of all commands; these functions escape the text for a terminal (table.h)
 void say(const std::string& line);
 void say_json(const std::string& json);
 void say_all(const std::vector<std::string>& lines);
 void complain(const std::string& line);
-// Complains, and returns the exit status of a command that was refused.
+// Prints why a command was refused, and returns the exit status for that.
 int refuse(const std::string& why);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 
-// Returns the asker's name for records: the name in the certificate, or that of the user.
+// Returns the asker's name for records: that in the certificate or that of the user.
 [[nodiscard]] std::string who_asks(const Options& options);
 
-// Writes one record that was read at the revision `read` (0 if it was absent). If no answer comes,
-// reads it again: it was written, or not, or nobody can know. `note` says who has ordered it: see
-// ordering.h.
+// Writes one record. `read` is the revision at which it was read, or 0 if it was absent: if it has
+// changed since, nothing is written. If no answer comes, reads the record again to find out whether
+// it was written. `note` names the person who has ordered the write: see ordering.h.
 [[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
                         fleet::Revision read, const fleet::FleetEvent& note = {});
-// Writes the transaction and says `words_if_done`, or says why it was not written.
+// Commits the transaction. Prints `words_if_done`, or why it was not committed. Returns the exit
+// status.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
-// Writes a rollout or a plan, which takes several transactions.
+// Writes a rollout or a plan, which takes several transactions. Returns the exit status.
 [[nodiscard]] int write_all(Asker& asker, fleet::Creation& creation);
-// Says why the outcome is not Committed, and returns the exit status for it.
+// Prints why a transaction was not committed, and returns the exit status for that.
 [[nodiscard]] int not_committed(const fleet::Outcome& outcome, const std::string& about = {});
 
 }  // namespace fleetctl

@@ -1,4 +1,4 @@
-// fleetctl dev: a cell on this machine, for a person who wants to see one.
+// fleetctl dev: a cell on this machine, to try it out.
 #include <signal.h>
 
 #include "base/process.h"
@@ -10,7 +10,8 @@
 namespace fleetctl {
 namespace {
 
-// Blocks requests to stop while it exists, so that the process does not end between two files.
+// Blocks SIGINT, SIGTERM and SIGHUP while it exists, so that the process does not end while it
+// writes files.
 class StopsHeld {
  public:
   StopsHeld() {
@@ -38,8 +39,8 @@ int run_dev(const Options& options) {
     return exit_refused;
   }
   std::optional<StopsHeld> held(std::in_place);
-  // If the terminal has gone, a write must not kill this process, since its children would be left
-  // behind.
+  // If the terminal is closed, a write to it would kill this process by SIGPIPE, and its children
+  // would stay behind.
   ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
   if (const std::string why = directory.open(options.directory); !why.empty()) {
@@ -51,7 +52,7 @@ int run_dev(const Options& options) {
     complain(why);
     return exit_refused;
   }
-  static_cast<void>(upgrader::become_subreaper());  // if this fails, orphans go to init
+  static_cast<void>(upgrader::become_subreaper());  // if this fails, init gets the orphans
   DevRun run(terms, directory.is_kept());
   held.reset();
   return run.run();

@@ -17,11 +17,11 @@ namespace {
 using upgrader::Time;
 
 constexpr std::uint64_t between_looks_ms = 30;
-// The time that orphans get to end by themselves, such as the daemons of an upgrader that was
-// killed.
+// How long orphans, such as the daemons of a killed upgrader, get to end by themselves. After that
+// they are killed.
 constexpr Time orphan_limit{3'000};
 
-// Prints the lines at once, even if standard output is not a terminal.
+// Prints the lines at once. If standard output is not a terminal, they would stay in a buffer.
 void say_now(const std::vector<std::string>& lines) {
   say_all(lines);
   std::fflush(stdout);
@@ -47,7 +47,7 @@ DevRun::~DevRun() {
   signals_.clear();
   looks_ = nullptr;
   deadline_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // lets libuv free the handles that were closed
+  uv_run(&loop_, UV_RUN_DEFAULT);  // libuv frees closed handles in this
   uv_loop_close(&loop_);
 }
 
@@ -75,8 +75,8 @@ void DevRun::take_signal(int signal_number) {
   take(fleet::DevStopAsked{});
 }
 
-// Tells DevLife an event. An event that an action causes at once waits for the other actions of its
-// step.
+// Passes an event to DevLife, and performs the actions. If an action causes a further event at
+// once, that event waits until all actions before it are done.
 void DevRun::take(const fleet::DevEvent& event) {
   events_.push_back(event);
   if (std::exchange(is_stepping_, true)) return;
@@ -138,7 +138,7 @@ void DevRun::reap() {
   bool none_left = false;
   while (const auto ended = reap_child(none_left)) {
     const auto found = pids_.find(ended->pid);
-    if (found == pids_.end()) continue;  // an orphan that has become our child
+    if (found == pids_.end()) continue;  // an orphan, which is our child now
     const std::size_t program = found->second;
     pids_.erase(found);
     take(fleet::DevEnded{program, in_words(ended->ending)});

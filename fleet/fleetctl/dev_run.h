@@ -1,4 +1,4 @@
-// Runs the programs of a trial cell: carries out the actions of DevLife, and tells it all events.
+// Runs the programs of a trial cell: performs the actions of DevLife, and passes all events to it.
 #pragma once
 
 #include <uv.h>
@@ -20,8 +20,8 @@ class DevRun {
   DevRun& operator=(const DevRun&) = delete;
   ~DevRun();
 
-  // Runs the cell until SIGINT, SIGTERM or SIGHUP, or until the cell has failed; then no child is
-  // left. Returns the exit status.
+  // Runs the cell until SIGINT, SIGTERM or SIGHUP, or until it has failed. Then waits until no
+  // child is left. Returns the exit status.
   [[nodiscard]] int run();
 
  private:
@@ -44,11 +44,11 @@ class DevRun {
   uv_loop_t loop_{};
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
   upgrader::UvHandle<uv_timer_t> looks_;     // runs while a round of starts or orphans are awaited
-  upgrader::UvHandle<uv_timer_t> deadline_;  // the deadline of life_
+  upgrader::UvHandle<uv_timer_t> deadline_;  // for the deadline of life_
   std::deque<fleet::DevEvent> events_;
-  std::map<pid_t, std::size_t> pids_;  // the programs that run
+  std::map<pid_t, std::size_t> pids_;  // the running programs, by process
   bool is_stepping_ = false;
-  int awaited_ = -1;  // the round that is awaited; -1 if none is
+  int awaited_ = -1;  // the round that is to become ready; -1: none
   bool is_over_ = false;
   upgrader::Time orphans_killed_at_{0};
   int status_ = 0;

@@ -34,7 +34,8 @@ std::string words_of(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
 
-// Checks that the path may be part of URLs, and of options that have commas and colons.
+// Returns whether the path may be a part of URLs, and of options in which commas and colons are
+// separators.
 bool is_plain(const std::string& path) {
   return std::all_of(path.begin(), path.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -47,7 +48,7 @@ struct Bound {
   int port = 0;  // 0 if the port is taken
 };
 
-// Binds a socket to a port of 127.0.0.1; with port 0, to a free one.
+// Binds a socket to this port of 127.0.0.1. With port 0, the kernel chooses a free port.
 Bound bind_port(int port) {
   Bound bound{.socket = upgrader::OwnedFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
   sockaddr_in address{};
@@ -65,8 +66,8 @@ Bound bind_port(int port) {
   return bound;
 }
 
-// Chooses the ports of the last start of this cell, and a free port in place of each that is taken.
-// Each port stays bound until all are chosen, so that no two are the same.
+// Chooses the ports: those of the last start of this cell, and for each that is taken a free one.
+// All stay bound until the last is chosen, so that no two are the same.
 std::string choose_ports(fleet::DevTerms& terms) {
   const std::string path = terms.directory + "/ports";
   const fleet::DevPorts before = fleet::ports_in(content_of_file(path));
@@ -79,7 +80,8 @@ std::string choose_ports(fleet::DevTerms& terms) {
   return replace_file(path, ports_text(terms.ports), text_mode);
 }
 
-// Makes a link. If it exists, upgrades may have moved it, and it stays as it is.
+// Makes a symbolic link. If it exists already, it stays as it is, since an upgrade may have moved
+// it.
 std::string link_if_absent(const std::string& target, const std::string& path) {
   if (::symlink(target.c_str(), path.c_str()) == 0 || errno == EEXIST) return "";
   return words_of(path);

@@ -1,4 +1,4 @@
-// The directory of a trial cell: claims it, and fills it with the files that its programs need.
+// The directory of a trial cell: locks it, and writes the files that its programs need.
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@
 
 namespace fleetctl {
 
-// A directory that is removed with all its files, unless it has to be kept.
+// The directory. If it was made without a name of its own, it is removed at the end with all its
+// files.
 class DevDirectory {
  public:
   DevDirectory() = default;
@@ -20,11 +21,11 @@ class DevDirectory {
   DevDirectory& operator=(const DevDirectory&) = delete;
   ~DevDirectory();
 
-  // Makes `wanted` if it is absent. If `wanted` is empty, makes a directory with a new name, which
-  // is removed at the end. Returns why it cannot be used, or an empty text if it is open, for this
-  // process alone.
+  // Opens the directory `wanted`, and makes it if it is absent. If `wanted` is empty, makes one
+  // with a new name, which is removed at the end. Locks it, so that no other process uses it.
+  // Returns why that failed, or an empty text.
   [[nodiscard]] std::string open(const std::string& wanted);
-  // Returns the absolute path, without links.
+  // Returns the directory's absolute path, without symbolic links.
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_kept() const { return is_kept_; }
 
@@ -37,18 +38,18 @@ class DevDirectory {
   std::optional<upgrader::Lock> lock_;
 };
 
-// Fills the directory: ports, certificates, links, releases. Files of an earlier start stay.
-// Returns why that has failed, or an empty text if the directory is filled.
+// Writes what is needed: ports, certificates, links and releases. Files of an earlier start stay.
+// Returns why that failed, or an empty text.
 [[nodiscard]] std::string fill_directory(fleet::DevTerms& terms);
 
-// Returns the manifest of a published version of the sample daemon, or an empty text if the
-// directory has none.
+// Returns the manifest of this version of the sample daemon, or an empty text if the directory has
+// none.
 [[nodiscard]] std::string release_manifest(const std::string& directory, std::string_view version);
 
-// Returns the programs that were found, in the directory of this program or in PATH.
+// Returns the paths of the needed programs that were found, beside this program or in PATH.
 [[nodiscard]] std::map<std::string, std::string> find_programs();
 
-// Returns whether a process accepts connections at this port of 127.0.0.1.
+// Returns whether a process accepts connections at this port on 127.0.0.1.
 [[nodiscard]] bool is_served(int port);
 
 }  // namespace fleetctl

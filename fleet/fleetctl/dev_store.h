@@ -1,4 +1,4 @@
-// Fills the store of a trial cell, and finds out whether its programs work.
+// Fills the store of a trial cell, and finds out whether the cell's programs work.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace fleetctl {
 
-// Returns whether etcd answers, and leads.
+// Returns whether etcd answers and has a leader.
 [[nodiscard]] bool is_store_ready(const fleet::DevTerms& terms);
-// Adds users, roles, enrolments and releases to the store; those that exist stay. Returns why that
-// failed, or an empty text.
+// Adds users, roles, enrolments and releases to the store, unless they exist already. Returns why
+// that failed, or an empty text.
 [[nodiscard]] std::string fill_store(const fleet::DevTerms& terms);
-// Returns whether the page is served, and every node reports its versions.
+// Returns whether the web page is served and every node reports its versions.
 [[nodiscard]] bool do_all_report(const fleet::DevTerms& terms);
 
 }  // namespace fleetctl

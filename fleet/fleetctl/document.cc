@@ -13,8 +13,8 @@
 namespace fleetctl {
 namespace {
 
-// The most tries to apply a document. Each fails if somebody else writes one of the records
-// meanwhile.
+// How often applying a document is tried. A try fails if somebody else writes one of the records at
+// the same time.
 constexpr int document_tries = 20;
 
 std::optional<std::string> document_of(const std::string& path) {
@@ -37,8 +37,8 @@ int written(const fleet::DocumentDecision& decision) {
   return exit_done;
 }
 
-// Tries to apply the document. Returns the exit status, or no value if somebody else has written
-// meanwhile, so that everything has to be decided again.
+// Tries once to apply the document. Returns the exit status. Returns no value if somebody else has
+// written a record at the same time, so that another try is needed.
 std::optional<int> try_document(const Options& options, Asker& asker,
                                 const std::vector<fleet::Order>& orders, const std::string& trace) {
   const auto reply = read_keys(asker, document_reads(orders));

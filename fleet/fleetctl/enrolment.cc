@@ -1,4 +1,5 @@
-// fleetctl enrol and renew: let a node or a person in, with a certificate for the name.
+// fleetctl enrol lets a node or a person in, with a certificate for the name. fleetctl renew
+// answers the requests of nodes for new certificates.
 #include <ctime>
 
 #include "fleet/common/identity.h"
@@ -20,8 +21,8 @@ fleet::Signer signer_of(const Options& options) {
 
 }  // namespace
 
-// Enrols a node or a person. Signs first, since that can fail without leaving anything; and writes
-// the rights before it gives the certificate away.
+// Enrols a node or a person. Signs first, since a failure then leaves nothing behind. Writes the
+// rights before it gives the certificate away.
 int enrol(const Options& options, Asker& asker) {
   const fleet::Permissions permissions = fleet::permissions_of(options.role, options.node);
   const fleet::Signed made = fleet::sign({.request = fleet::content_of_file(options.request),
@@ -43,7 +44,8 @@ int enrol(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// Renews certificates, in a cell whose controllers do not have the authority's key.
+// Renews the certificates of nodes. It is needed in a cell in which neither controllers nor a
+// fleet-signer have the authority's key.
 int renew(const Options& options, Asker& asker) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);

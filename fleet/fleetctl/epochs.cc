@@ -1,5 +1,5 @@
-// fleetctl restored and accept-epoch: a store that was restored from a snapshot repeats orders that
-// were true then, so no node acts on it before a person has looked.
+// fleetctl restored and accept-epoch. A store that was restored from a snapshot repeats old orders,
+// so no node acts on its records until a person has checked them.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

@@ -49,7 +49,7 @@ int show_events(const Options& options, Asker& asker) {
       continue;
     }
     const fleet::FleetEvent& one = event.value();
-    // A name that is only claimed is shown differently from one that a certificate proves.
+    // A name that no certificate has proved is shown as `says NAME`.
     const std::string who = one.who.empty() || one.proved ? one.who : "says " + one.who;
     rows.push_back({number, one.time, one.subject, one.text, who, one.trace});
   }

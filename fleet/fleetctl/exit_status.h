@@ -1,4 +1,4 @@
-// fleetctl's exit statuses: the table of EXIT STATUS in fleetctl(1).
+// fleetctl's exit statuses, as in the table in fleetctl(1).
 #pragma once
 
 namespace fleetctl {

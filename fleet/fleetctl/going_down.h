@@ -1,5 +1,6 @@
-// Refuses an order for an older version than the one that runs, unless the order says --downgrade.
-// Otherwise each node would refuse it by itself, and count it as the release's failure.
+// Refuses an order for an older version than the one that runs, unless the order has --downgrade.
+// Without this check, each node would refuse the order by itself, and it would count as the
+// release's failure.
 #pragma once
 
 #include <string>
@@ -10,11 +11,11 @@
 
 namespace fleetctl {
 
-// Prints the nodes that run a newer version. Returns the exit status: exit_done if no node does,
+// Looks for nodes that run a newer version, and prints them. Returns exit_done if there are none,
 // otherwise exit_refused.
 [[nodiscard]] int look_for_newer(const std::vector<fleet::NodeView>& nodes,
                                  const std::string& component, const std::string& version);
-// Reads the records of one node, and then looks for a newer version as the other function does.
+// Reads the records of this node, and looks whether it runs a newer version.
 [[nodiscard]] int look_for_newer(Asker& asker, const std::string& node,
                                  const std::string& component, const std::string& version);
 

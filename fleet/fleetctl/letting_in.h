@@ -1,4 +1,5 @@
-// Makes somebody a user of the store: writes the record of the certificate, then user and role.
+// Makes the owner of a certificate a user of the store: writes the record of the certificate, then
+// makes user and role.
 #pragma once
 
 #include <string>
@@ -14,16 +15,16 @@ struct Owner {
   std::string who = {};
 };
 
-// Records the certificate, so that it can be revoked, and gives its owner the permissions of the
-// kind. A certificate that is recorded already is not recorded again, and an owner who was revoked
-// is not let in again. Returns the exit status. The user has been told of a failure; the same call
-// then goes on.
+// Records the certificate, so that it can be revoked later, and gives its owner the permissions of
+// the kind. A certificate that is recorded already is not recorded twice. An owner who was revoked
+// stays revoked. Prints an error if something fails; the same call then continues. Returns the exit
+// status.
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
 
-// Makes the store know its clients by their certificates: only `root`, who has all rights, is known
-// at first. Returns the exit status. The user has been told of a failure; the same call then goes
-// on.
+// Makes the store check the certificates of its clients. At first it knows only `root`, who has all
+// rights. Prints an error if something fails; the same call then continues. Returns the exit
+// status.
 [[nodiscard]] int secure_store(Asker& asker);
 
 }  // namespace fleetctl

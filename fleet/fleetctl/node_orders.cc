@@ -1,6 +1,5 @@
-// fleetctl command: gives one order to one node, and waits for the answer. The order's records are
-// on a lease, so that the store erases them at the time after which the order must not be begun
-// (--not-after).
+// fleetctl command: gives one order to one node, and waits for the answer. The records of the order
+// have a lease, by which the store erases them at the time limit for beginning it (--not-after).
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
@@ -36,7 +35,7 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
   return status;
 }
 
-// Writes the command and a claim on the same lease, so that nothing else moves the node meanwhile.
+// Writes the command and a claim, so that nothing else moves the node. Both have the same lease.
 int send(const Options& options, Asker& asker, const fleet::Command& command, fleet::LeaseId id) {
   const std::string key = fleet::key_of(KeyKind::node_command, {options.node, options.component});
   const std::string claim = fleet::key_of(KeyKind::node_claim, {options.node, options.component});
@@ -58,8 +57,8 @@ int send(const Options& options, Asker& asker, const fleet::Command& command, fl
   return not_committed(outcome);
 }
 
-// Returns whether the command is still in the store. If it is gone without an answer, or another
-// one is in its place, its time is over, and its outcome cannot be known.
+// Returns whether the command is still in the store. If it is gone or replaced, and there is no
+// answer, its time is over and its outcome is unknown.
 bool is_still_there(const fleet::Reading& reading, const std::string& key, const std::string& id) {
   const fleet::KeyValue* found = reading.find(key);
   const auto command = fleet::read_record<fleet::Command>(found == nullptr ? "{}" : found->value);
@@ -112,8 +111,8 @@ int order_node(const Options& options, Asker& asker) {
     say(options.node + ": " + command.id);
     status = wait_for_answer(options, asker, command.id);
   }
-  // The order is over. The end of its lease erases the records of this order, and no record that
-  // others have written since.
+  // The order is over. The end of the lease erases its records, and no records that others have
+  // written since.
   asker.end_lease(id);
   return status;
 }

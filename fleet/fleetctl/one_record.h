@@ -1,4 +1,4 @@
-// Reads one record, which is then shown or written anew.
+// Reads one record, to show it or to change it.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@ namespace fleetctl {
 
 template <class Record>
 struct OneRecord {
-  std::optional<Record> record = std::nullopt;  // no value if the record is absent or damaged
+  std::optional<Record> record = std::nullopt;  // no value: absent or damaged
   fleet::Revision revision = 0;                 // 0 if the record is absent
-  std::string damage = {};                      // why the record cannot be read
+  std::string damage = {};                      // why it cannot be read; or empty
 };
 
-// Reads the record under `key` into `one`. Returns exit_done if the store has answered, also if the
-// record is absent or damaged. If the store has not answered, tells the user so, and returns the
-// exit status for that.
+// Reads the record at `key` into `one`. Returns exit_done if the store has answered, even if the
+// record is absent or damaged. If the store does not answer, prints that, and returns the exit
+// status for it.
 template <class Record>
 [[nodiscard]] int read_one(Asker& asker, const std::string& key, OneRecord<Record>& one) {
   const auto reply = asker.read({key});

@@ -7,7 +7,8 @@
 namespace fleetctl {
 namespace {
 
-// Names of nodes, with `*`, `?` and brackets.
+// Returns whether the text may be a glob for names of nodes: their characters, `*`, `?` and
+// brackets.
 bool is_node_glob(std::string_view text) {
   return !text.empty() && text.size() <= 2 * fleet::id_bytes_max && fleet::is_glob(text) &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-*?[]!") == text.npos;

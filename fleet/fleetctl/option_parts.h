@@ -1,4 +1,4 @@
-// Functions by which the files option_*.cc define fleetctl's subcommands and their options.
+// Functions with which the files option_*.cc define fleetctl's subcommands and their options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,18 +10,18 @@
 
 namespace fleetctl {
 
-// Returns a check that refuses wrong values, and says what is wanted.
+// Returns a check for an option. It refuses wrong values with a message that names the wanted form.
 [[nodiscard]] CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted);
-// Adds a subcommand that performs this command.
+// Adds a subcommand that runs this command.
 CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
               const std::string& about);
-// Adds an option whose value is a duration, in the form that fleetctl(1) describes. `value` becomes
-// a number of `unit`, rounded up.
+// Adds an option for a duration, in the form that fleetctl(1) describes. `value` becomes its number
+// of `unit`s, rounded up.
 void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
                   std::chrono::milliseconds unit, const std::string& about, bool required = false);
 void add_component(CLI::App& app, Options& options, bool required);
 
-// ---- the groups that have files of their own
+// ---- the groups of subcommands, each in a file of its own
 void add_cells(CLI::App& app, Options& options);
 void add_enrolment(CLI::App& app, Options& options);
 void add_joining(CLI::App& app, Options& options);

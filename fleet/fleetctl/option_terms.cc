@@ -10,7 +10,7 @@
 namespace fleetctl {
 namespace {
 
-// The limit for --max-failed. The setting watch.COMPONENT.max-failed has the same limit.
+// The limit for --max-failed, which is also that for the setting watch.COMPONENT.max-failed.
 constexpr std::int64_t max_failed_max = 10'000;
 constexpr std::int64_t protocol_max = 1'000'000;
 
@@ -18,7 +18,7 @@ bool is_seed(std::string_view text) {
   return !text.empty() && text.size() <= fleet::seed_bytes_max;
 }
 
-// Parses N or P%.
+// Parses the value of --batch: a number of nodes, or a percentage such as `5%`.
 void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   const bool percent = text.ends_with('%');
   const std::string digits = percent ? text.substr(0, text.size() - 1) : text;
@@ -30,7 +30,8 @@ void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
 }
 
-// Returns a check that refuses values that `parse` does not accept, with the words of `parse`.
+// Returns a check for an option. It refuses values that `parse` does not accept, with the reason
+// that `parse` gives.
 template <class Value>
 CLI::Validator parsed(agent_protocol::Result<Value> (*parse)(std::string_view)) {
   const auto judge = [parse](std::string& text) -> std::string {
@@ -76,8 +77,8 @@ void add_terms(CLI::App& app, Options& options) {
          "nodes at a time, or a percentage of them")
       ->type_name("N|P%")
       ->excludes(batches);
-  // Without these limits, a number that is too large for its type would silently become the
-  // largest.
+  // The range must be checked here: a number that is too large for its type would become the
+  // largest one without an error.
   const auto number = [](std::int64_t least, std::int64_t most) {
     return CLI::Range(least, most).description("");
   };

@@ -71,20 +71,20 @@ struct Options {
   fleet::StoreOptions store;
   bool json = false;
 
-  std::string target;     // selects nodes
-  std::string node;       // for show, desire, enrol
+  std::string target;     // an expression that selects nodes
+  std::string node;       // for many commands: the node's or person's name
   std::string component;  // for desire, publish, releases
   std::string version;    // for desire
   std::string why;        // for desire, stop
   bool downgrade = false;
   bool on = false;                     // for stop
-  std::vector<std::string> manifests;  // for publish: files
-  std::string url;  // for publish: the address at which the manifests will be found
+  std::vector<std::string> manifests;  // for publish: the files of manifests
+  std::string url;                     // for publish: the URL below which the manifests will be
   std::string channel;
   std::string subject;  // for events, token revoke
-  std::string who;      // for events
+  std::string who;      // for events: only those that this person ordered
   std::size_t limit = 50;
-  std::string setting;  // for settings: the setting's name
+  std::string setting;  // for settings: the name
   std::string value;
   std::string role = std::string(fleet::node_kind);  // for enrol, revoke
   std::string request;                               // for enrol: the file of the request
@@ -101,16 +101,16 @@ struct Options {
   std::string fingerprint;                // for approve
 
   std::string rollout;        // the rollout's name
-  fleet::RolloutTerms terms;  // for rollout start; the release's digest is not known yet
-  bool many_batches = false;  // for rollout start: allows many batches
+  fleet::RolloutTerms terms;  // for rollout start; without the release's digest
+  bool many_batches = false;  // for rollout start: more batches than usual
   bool dry_run = false;
   fleet::RolloutWish wish = fleet::RolloutWish::pause;
-  bool leave = false;  // for rollout abort: nodes keep the version that they have
+  bool leave = false;  // for rollout abort: nodes keep what they run
 
   std::string plan;   // the plan's name
-  std::string file;   // for plan run, apply: the file that a person wrote
-  bool diff = false;  // for apply: only show the differences
-  bool wait = false;  // for plan run: wait until it has ended
+  std::string file;   // for plan run, apply: a file of the user's
+  bool diff = false;  // for apply: shows only what would change
+  bool wait = false;  // for plan run: waits for its end
 
   fleet::CommandAction action = fleet::CommandAction::unknown;  // for command
   std::int64_t not_after_s = 600;                               // for command
@@ -120,7 +120,7 @@ struct Options {
   bool ignore_window = false;  // for desire, plan run
 
   int nodes = 3;          // for dev
-  std::string directory;  // for dev (without one it makes one), cell init and cell start
+  std::string directory;  // for dev, cell init, cell start
   fleet::CellTerms cell;  // for cell init
 };
 

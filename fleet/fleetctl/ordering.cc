@@ -11,11 +11,11 @@
 namespace fleetctl {
 namespace {
 
-// The most tries for an order: the driver of a busy rollout writes the rollout's record all the
-// time.
+// How often an order is tried. The driver of a busy rollout writes the rollout's record all the
+// time, and each write makes a try fail.
 constexpr int tries = 20;
 
-// Returns whether the transaction is written, after its answer did not come.
+// Returns whether a transaction whose answer was lost has been committed.
 bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   if (transaction.puts.empty()) return false;
   const fleet::Put& put = transaction.puts.front();
@@ -25,8 +25,8 @@ bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   return found != nullptr && found->value == put.value;
 }
 
-// Writes the parts of an order. Returns the exit status, or no value if somebody else has written
-// meanwhile, so that everything has to be decided again.
+// Writes the parts of an order. Returns the exit status. Returns no value if somebody else has
+// written a record at the same time, so that everything has to be decided again.
 std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::OrderTaken& taken) {
   for (std::size_t i = 0; i < taken.parts.size(); ++i) {
     fleet::Transaction& part = taken.parts[i];
@@ -43,9 +43,9 @@ std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::O
   return exit_done;
 }
 
-// Writes the rollout or plan, and then a note of it, from which a controller makes an event of the
-// history. A failure of the note is ignored: the record of the rollout or plan names the person,
-// too.
+// Writes the rollout or plan, and then a note, from which a controller makes an event of the
+// history. If the note cannot be written, that is ignored, since the record of the rollout or plan
+// also names the person.
 int create(Asker& asker, fleet::OrderTaken& taken) {
   if (taken.creation == nullptr) return exit_done;
   if (const int status = write_all(asker, *taken.creation); status != exit_done) return status;
@@ -65,7 +65,7 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto& found = std::get<fleet::Reading>(reply).found;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }
-  put_in_order(all);  // sorts, and drops a record that two of the keys have found
+  put_in_order(all);  // sorts; drops records that were found twice
   return all;
 }
 

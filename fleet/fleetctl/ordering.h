@@ -1,5 +1,5 @@
 // Gives an order: reads the records that the order needs, lets fleet/orders decide, and writes the
-// decision, with a note of who has ordered it.
+// decision, with a note that names the person.
 #pragma once
 
 #include <optional>
@@ -12,31 +12,31 @@
 namespace fleetctl {
 
 struct Placed {
-  int status = 0;  // exit_done if the order is written, or nothing has to change
-  // Why the order was refused, if it was. place() does not print this; the caller has to.
+  int status = 0;  // exit_done: written, or nothing had to change
+  // Why the order was refused, if it was. place() does not print this, so the caller must.
   std::optional<fleet::OrderRefused> refused = std::nullopt;
-  fleet::OrderTaken taken = {};  // the decision, if the order was not refused
+  fleet::OrderTaken taken = {};  // the decision, unless it was refused
   std::string trace = {};
 };
 
-// Gives the order. With options.dry_run, everything is decided and nothing is written. The user has
-// been told of any failure except `refused`.
+// Gives the order. If options.dry_run is set, decides and writes nothing. Prints any error except
+// `refused`.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order);
-// Gives the order under this trace.
+// Gives the order with this trace.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order,
                            const std::string& trace);
 
-// Reads all of these keys, each by itself; for a key that ends in `/`, all keys below it.
+// Reads each of these keys. A key that ends in `/` stands for all keys below it.
 [[nodiscard]] fleet::Reply<fleet::Reading> read_keys(Asker& asker,
                                                      const std::vector<std::string>& keys);
 
 // Returns the person who gives this command, and the present time.
 [[nodiscard]] fleet::Orderer orderer_of(const Options& options, const std::string& trace);
 
-// Tells the user why the order was refused, after `about`. Returns the exit status.
+// Prints `about` and why the order was refused. Returns the exit status.
 [[nodiscard]] int say_refused(const Placed& placed, const std::string& about = {});
 
-// Returns the event, for add_note(), that something was ordered without fleet/orders.
+// Returns an event for add_note(), for an order that fleet/orders does not decide about.
 [[nodiscard]] fleet::FleetEvent note_of(const Options& options, const std::string& subject,
                                         const std::string& text);
 

@@ -1,5 +1,5 @@
-// Finds out from a person's own files why the store does not let the person in. If a connection
-// fails because of a certificate, the words of TLS do not say which certificate is meant.
+// Finds out from a person's own files why the store refuses the person. If a connection fails
+// because of a certificate, the error message of TLS does not tell which certificate is wrong.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace fleetctl {
 
-// Returns an empty text if the certificate is valid by this machine's clock, or none is used.
+// Returns what is wrong with the certificate, or an empty text if it is valid by this machine's
+// clock or none is used.
 [[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
 
 }  // namespace fleetctl

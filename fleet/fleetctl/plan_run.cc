@@ -1,4 +1,4 @@
-// fleetctl plan run: makes an order from the file that a person wrote.
+// fleetctl plan run: gives the order to begin a plan, which a person has written into a file.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,7 +13,8 @@
 namespace fleetctl {
 namespace {
 
-// Reads the plan in the file, and adds the target that the command names.
+// Reads the plan in the file. Adds the target and the permission to ignore windows, if the command
+// line has them.
 int read_file(const Options& options, std::string& body) {
   std::ifstream file(options.file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};

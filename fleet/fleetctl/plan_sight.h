@@ -15,10 +15,11 @@ struct PlanSight {
   fleet::PlanView view = {};
 };
 
-// Returns the plan, or the exit status if it cannot be read, of which the user has been told. A
-// plan that does not exist has revision 0.
+// Reads the plan. If it does not exist, the result has revision 0. If it cannot be read, prints an
+// error, and returns the exit status.
 [[nodiscard]] std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name);
-// Returns the plan, or the exit status if it cannot be read or does not exist.
+// Reads the plan. If it does not exist or cannot be read, prints an error, and returns the exit
+// status.
 [[nodiscard]] std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name);
 
 }  // namespace fleetctl

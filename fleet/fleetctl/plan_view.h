@@ -8,7 +8,7 @@
 
 namespace fleetctl {
 
-// Returns `step 2 of 3 (stop)`.
+// Returns how far the plan is, such as `step 2 of 3 (stop)`.
 [[nodiscard]] std::string progress(const fleet::Plan& plan);
 [[nodiscard]] std::vector<std::string> plan_page(const fleet::PlanView& view);
 

@@ -1,5 +1,5 @@
-// fleetctl plan run --wait: says how far a plan is until it has ended. Reads only the plan's own
-// record, since it looks twice a second and a plan may have thousands of members.
+// fleetctl plan run --wait: prints how far a plan is, until it has ended. Reads only the plan's own
+// record: it looks twice a second, and a plan may have thousands of members.
 #pragma once
 
 #include <functional>

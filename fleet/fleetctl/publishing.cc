@@ -1,5 +1,5 @@
-// fleetctl release publish: makes one record of manifests and their signatures, which never
-// changes.
+// fleetctl release publish: makes one record of a release's manifests and their signatures. The
+// record is never changed.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -35,8 +35,8 @@ std::string add_manifest(fleet::ReleaseDraft& draft, const std::string& path,
   return why.empty() ? "" : path + ": " + why;
 }
 
-// Returns the exit status if the release was published before: success if it is the same, a refusal
-// if it differs.
+// Returns the exit status for a release that is published already: success if it is the same, a
+// refusal if it differs.
 int judge_there(const fleet::KeyValue& there, const fleet::Release& release,
                 const std::string& what) {
   const auto before = fleet::read_record<fleet::Release>(there.value);

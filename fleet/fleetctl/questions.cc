@@ -1,4 +1,4 @@
-// fleetctl's commands that only ask and order nothing.
+// The commands of fleetctl that only read.
 #include <algorithm>
 #include <ctime>
 
@@ -30,7 +30,7 @@ std::string member_words(const fleet::MemberStatus& member) {
   return words;
 }
 
-// Adds a row for each member. Returns how many members answer and follow a leader.
+// Adds a row for each member. Returns how many members answer and have a leader.
 std::size_t show_members(const Options& options, Asker& asker,
                          std::vector<upgraderctl::Row>& rows) {
   std::size_t good = 0;

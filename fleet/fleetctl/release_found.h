@@ -1,4 +1,4 @@
-// Finds a published release that a person wants to run.
+// Finds a published release, for a person who wants to run it.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct ReleaseFound {
   fleet::Revision revision = 0;
 };
 
-// Puts the release into `found`. Returns the exit status. The user has been told of any failure.
+// Reads the release into `found`. Prints an error if that fails. Returns the exit status.
 [[nodiscard]] int find_release(Asker& asker, const std::string& component,
                                const std::string& version, ReleaseFound& found);
 

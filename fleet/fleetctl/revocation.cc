@@ -1,5 +1,5 @@
-// fleetctl revoke and forget: shut out a node or a person, and remove the records of a node that is
-// gone.
+// fleetctl revoke shuts out a node or a person. fleetctl forget erases the records of a node that
+// is gone.
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -23,14 +23,15 @@ namespace {
 
 using fleet::KeyKind;
 
-// The most times that a restarted member is asked whether it follows a leader again, with a pause
-// after each.
+// How often a restarted member is asked whether it has a leader again, with a pause after each
+// question.
 constexpr int rests_max = 120;
-// The days for which a revocation list is valid. Etcd refuses everybody once its list has expired,
-// and the list is made anew only when somebody is revoked, which may not happen for years.
+// For how many days a revocation list is valid. etcd refuses all clients when its list has expired.
+// A new list is made only when somebody is revoked, and that may not happen for years.
 constexpr int list_days = 3'650;
 
-// Runs the program. Returns its exit status, or -1 if it could not be started.
+// Runs the program and waits for its end. Returns its exit status, or -1 if it could not be started
+// or was killed.
 int run(const std::string& program, const std::string& argument) {
   std::string name = program;
   std::string given = argument;
@@ -48,9 +49,9 @@ bool follows_leader(Asker& asker, const std::string& endpoint) {
   return member != nullptr && member->has_leader;
 }
 
-// Restarts the members one at a time, so that the others keep the majority. Etcd checks
-// certificates only at the beginning of a connection, so an open connection of a revoked
-// certificate lasts until its member is restarted.
+// Restarts the members one after the other, so that the others have a majority. etcd checks a
+// certificate only when a connection begins, so the open connections of a revoked certificate last
+// until its member is restarted.
 int restart_members(const Options& options, Asker& asker) {
   for (const std::string& endpoint : options.store.endpoints) {
     if (const int status = run(options.restart, endpoint); status != 0) {
@@ -71,8 +72,8 @@ int restart_members(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// Makes the revocation list if the options ask for one. Returns the exit status, which is exit_done
-// if they do not.
+// Makes the revocation list, if the options ask for one. Returns the exit status, which is
+// exit_done if no list is asked for.
 int make_list(const Options& options, const fleet::Identity& identity, std::string& list) {
   if (options.revocations.empty()) return exit_done;
   std::vector<std::string> serials;
@@ -93,8 +94,8 @@ int make_list(const Options& options, const fleet::Identity& identity, std::stri
 
 }  // namespace
 
-// Revokes a node or a person. The record comes first, so that no controller renews the certificate
-// meanwhile.
+// Revokes a node or a person. Writes the record first, so that no controller renews the certificate
+// in the meantime.
 int revoke(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
   const std::string name = fleet::certificate_name(options.role, options.node);
@@ -123,8 +124,8 @@ int revoke(const Options& options, Asker& asker) {
   return options.restart.empty() ? exit_done : restart_members(options, asker);
 }
 
-// Erases the records of a node. If the node comes back, it registers anew; only a revoked node
-// cannot.
+// Erases the records of a node. If the node comes back, it registers itself anew, unless it is
+// revoked.
 int forget(const Options& options, Asker& asker) {
   const std::string below = fleet::node_prefix(options.node);
   const auto reply = asker.read({below, true});

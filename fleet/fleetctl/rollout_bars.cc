@@ -24,7 +24,7 @@ struct Nodes {
   }
 };
 
-// Returns `[####..] batch 2: 1 confirmed, 2 applying`.
+// Returns the line of a batch, such as `[####..] batch 2: 1 confirmed, 2 applying`.
 std::string line_of(std::int64_t number, const std::vector<std::string>& batch,
                     const Nodes& nodes) {
   std::map<NodeStage, std::size_t> counts;

@@ -1,5 +1,5 @@
-// Draws a rollout for `rollout watch`: a line for the whole and one for each batch that has begun.
-// Pure.
+// Draws a rollout for `rollout watch`: one line for the whole rollout, and one for each batch that
+// has begun. Pure.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ namespace fleetctl {
 struct WatchedRollout {
   bool is_there = false;
   fleet::RolloutState state = fleet::RolloutState::unknown;
-  std::string damage = {};  // why it cannot be read
+  std::string damage = {};  // why the rollout cannot be read; or empty
   std::vector<std::string> lines = {};
 };
 
-// Draws the records at `rollout/ID` and below it.
+// Makes the lines from the rollout's record and the records below it.
 [[nodiscard]] WatchedRollout watched(const std::string& id, const fleet::Reading& reading);
 
 }  // namespace fleetctl

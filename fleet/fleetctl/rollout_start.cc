@@ -1,4 +1,5 @@
-// fleetctl rollout start and plan: decides the nodes and the batches; then writes all of it.
+// fleetctl rollout start and rollout plan: decides which nodes are in which batches. `start` then
+// writes the rollout.
 #include <algorithm>
 #include <iterator>
 
@@ -27,7 +28,7 @@ struct Plan {
   fleet::Revision release = 0;
 };
 
-// Adds the release to the plan: it tells what to run and what a node needs for it.
+// Reads the release, and adds to the plan what to run and what a node needs to run it.
 int add_release(const Options& options, Asker& asker, Plan& plan) {
   ReleaseFound found;
   const int status = find_release(asker, options.component, options.version, found);
@@ -75,8 +76,8 @@ std::string in_one_line(const std::vector<std::string>& names) {
   return line;
 }
 
-// Shows `order: random, seed 1a2b` and `takes at least 15h10m`; shows nothing for a rollout without
-// these terms.
+// Shows the terms that may surprise: a random order with its seed, nodes without a label, a large
+// number of batches, and how long it takes at least.
 void show_terms(const Plan& plan) {
   const fleet::RolloutTerms& terms = plan.draft.terms;
   if (terms.order == fleet::NodeOrder::random) say("order: random, --seed=" + terms.seed);
@@ -121,8 +122,8 @@ int start_rollout(const Options& options, Asker& asker) {
   }
   fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
   if (const int status = write_all(asker, creation); status != exit_done) return status;
-  // Writes a note, from which a controller makes an event of the history. If that fails, nobody is
-  // told: the rollout has begun, and its own record names the person, too.
+  // Writes a note, from which a controller makes an event of the history. If that fails, it is
+  // ignored: the rollout has begun, and its own record names the person.
   fleet::Transaction note;
   fleet::FleetEvent event = note_of(options, "rollout/" + plan.id,
                                     "begins: " + options.component + " " + options.version);

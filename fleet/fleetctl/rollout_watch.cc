@@ -1,5 +1,5 @@
-// fleetctl rollout watch: shows a rollout until it has ended. On a terminal the lines are redrawn
-// in place; otherwise changed lines are written again.
+// fleetctl rollout watch: shows a rollout until it has ended. On a terminal, the lines are redrawn
+// in place. Otherwise, lines that have changed are printed again.
 #include <unistd.h>
 
 #include <cstdio>

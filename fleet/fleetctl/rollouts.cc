@@ -1,4 +1,4 @@
-// fleetctl rollout list, show, pause, resume and abort.
+// fleetctl rollout list, show, pause, resume, abort and undo.
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
@@ -20,7 +20,7 @@ std::string progress(const fleet::Rollout& rollout) {
   return std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
 }
 
-// Returns the result of the comparison of nodes in words, or why there is none.
+// Returns the judge's findings as a text, or why there are none.
 std::string judge_words(const fleet::Reading& reading) {
   std::size_t nodes = 0;
   for (const fleet::KeyValue& found : reading.found) {
@@ -37,7 +37,8 @@ std::string judge_words(const fleet::Reading& reading) {
   return is_few ? "too few nodes to compare" : "nothing is compared yet";
 }
 
-// Returns how the undo of a rollout stands, or an empty text if nobody has ordered or refused one.
+// Returns how far the undo of a rollout is, or an empty text if there is nothing to say about an
+// undo.
 std::string undo_words(const fleet::Rollout& rollout) {
   if (rollout.kept > 0) return std::to_string(rollout.kept) + " nodes cannot go back";
   if (rollout.state == fleet::RolloutState::undone) return "every node has gone back";
@@ -46,7 +47,7 @@ std::string undo_words(const fleet::Rollout& rollout) {
   return rollout.terms.undo ? "by itself if it aborts by itself" : "";
 }
 
-// Adds a line for each gate, with its last answer, if it has been asked.
+// Adds a line for each gate: its last answer, or that it was not asked yet.
 void add_gates(std::vector<upgraderctl::Row>& rows, const fleet::Rollout& rollout) {
   for (const std::string& name : rollout.terms.gates) {
     std::string words = "not asked yet";
@@ -87,7 +88,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   return lines;
 }
 
-// Returns the order in the form that HTTP uses.
+// Returns the order as requests by HTTP spell it.
 std::string order_text(const Options& options) {
   switch (options.wish) {
     case fleet::RolloutWish::pause:
@@ -140,7 +141,7 @@ int show_rollout(const Options& options, Asker& asker) {
   const auto reply = asker.read({key, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
-  // Removes records of rollouts whose names only begin with this name.
+  // Drops the records of other rollouts, whose names begin with this name.
   std::erase_if(reading.found, [&key](const fleet::KeyValue& found) {
     return found.key != key && !found.key.starts_with(fleet::key_below(key));
   });

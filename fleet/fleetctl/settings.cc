@@ -15,7 +15,7 @@ namespace {
 
 using fleet::KeyKind;
 
-// Reads the settings. If the record is absent, no setting is set.
+// Reads the settings. If the record is absent, there are none.
 int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);
   if (status != exit_done) return status;
@@ -27,7 +27,7 @@ int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   return exit_done;
 }
 
-// Changes the settings. `body` has only the members that change.
+// Changes the settings. `body` has only the members to be changed.
 int change(const Options& options, Asker& asker, const OneRecord<fleet::Settings>& set,
            const std::string& body, const std::string& words_if_done) {
   const bool is_there = set.revision != 0;

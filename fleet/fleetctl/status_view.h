@@ -1,4 +1,4 @@
-// `fleetctl status --json`: the contents of status for programs. Pure.
+// `fleetctl status --json`: the state of a cell as JSON, for programs. Pure.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ struct MemberCount {
   std::size_t good = 0;
 };
 
-// Returns one object without records, so its size does not depend on the number of nodes.
+// Returns one JSON object with counts and without records, so that its size does not depend on the
+// number of nodes.
 [[nodiscard]] std::string status_json(const fleet::Reading& reading, const MemberCount& members,
                                       fleet::UnixSeconds now);
 

@@ -15,7 +15,7 @@ std::string four_digits(unsigned number) {
   return text;
 }
 
-// Returns a character as JSON may spell it; a character beyond U+FFFF as two halves.
+// Returns a character as an escape in JSON. A character beyond U+FFFF becomes two escapes.
 std::string spelled(std::string_view character) {
   constexpr unsigned first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
   unsigned code = static_cast<unsigned char>(character[0]) & first_bits[character.size()];
@@ -49,7 +49,7 @@ std::string shown_json(std::string_view json) {
     if (bytes == 0) {
       text += no_character;
     } else if (character == "\r") {
-      text += ' ';  // this space is between members: no text in JSON contains it unescaped
+      text += ' ';  // a \r is between members: in a JSON text it would be escaped
     } else if (is_space || upgraderctl::shown(character) == character) {
       text += character;
     } else {

@@ -1,5 +1,5 @@
 // Tables and other text for a person's terminal. Nodes and other people wrote parts of the text, so
-// it is escaped, and no cell is so wide that it pushes the others away.
+// it is escaped. A cell of a table is cut, so that it cannot push others out of sight.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,18 @@
 
 namespace fleetctl {
 
-// The limit for a cell's width: most names, such as `node/NODE/upgrade/COMPONENT`, fit.
+// The limit for the width of a cell. Most names, such as `node/NODE/upgrade/COMPONENT`, are
+// shorter.
 inline constexpr std::size_t cell_columns_max = 128;
-// The limit for the last cell of a row: as long as the longest text in a record, since it pushes no
-// other cell away.
+// The limit for the width of a row's last cell. It is that of the longest text in a record, since
+// no cell follows.
 inline constexpr std::size_t last_cell_columns_max = 1'100;
 
-// Returns the rows in columns, escaped.
+// Returns the rows as lines with aligned columns, escaped for a terminal.
 [[nodiscard]] std::vector<std::string> table(std::vector<upgraderctl::Row> rows);
 
-// Returns JSON in which each character that a terminal would obey, or that is not valid UTF-8, is
-// spelled as \u and four digits. Readers of JSON see the same text.
+// Returns the same JSON with escapes (\u and four digits) for all characters that a terminal would
+// obey and all bytes that are not valid UTF-8. Programs that parse the JSON read the same text.
 [[nodiscard]] std::string shown_json(std::string_view json);
 
 }  // namespace fleetctl

@@ -27,19 +27,20 @@ std::string labels_of(const fleet::Token& token) {
   return words.empty() ? "-" : words;
 }
 
-// Returns what the token still does.
+// Returns whether the token can still be used, or why not.
 std::string state_of(const fleet::Token& token, std::int64_t now) {
   const std::string why = why_token_unfit(token, "", now);
   const bool fits = why.empty() || why.starts_with("the token is for");
   return fits ? "good" : why.substr(std::string("the token ").size());
 }
 
-// Reads the public keys of releases. Returns why one cannot be a key, or an empty text.
+// Reads the files with public keys of releases. Returns why a file cannot be used, or an empty
+// text.
 std::string read_keys_of_releases(const Options& options, fleet::Token& token,
                                   fleet::TokenText& text) {
   for (const std::string& file : options.release_keys) {
     const std::string content = fleet::content_of_file(file);
-    constexpr std::size_t longest = 1'024;  // a public key of minisign has some 110 bytes
+    constexpr std::size_t longest = 1'024;  // a public key of minisign has about 110 bytes
     if (content.empty() || content.size() > longest || !fleet::is_text(content))
       return file + " cannot be read, or is not a public key of agent-releases";
     const std::string name = std::filesystem::path(file).filename();
@@ -51,7 +52,8 @@ std::string read_keys_of_releases(const Options& options, fleet::Token& token,
   return "";
 }
 
-// Fills in what the cell itself knows. Returns the exit status; the user was told of a failure.
+// Fills in the addresses, the authority's digest and the secret. Prints an error if that fails.
+// Returns the exit status.
 int fill_in(const Options& options, Asker& asker, fleet::TokenText& text) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);

@@ -17,7 +17,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// Returns when a window opens next, or for `site-local` that this depends on each node's clock.
+// Returns when the window opens next, or until when it is open. For `site-local`, this depends on
+// each node.
 std::string next_of(const fleet::Window& window) {
   if (window.time_zone == fleet::site_local) return "by each node's clock";
   const bool is_utc = window.time_zone.empty() || window.time_zone == "UTC";

@@ -35,8 +35,8 @@ struct ConfigDecision {
   Response response = {};                       // for when everything is written
   std::vector<Transaction> first = {};          // to write first, one after the other
   std::optional<Transaction> transaction = {};  // to write then; it has the event, too
-  std::shared_ptr<Creation> creation = {};  // writes a rollout or a plan, instead of `transaction`
-  FleetEvent event = {};                    // to write after `creation`
+  std::shared_ptr<Creation> creation = {};      // if set, it writes, and not `transaction`
+  FleetEvent event = {};                        // to write after `creation`
 
   [[nodiscard]] bool writes() const { return transaction || creation != nullptr; }
 };

@@ -74,7 +74,7 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
 
 void JoinDoor::hold(HttpServer::Number number, const JoinAsked& asked) {
   held_[number] = {asked, world_.timers.after(hold_time, [this, number] {
-                     const auto late = held_.extract(number);  // lives until this function is done
+                     const auto late = held_.extract(number);  // keeps the running timer alive
                      world_.answer(number, join_waits(late.mapped().asked));
                    })};
 }

@@ -150,7 +150,7 @@ void Website::record_creation(const std::shared_ptr<Errand>& errand, const Respo
     const bool is_number_taken = std::holds_alternative<Refused>(outcome);
     if (!is_number_taken || ++errand->tries == tries_max) return answer(errand->number, response);
     retries_[errand->number] = world_.timers.after(again_time, [this, errand, response] {
-      const auto timer = retries_.extract(errand->number);  // lives until this function is done
+      const auto timer = retries_.extract(errand->number);  // keeps the running timer alive
       record_creation(errand, response);
     });
   });
@@ -166,7 +166,7 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
     errand->reading = {};
     errand->unread = config_reads(errand->request, errand->rest);
-    const auto timer = retries_.extract(errand->number);  // lives until this function is done
+    const auto timer = retries_.extract(errand->number);  // keeps the running timer alive
     read_next(errand);
   });
 }
