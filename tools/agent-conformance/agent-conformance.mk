@@ -34,7 +34,7 @@ conformance_scripts := tests/together/conformance/wrong_agents tests/together/co
 check-built: $(conformance) $(conformance_double)
 tool_tests += $(conformance_units) $(conformance_scripts)
 slow_tests += tests/together/conformance/right_agents tests/together/conformance/wrong_agents
-long_tests += tests/together/conformance/wrong_agents
+long_tests += tests/together/conformance/wrong_agents tests/together/conformance/right_agents
 tool_packages += python3 mandoc strace
 sanitized_tests += $(conformance_units) tests/together/conformance/wrong_agents \
   tests/together/conformance/reports
