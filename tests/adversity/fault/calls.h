@@ -10,7 +10,7 @@
 
 namespace fault {
 
-// A system call, as the process makes it.
+// A system call with its raw arguments, and the process that makes it.
 struct RawCall {
   pid_t pid = 0;  // the process that makes the call
   long number = 0;

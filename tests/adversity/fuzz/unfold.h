@@ -36,9 +36,9 @@ class Bytes {
 // Returns one of the lengths around the limits of the protocol.
 [[nodiscard]] std::size_t interesting_length(unsigned char code);
 
-// Unfolds an input: the byte 0x01, a code for a length, a size and as many bytes stand for these
-// bytes, repeated up to that length. All other bytes stand for themselves. Returns at most
-// `bytes_max`.
+// Unfolds an input. The byte 0x01 is followed by a code for a length, a size, and so many bytes: it
+// stands for these bytes, repeated up to that length. All other bytes stand for themselves. Returns
+// at most `bytes_max` bytes.
 [[nodiscard]] std::string unfold(std::string_view input, std::size_t bytes_max);
 
 }  // namespace fuzz

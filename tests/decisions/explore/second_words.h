@@ -90,7 +90,7 @@ using What = std::size_t;
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
-// An event in the table's terms.
+// An event, by the name that the table has for it.
 struct Happening {
   What what = 0;
   const Event* event = nullptr;

@@ -408,7 +408,7 @@ TEST_CASE("an agent is started also where the kernel tells nobody of the upgrade
 
 TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
   const Program program = program_of("/bin/true");
-  // The child sees another process as its parent.
+  // In the child, getppid() returns another number than the upgrader's pid.
   const Failing failing(Call::getppid, 0);
 
   auto result = start_process(program, {});

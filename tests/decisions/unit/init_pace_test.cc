@@ -16,7 +16,7 @@ using namespace upgrader::test;
 using namespace std::chrono_literals;
 using Catch::Matchers::StartsWith;
 
-// The messages that have come, and their times.
+// Records the messages that init has got, and their times.
 class Record {
  public:
   void add(Time now, const std::string& message) {

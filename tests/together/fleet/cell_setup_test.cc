@@ -124,7 +124,7 @@ TEST_CASE("a directory's name is quoted for the shell") {
         std::string::npos);
 }
 
-// ---- what is well
+// ---- a cell in which all is well
 
 template <class Record>
 KeyValue record(const std::string& key, const Record& value) {

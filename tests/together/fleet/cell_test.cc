@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t store = 0, controller = 1, node = 2;
 
-// A life whose clock the test moves.
+// The life of a trial cell's programs, on a clock that the test moves.
 class Trial {
  public:
   DevActions take(const DevEvent& event) { return life_.step(event, now_); }

@@ -18,7 +18,7 @@ namespace fleet_test {
 
 inline constexpr std::string_view day_component = "web";
 
-// How a version fails, on every machine.
+// When a version fails: the same on every machine.
 enum class Fault { none, at_prepare, at_start, at_soak };
 
 class DayMachine {

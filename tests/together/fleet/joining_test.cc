@@ -1,4 +1,5 @@
-// Tests which machines may join a cell, what that writes, and which labels they then have.
+// Tests which machines may join a cell, which records a join writes, and which labels the machine
+// then has.
 #include "fleet/model/joining.h"
 
 #include <catch2/catch.hpp>

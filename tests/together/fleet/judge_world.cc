@@ -299,7 +299,8 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
       for (double& value : control)
         value = change(0);
     }
-    // The upper of the two values in the middle: (controls + 1) / 2 - 1 control nodes are above it.
+    // The median of the control; for an even number, the upper one of the two middle values. So
+    // (controls + 1) / 2 - 1 control nodes are above it.
     const auto middle = control.begin() + controls / 2;
     std::nth_element(control.begin(), middle, control.end());
     const double median = *middle;

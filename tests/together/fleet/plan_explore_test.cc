@@ -1,6 +1,6 @@
 // Tests every order of events in small plans: two or three members, steps of each class, drivers
 // and members that are killed, hooks that fail, members that are silent. No member may be a step
-// ahead, and every course must end.
+// ahead of the others, and every course must end.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/keys.h"

@@ -42,7 +42,7 @@ struct Bench : fleet_test::DriverWork {
 
   void tell(const DriverEvent& event) { take(driver.step(event, now)); }
 
-  // Carries out the driver's actions until it waits.
+  // Carries out the driver's actions until the driver waits.
   void settle() {
     DriverWork::settle([this](const DriverEvent& event) { tell(event); },
                        [this](const DriverAction& action) {

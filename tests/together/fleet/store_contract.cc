@@ -1,5 +1,5 @@
-// Tests the contract of every store. The program is linked with the bed of the fake store or of
-// etcd.
+// Tests the contract of every store. The program is linked with one of two beds (store_bed.h): that
+// of the fake store, or that of etcd.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/store_bed.h"

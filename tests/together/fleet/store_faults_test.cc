@@ -78,7 +78,7 @@ class Bench {
     const std::size_t before = board_.judge.acknowledged();
     return wait([&] { return board_.judge.acknowledged() >= before + writes; });
   }
-  // Waits for some time, in which it need not be that any client gets an acknowledgement.
+  // Waits for this time, even if no client gets an acknowledgement meanwhile.
   void pass(std::chrono::milliseconds time) {
     const auto end = timers_.now() + time;
     wait([&] { return timers_.now() >= end; });

@@ -41,7 +41,7 @@ class Relay : public Store {
   Store& store_;
 };
 
-// Reports a write that it has not done.
+// The error: a write that was refused is reported as committed.
 class Forgetful : public Relay {
  public:
   using Relay::Relay;
@@ -56,8 +56,8 @@ class Forgetful : public Relay {
   int commits_ = 0;
 };
 
-// Sends a transaction again if no answer came, as libcurl would, although the first may have been
-// committed.
+// The error: a transaction is sent again if no answer came, as libcurl would, although the first
+// one may have been committed.
 class Insistent : public Relay {
  public:
   using Relay::Relay;
@@ -69,7 +69,7 @@ class Insistent : public Relay {
   }
 };
 
-// Writes without the compares.
+// The error: a transaction is written without its compares.
 class Blind : public Relay {
  public:
   using Relay::Relay;
@@ -79,7 +79,7 @@ class Blind : public Relay {
   }
 };
 
-// Answers with an older reading.
+// The error: now and then, a question gets the answer to the question before.
 class Stale : public Relay {
  public:
   using Relay::Relay;

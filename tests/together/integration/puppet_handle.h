@@ -57,7 +57,7 @@ class Puppet {
   void say(std::string_view line);  // a newline is added
   void say_bytes(std::string_view bytes);
   void say_type(std::string_view type, std::string_view members = "");
-  void flood(std::string_view line, long count = -1);  // -1 for ever
+  void flood(std::string_view line, long count = -1);  // with -1, writes the line for ever
   // Makes the puppet stop reading, and send questions until its input is full and the upgrader
   // reads no more from it.
   void clog(long lines);

@@ -157,7 +157,7 @@ Upgrader& World::start(Start start) {
   argv.emplace_back("--");
   argv.push_back(start.agent.empty() ? puppet() : start.agent);
   argv.insert(argv.end(), start.args.begin(), start.args.end());
-  // The command line has options only.
+  // With "-" in the place of AGENT, the command line has options only.
   if (start.agent == "-") argv.resize(1 + start.options.size());
 
   upgrader.pid_ = fork();

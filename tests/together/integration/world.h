@@ -51,7 +51,7 @@ class Upgrader {
  private:
   friend class World;
   pid_t pid_ = -1;
-  int status_ = -1;  // as waitpid gives it; -1 while it runs
+  int status_ = -1;  // the status as from waitpid; -1 while the upgrader runs
   bool frozen_ = false;
   std::string log_path_;
   std::string output_path_;
@@ -103,12 +103,12 @@ class World {
 
   // ---- the upgrader that was started last
   void signal(int signal);
-  void freeze();  // stops it, so that it later finds all that happened meanwhile at once
+  void freeze();  // stops the upgrader, which later finds all news at once
   void thaw();
   void expect_exit(int status, Where where = Where::current());
   void expect_killed(int signal, Where where = Where::current());
   [[nodiscard]] std::string log() { return upgrader().log(); }
-  [[nodiscard]] std::string output();  // its standard output
+  [[nodiscard]] std::string output();  // the upgrader's standard output
   void wait_for_log(std::string_view text, Where where = Where::current());
 
   // ---- the rest

@@ -170,7 +170,7 @@ std::optional<std::string> expected(const std::vector<std::string>& there,
     if (!out) wanted.push_back(text);
   }
   if (wanted.empty()) return std::nullopt;
-  return wanted.back();  // `there` is sorted
+  return wanted.back();  // the newest, since `there` is sorted
 }
 
 }  // namespace

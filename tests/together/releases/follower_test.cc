@@ -298,7 +298,7 @@ TEST_CASE("a ledger that another process locks stops no agent, and is written on
   bench.good("1.2.0");
 
   LockHolder holder(bench.directory / "ledger.jsonl");
-  bench.start("1.1.0");  // its upgrade has ended well, which the full disk keeps from being noted
+  bench.start("1.1.0");  // the disk is full: the good ending of 1.1.0 is not noted
   bench.fail("trial");
   CHECK(bench.asks_no_more(1));  // nor can the attempt of 1.2.0 be noted
   CHECK(holder.has_held());

@@ -145,7 +145,7 @@ TEST_CASE("a program for another machine, and one whose library is missing, are 
   Bench bench;
   const std::string sound = content_of("/bin/true");
   REQUIRE(sound.starts_with("\177ELF"));
-  constexpr std::size_t machine_at = 18;  // e_machine
+  constexpr std::size_t machine_at = 18;  // the offset of e_machine
   std::string foreign = sound;
   foreign[machine_at] = static_cast<char>(foreign[machine_at] ^ 1);
   std::string lonely = sound;

@@ -73,7 +73,7 @@ class AgentDouble {
   bool input_ended_ = false;
   int beats_left_ = 0;
   int upgrades_left_ = 0;
-  std::optional<Time> awake_at_;  // when there are bytes to be read or written
+  std::optional<Time> awake_at_;  // when the agent will next read or write bytes
 };
 
 }  // namespace upgrader::simulation

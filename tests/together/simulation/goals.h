@@ -23,7 +23,7 @@ inline constexpr std::uint64_t unguided_every = 4;
 struct Goal {
   int policy = 0;
   std::uint32_t move = 0;
-  test::Speaker dying = test::Speaker::nobody;  // the agent whose last words come before it
+  test::Speaker dying = test::Speaker::nobody;  // the agent whose last words come before the move
 };
 
 // Returns whether the event is a message among an agent's last words.

@@ -55,7 +55,7 @@ struct Tally {
   std::uint64_t failed = 0;       // upgrades after which the old agent stayed
   std::uint64_t rolled_back = 0;  // upgrades after which a fallback was started
   std::uint64_t stood_by = 0;     // fall-backs to a standby
-  std::uint64_t cut_short = 0;    // upgrades that ended with the upgrader
+  std::uint64_t cut_short = 0;    // upgrades that were cut short by the upgrader's end
   std::uint64_t requests = 0;     // requests of operators that have been answered
   std::uint64_t granted = 0;      // requests of operators that were not refused
   // Runs in which a good upgrade was committed after all faults had ceased.

@@ -179,7 +179,7 @@ class Machine {
   std::uint64_t pending_signals_ = 0;
 
  public:
-  // Smaller numbers are descriptors of the real machine.
+  // The first number of a simulated descriptor: smaller numbers are those of real ones.
   static constexpr int first_fd = 1'000'000;
 };
 
