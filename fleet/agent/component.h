@@ -86,7 +86,7 @@ class Component {
 
   // Reads the ledger that an earlier process has left on disk. That process must have ended.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
-  // From now on, this instance obeys commands and wishes. `running` is the version that runs.
+  // Makes this instance obey commands and wishes from now on. `running` is the version that runs.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
   // Returns the id of the command that was begun last, by this process or an earlier one. It is

@@ -84,7 +84,7 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// If the store was restored, forgets what this process has written before: the restored store
+// Forgets, if the store was restored, what this process has written before: the restored store
 // counts on from an older revision, so earlier revisions mean nothing in it.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());

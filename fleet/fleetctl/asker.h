@@ -41,8 +41,8 @@ class Asker {
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
-  // If no member could be reached, adds to the trouble what is wrong with the asker's own
-  // certificate.
+  // Adds to the trouble what is wrong with the asker's own certificate, if no member could be
+  // reached.
   [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble) const;
   template <class Value>
   [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply) const;

@@ -38,7 +38,7 @@ struct Door {
 
 struct Address {
   std::string host;
-  std::uint16_t port = 0;  // 0: any free port
+  std::uint16_t port = 0;  // 0 for any free port
 };
 
 // Parses `HOST:PORT`, `[::1]:PORT` or `PORT`.

@@ -264,7 +264,8 @@ class Driver {
     if (under_way_ == UnderWay::nothing) read_all();
   }
 
-  // Only the task of a rollout asks gates, so only that gets their answers.
+  // Passes the gates' answers to the task. Only that of a rollout asks gates, so only that gets
+  // answers.
   void take(const GatesAnswered& event) {
     if constexpr (requires { task_.take_gates(event); }) task_.take_gates(event);
   }

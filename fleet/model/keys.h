@@ -66,8 +66,8 @@ inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 // key would overwrite another record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
-// Like key_of(), for names that others have written, or that were made from such names. Returns no
-// value if a name may not be in its place.
+// Returns the key of a record, like key_of(), for names that others have written, or that were made
+// from such names. Returns no value if a name may not be in its place.
 [[nodiscard]] std::optional<std::string> key_if(KeyKind kind,
                                                 std::initializer_list<std::string_view> names);
 

@@ -36,7 +36,7 @@ namespace fleet {
 
 struct MemberSight {
   PlanMember record = {};
-  Revision revision = 0;  // 0: the member has not written a record
+  Revision revision = 0;  // 0 if the member has written no record
 
   bool operator==(const MemberSight&) const = default;
 };
@@ -89,9 +89,9 @@ struct PlanDecision {
 // erases it. Returns none if the run still goes on.
 [[nodiscard]] std::vector<Transaction> recover_plan(const PlanView& view);
 
-// Like recover_plan(), but keeps the records once/PLAN/STEP, which name the steps that were done
-// once for a version. Returns none if the last run still goes on, or is halted, so that a person
-// has to recover it first.
+// Returns the transactions of recover_plan(), except that the records once/PLAN/STEP stay, which
+// name the steps that were done once for a version. Returns none if the last run still goes on, or
+// is halted, so that a person has to recover it first.
 [[nodiscard]] std::vector<Transaction> make_room(const PlanView& view);
 
 }  // namespace fleet

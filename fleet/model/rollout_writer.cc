@@ -166,8 +166,8 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
-// If the node's own wish is the one that this rollout has written, replaces it by the wish from
-// before the rollout.
+// Replaces the node's own wish by the one from before the rollout, if the present one is the
+// rollout's.
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;

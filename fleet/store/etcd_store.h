@@ -33,7 +33,7 @@ class EtcdStore : public Store {
   void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) override;
   void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) override;
   void revoke(LeaseId lease, Then<Reply<LeaseState>> then) override;
-  // All watches must be destroyed before the store.
+  // Must be called after all watches of this store are destroyed.
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 

@@ -49,7 +49,7 @@ class Http2 {
   struct Request {
     std::string url;
     std::string body;                      // the first message, with its prefix
-    std::chrono::milliseconds timeout{0};  // 0: a stream, until one side ends it
+    std::chrono::milliseconds timeout{0};  // 0 for a stream, which lasts until one side ends it
     bool fresh = false;                    // on a new connection, since an old one may be dead
   };
   struct Observer {
