@@ -59,7 +59,7 @@ agent_protocol::Refusal refusal_of(const std::string& path) {
   return checked.refusal();
 }
 
-// The bytes of a small dynamic program for this machine, which tests damage.
+// The bytes of a small dynamic program for this machine, for tests that damage them.
 class ElfBytes {
  public:
   ElfBytes() : bytes_(content_of("/bin/true")) { REQUIRE(bytes_.size() > sizeof(ElfW(Ehdr))); }

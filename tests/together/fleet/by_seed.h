@@ -1,5 +1,4 @@
-// Random lives that a seed repeats: random numbers, and the environment's variables for their
-// number.
+// Random numbers for runs that a seed repeats, and numbers from the environment.
 #pragma once
 
 #include <cstddef>

@@ -39,7 +39,7 @@ struct Life {
   std::size_t killed = 0;  // members killed
 };
 
-// Lives a plan to its end; `choose` chooses each step among the possible ones.
+// Plays a plan to its end; `choose` chooses each step among the possible ones.
 template <class Choose>
 Life live(const PlanSetup& setup, const Choose& choose) {
   constexpr std::size_t steps_max = 100'000;  // thirty members and twenty steps need about 10,000
@@ -57,7 +57,7 @@ Life live(const PlanSetup& setup, const Choose& choose) {
   return life;
 }
 
-// Lives a plan in which each member dies once in each step, at its first move or after it. No
+// Plays a plan in which each member dies once in each step, at its first move or after it. No
 // member is killed while it acts: it could not know how far it came, and all would halt.
 Life live_with_every_death(Random& random) {
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> moves_to_death;

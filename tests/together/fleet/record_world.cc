@@ -18,7 +18,8 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// The rounds in which somebody writes; after them, the good work must have come to its end.
+// The rounds in which random records are written. In the rounds after them, the good work must come
+// to its end.
 constexpr int rounds_of_writing = 12;
 // The limit for a driver's actions in one moment: a driver that exceeds it never rests.
 constexpr int actions_max = 3'000;

@@ -236,7 +236,7 @@ bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has
   return phase == failed && (before == staging || before == verifying || before == cutover_ready);
 }
 
-// Returns whether the event is possible now: a wish that was replaced is not seen again, and a
+// Returns whether the event is possible now: a wish that was replaced is not seen again, and a new
 // version comes only after the gate.
 bool may_happen(const WishEvent& event, const Shown& node) {
   if (const auto* seen = std::get_if<WishSeen>(&event))

@@ -1,5 +1,5 @@
-// Tests which messages init is sent during an upgrade that SIGUSR2 has requested, and while an
-// agent takes longer than its limit.
+// Tests which messages init is sent during an upgrade that SIGUSR2 has requested, and when a first
+// agent or a stop is given more time.
 #include <signal.h>
 
 #include <catch2/catch.hpp>
