@@ -32,8 +32,8 @@ struct NodeDesk {
   std::string boot_id;
   Store& store;
   Timers& timers;
-  Mirror& mirror;                     // of all records below the node's key
-  KeptRecords& records;               // written while this instance is the active one
+  Mirror& mirror;                     // the copy of all records below the node's key
+  KeptRecords& records;               // records that are written while this instance is active
   Revision active = 0;                // revision of our record `active`; 0: not active
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // exists if a program has asked for a reboot

@@ -106,7 +106,7 @@ class NodeAgent {
   LeaseKeeper lease_;
   KeptRecords presence_;  // the leased record of this instance
   KeptRecords records_;   // facts and versions; written while active
-  Mirror halt_;           // of the record `stop`: nothing begins while it exists
+  Mirror halt_;           // the copy of the record `stop`: nothing begins while it exists
   Mirror epoch_;
   KnownStore known_;  // epoch and revision of the store, as last seen
   KnownStore kept_;   // epoch and revision of the store, as on disk
@@ -118,7 +118,7 @@ class NodeAgent {
   std::unique_ptr<HookRun> reboot_;  // the running command to reboot
 
   Agent::Role role_ = Agent::Role::first;
-  std::optional<Agent::Failure> failure_;  // of the upgrade that led to this instance
+  std::optional<Agent::Failure> failure_;  // why the upgrade that led to this instance failed
   NodeLedger ledger_;                      // as an earlier process has left it
   std::string unreadable_;                 // the ledger's error; if not empty, nothing is begun
   Timers::Milliseconds activated_at_{0};

@@ -21,7 +21,7 @@ struct CellFacts {
   std::vector<MemberFact> members = {};
   std::optional<Reading> records = {};  // std::nullopt: they could not be read
   std::string unread = {};              // why they could not be read
-  std::optional<Validity> own = {};     // of the asking person's certificate
+  std::optional<Validity> own = {};     // the validity of the asking person's certificate
   std::optional<Validity> authority = {};
   UnixSeconds now = 0;
 };

@@ -11,7 +11,7 @@ namespace fleet {
 struct CellMachine {
   std::string name = {};     // an id, as in ids.h
   std::string address = {};  // IP address or host name, by which others reach it
-  int client_port = 2'379;   // for a member of the store: its port for clients
+  int client_port = 2'379;   // a store's member's port for clients
   int peer_port = 2'380;
 };
 
@@ -32,7 +32,7 @@ struct CertificateWanted {
   std::string file = {};
   std::string name = {};
   std::string authority = {};               // FILE of its signer; empty: it signs itself
-  std::vector<std::string> addresses = {};  // of its owner's servers; empty for a client
+  std::vector<std::string> addresses = {};  // addresses of its owner's servers; empty for a client
   int days = 0;
 };
 

@@ -24,9 +24,9 @@ inline constexpr std::string_view dev_bad = "1.2.0";  // ends soon after its sta
 inline constexpr std::string_view dev_person = "you";
 
 struct DevPorts {
-  int clients = 0;  // of etcd
+  int clients = 0;  // etcd's port for clients
   int peers = 0;
-  int page = 0;  // of the controller
+  int page = 0;  // the controller's port for the web page
 };
 
 struct DevTerms {

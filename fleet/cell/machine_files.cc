@@ -7,7 +7,7 @@ namespace fleet {
 namespace {
 
 constexpr unsigned int secret_mode = 0600;
-constexpr unsigned int group_mode = 0640;  // for a service with a user of its own
+constexpr unsigned int group_mode = 0640;  // for files of a service that runs as its own user
 
 std::string controller_options(const CellTerms& terms, const CellMachine& controller) {
   std::string options = "--name=" + controller.name;

@@ -46,7 +46,7 @@ struct Signed {
 // Whether a request was made with the key of a certificate that the authority has given to this
 // name.
 struct KeyProof {
-  std::string serial = {};  // of that certificate
+  std::string serial = {};  // the serial number of the certificate
   std::string error = {};   // why that is not so; empty if it is so
 };
 [[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
@@ -79,7 +79,7 @@ struct KeyProof {
 // `before` with these serial numbers added, valid for this many days. If `before` is empty, it
 // makes a new list.
 struct RevocationList {
-  std::string list = {};  // in PEM; empty if there was an error
+  std::string list = {};  // the list in PEM; empty if there was an error
   std::string error = {};
 };
 [[nodiscard]] RevocationList with_revoked(const std::string& before,

@@ -28,7 +28,7 @@ namespace fleet {
 struct FrontSettings {
   std::string controller = {};
   std::vector<std::string> endpoints = {};
-  Certificates certificates = {};  // for the connection to the store
+  Certificates certificates = {};  // the files for connections to the store
   std::chrono::seconds lease{15};
   Signer signer = {};  // the authority's files, for renewals
   int days = 0;        // for how many days a renewed certificate is valid

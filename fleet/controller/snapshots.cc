@@ -76,7 +76,7 @@ void Snapshots::take(const std::string& bytes) {
 }
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
-  const auto ended = std::move(under_way_);  // its caller uses the object until this returns
+  const auto ended = std::move(under_way_);  // kept, since it is the caller of end()
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();
   file_ = upgrader::OwnedFd();

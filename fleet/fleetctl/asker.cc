@@ -33,7 +33,7 @@ Asker::Asker(const Options& options, const OpenStore& open_store) : options_(opt
 Asker::~Asker() {
   etcd_ = nullptr;
   other_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // libuv frees closed handles in this
+  uv_run(&loop_, UV_RUN_DEFAULT);  // lets libuv free closed handles
   uv_loop_close(&loop_);
 }
 

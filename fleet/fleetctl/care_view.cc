@@ -25,10 +25,10 @@ std::string days_left(UnixSeconds until, UnixSeconds now) {
 }
 
 struct Found {
-  std::map<std::string, UnixSeconds> expiries = {};  // by the names of nodes and people
+  std::map<std::string, UnixSeconds> expiries = {};  // when certificates of nodes and people end
   std::size_t revoked = 0;
   std::vector<std::string> waiting = {};          // nodes that wait for a new certificate
-  std::map<std::string, std::size_t> bytes = {};  // of records in the store, by node
+  std::map<std::string, std::size_t> bytes = {};  // bytes of each node's records in the store
 };
 
 Found look_at(const fleet::Reading& reading) {

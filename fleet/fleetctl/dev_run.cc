@@ -47,7 +47,7 @@ DevRun::~DevRun() {
   signals_.clear();
   looks_ = nullptr;
   deadline_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // libuv frees closed handles in this
+  uv_run(&loop_, UV_RUN_DEFAULT);  // lets libuv free closed handles
   uv_loop_close(&loop_);
 }
 

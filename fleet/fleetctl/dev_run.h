@@ -44,7 +44,7 @@ class DevRun {
   uv_loop_t loop_{};
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
   upgrader::UvHandle<uv_timer_t> looks_;     // runs while a round of starts or orphans are awaited
-  upgrader::UvHandle<uv_timer_t> deadline_;  // for the deadline of life_
+  upgrader::UvHandle<uv_timer_t> deadline_;  // the timer for the deadline of life_
   std::deque<fleet::DevEvent> events_;
   std::map<pid_t, std::size_t> pids_;  // the running programs, by process
   bool is_stepping_ = false;

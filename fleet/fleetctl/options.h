@@ -73,20 +73,20 @@ struct Options {
 
   std::string target;     // an expression that selects nodes
   std::string node;       // for many commands: the node's or person's name
-  std::string component;  // for desire, publish, releases
-  std::string version;    // for desire
-  std::string why;        // for desire, stop
+  std::string component;  // the component's name, for many commands
+  std::string version;    // the version's name, for many commands
+  std::string why;        // for desire, stop: the reason, for people
   bool downgrade = false;
-  bool on = false;                     // for stop
+  bool on = false;                     // for stop: true orders the stop, false ends it
   std::vector<std::string> manifests;  // for publish: the files of manifests
   std::string url;                     // for publish: the URL below which the manifests will be
   std::string channel;
-  std::string subject;  // for events, token revoke
+  std::string subject;  // for events: a record's key; for token revoke: the token's ID
   std::string who;      // for events: only those that this person ordered
   std::size_t limit = 50;
   std::string setting;  // for settings: the name
   std::string value;
-  std::string role = std::string(fleet::node_kind);  // for enrol, revoke
+  std::string role = std::string(fleet::node_kind);  // for enrol, revoke: `node` or a role
   std::string request;                               // for enrol: the file of the request
   std::string revocations;                           // for revoke: the file of the revocation list
   std::string restart;  // for revoke: a program that restarts a member of etcd
@@ -95,10 +95,10 @@ struct Options {
   std::string output;
   int days = 90;
 
-  fleet::Token token;                     // for token create
-  std::int64_t expires_s = 24 * 60 * 60;  // for token create
-  std::vector<std::string> release_keys;  // for token create: files
-  std::string fingerprint;                // for approve
+  fleet::Token token;                     // for token create: the wanted properties of the token
+  std::int64_t expires_s = 24 * 60 * 60;  // for token create: how long it can be used
+  std::vector<std::string> release_keys;  // for token create: files with public keys of releases
+  std::string fingerprint;                // for approve: the fingerprint of the machine's key
 
   std::string rollout;        // the rollout's name
   fleet::RolloutTerms terms;  // for rollout start; without the release's digest
@@ -112,16 +112,16 @@ struct Options {
   bool diff = false;  // for apply: shows only what would change
   bool wait = false;  // for plan run: waits for its end
 
-  fleet::CommandAction action = fleet::CommandAction::unknown;  // for command
-  std::int64_t not_after_s = 600;                               // for command
+  fleet::CommandAction action = fleet::CommandAction::unknown;  // for command: the order
+  std::int64_t not_after_s = 600;                               // for command: must begin by then
 
   std::string group;           // a group of nodes
-  fleet::Window window;        // for window set
-  bool ignore_window = false;  // for desire, plan run
+  fleet::Window window;        // for window set: the window
+  bool ignore_window = false;  // for desire, plan run: may begin outside windows
 
-  int nodes = 3;          // for dev
-  std::string directory;  // for dev, cell init, cell start
-  fleet::CellTerms cell;  // for cell init
+  int nodes = 3;          // for dev: the number of nodes
+  std::string directory;  // for dev, cell init, cell start: the cell's directory
+  fleet::CellTerms cell;  // for cell init: the machines of the cell
 };
 
 // A text to show before the program exits.

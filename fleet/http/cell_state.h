@@ -29,7 +29,7 @@ class CellState {
 
   struct OneRollout {
     Rollout rollout = {};
-    std::map<std::string, NodeStage> nodes = {};       // those that have got an order
+    std::map<std::string, NodeStage> nodes = {};       // the nodes that have got an order
     std::map<std::string, std::int64_t> batches = {};  // the number of nodes in each batch
 
     [[nodiscard]] std::map<std::string, std::int64_t> stages() const;

@@ -32,11 +32,11 @@ struct ConfigMoment {
                                                     const std::string& rest);
 
 struct ConfigDecision {
-  Response response = {};                       // for when everything is written
-  std::vector<Transaction> first = {};          // to write first, one after the other
-  std::optional<Transaction> transaction = {};  // to write then; it has the event, too
+  Response response = {};                       // the response when everything is written
+  std::vector<Transaction> first = {};          // transactions to write first, one after the other
+  std::optional<Transaction> transaction = {};  // the transaction to write then, with the event
   std::shared_ptr<Creation> creation = {};      // if set, it writes, and not `transaction`
-  FleetEvent event = {};                        // to write after `creation`
+  FleetEvent event = {};                        // the event, to write after `creation`
 
   [[nodiscard]] bool writes() const { return transaction || creation != nullptr; }
 };

@@ -27,12 +27,12 @@ struct Health {
   bool follows = false;  // true: this controller's copy of the records is up to date
   std::string trouble = {};
   std::int64_t revision = 0;
-  std::map<std::string, MemberHealth> members = {};  // by the member's endpoint
+  std::map<std::string, MemberHealth> members = {};  // the members by their endpoints
   std::vector<CertificateHealth> certificates = {};
   double cpu_seconds = 0;
   std::int64_t resident_bytes = 0;
   std::int64_t snapshot_at = 0;  // when this controller took its last snapshot; 0: never
-  std::map<int, std::int64_t> responses = {};  // how many, for each status
+  std::map<int, std::int64_t> responses = {};  // how many responses there were, by their statuses
   std::int64_t streams = 0;
 
   // Returns whether more than half of the members answer and have a leader.

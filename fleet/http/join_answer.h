@@ -43,8 +43,8 @@ class JoinRate {
 struct JoinAsked {
   std::string node = {};
   std::string pem = {};
-  std::string fingerprint = {};  // of the key in the request
-  std::string hash = {};         // of the token's secret
+  std::string fingerprint = {};  // the fingerprint of the key in the request
+  std::string hash = {};         // the hash of the token's secret
 };
 
 struct JoinMoment {

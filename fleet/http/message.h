@@ -21,7 +21,7 @@ enum class Method { get, head, put, patch, post, erase, other };
 // The client, as its certificate names it. The certificate was verified.
 struct Visitor {
   std::string name = {};     // ROLE:WHO
-  std::string serial = {};   // of the certificate, as in records
+  std::string serial = {};   // the certificate's serial number, as in records
   std::int64_t expires = 0;  // seconds since 1970
 
   bool operator==(const Visitor&) const = default;

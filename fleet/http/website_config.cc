@@ -31,7 +31,7 @@ struct Website::Errand {
   std::vector<std::string> unread = {};
   Reading reading = {};
   ConfigDecision decision = {};
-  std::optional<Outcome> last = {};  // of the last transaction of `creation`
+  std::optional<Outcome> last = {};  // the outcome of the last transaction of `creation`
   int tries = 0;
 };
 

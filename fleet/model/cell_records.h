@@ -63,7 +63,7 @@ struct DriverRecord {
 // The record window/GROUP: the times at which upgrades may begin on the nodes of the group.
 struct Window {
   std::vector<std::string> days = {};  // mon to sun; every day if empty
-  std::string start = {};              // as HH:MM
+  std::string start = {};              // the time of day, as HH:MM
   std::int64_t duration_s = 0;
   std::string time_zone = {};  // a zone of tzdata, or `site-local` for the node's own zone
   std::string who = {};        // the person who has set the window

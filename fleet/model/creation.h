@@ -73,7 +73,7 @@ class Creation {
  private:
   std::string key_;
   std::string refusal_;
-  Revision before_ = 0;  // its revision before the last transaction
+  Revision before_ = 0;  // revision of the record at key(), before the last transaction
 };
 
 }  // namespace fleet

@@ -50,7 +50,7 @@ class DesiredTask {
   std::vector<Component> components_;
   WindowView windows_;
   DesiredSettings settings_;
-  LeaseId lease_ = 0;  // for the commands to stop; 0 if there is none
+  LeaseId lease_ = 0;  // the lease for commands to stop; 0 if there is none
 };
 
 class DesiredDriver : public Driver<DesiredTask> {

@@ -24,7 +24,7 @@ struct Seen {
 struct DesiredNode {
   std::string running = {};
   Seen<Active> active = {};
-  std::map<std::string, Seen<Instance>> instances = {};  // those that are alive
+  std::map<std::string, Seen<Instance>> instances = {};  // instances that are alive
   Seen<Upgrade> upgrade = {};
   Seen<Desired> desired = {};
   Seen<Claim> claim = {};

@@ -51,7 +51,7 @@ struct AskGates {
   std::string rollout = {};
   std::string component = {};
   std::string version = {};
-  std::int64_t batch = 0;  // from 1
+  std::int64_t batch = 0;  // the batch's number, counted from 1
 
   bool operator==(const AskGates&) const = default;
 };

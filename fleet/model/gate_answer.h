@@ -22,8 +22,8 @@ namespace fleet {
 // An entry of --gate-prometheus, which makes a query of Prometheus a gate.
 struct PrometheusGate {
   std::string name = {};
-  std::string url = {};    // of the server, without `/api/v1/...`
-  std::string query = {};  // in PromQL; its answer is an instant vector
+  std::string url = {};    // the server's URL, without `/api/v1/...`
+  std::string query = {};  // PromQL; its answer is an instant vector
   bool is_below = true;    // true: values below the limit are good
   double limit = 0;
   std::string limit_text = {};  // the limit as the person wrote it

@@ -15,7 +15,7 @@ struct Token {
   std::string nodes = {};  // a glob for the names of the nodes; empty for all names
   std::map<std::string, std::string> labels = {};  // the labels that the nodes get
   std::int64_t uses = 1;                           // how many nodes may join with it
-  std::int64_t used = 0;                           // how many nodes have joined
+  std::int64_t used = 0;                           // how many nodes have joined with it
   std::int64_t expires = 0;                        // seconds since 1970
   std::string created = {};
   std::string who = {};      // the person who has made it
@@ -72,7 +72,7 @@ struct JoinQuestion {
 struct JoinAnswer {
   std::string state = {};        // `joined` or `waits`
   std::string words = {};        // a message for people
-  std::string certificate = {};  // in PEM, if the machine has joined
+  std::string certificate = {};  // the new certificate in PEM, if the machine has joined
   std::map<std::string, std::string> release_keys = {};
 
   bool operator==(const JoinAnswer&) const = default;

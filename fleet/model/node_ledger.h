@@ -20,7 +20,7 @@ struct NodeLedger {
   Command begun = {};          // the last command begun; its id may be empty
   Command upgrade = {};        // the command that began the last upgrade
   std::string prepared = {};   // the prepared release, with which an upgrade may begin
-  std::string boot_id = {};    // when `reboot` began: the id of the boot
+  std::string boot_id = {};    // the boot in which the command `reboot` began
   bool reboot_wanted = false;  // the last upgrade needs a reboot
   std::string late = {};       // the id of an upgrade that was not confirmed in time
   std::string committed = {};  // the trace of the last upgrade that was committed
@@ -28,7 +28,7 @@ struct NodeLedger {
   std::string came_from = {};  // the version that ran just before the present one,
   std::string came_to = {};    // the present version; both are empty if no command has brought it
   std::vector<Answer> answers = {};  // the newest is the last
-  Upgrade progress = {};             // how far the last upgrade is, as for its record
+  Upgrade progress = {};             // how far the last upgrade is, as its record says
 
   bool operator==(const NodeLedger&) const = default;
 

@@ -15,7 +15,7 @@ namespace fleet {
 // The record node/ID/info, which is written only when it changes.
 struct NodeInfo {
   std::map<std::string, std::string> facts = {};   // os, arch, ...: found out by the node
-  std::map<std::string, std::string> labels = {};  // from the options of fleet-agent
+  std::map<std::string, std::string> labels = {};  // labels from the options of fleet-agent
   std::int64_t protocol = 0;  // version of the commands that it knows; 0: unknown
   std::string upgrader_protocol = {};
   std::string library_protocol = {};
@@ -35,7 +35,7 @@ struct Versions {
 // The record node/ID/instance/UUID: one process of fleet-agent. It has a lease, so it vanishes soon
 // after the process.
 struct Instance {
-  std::string version = {};  // of fleet-agent; may be empty
+  std::string version = {};  // the version of fleet-agent; may be empty
   std::string phase = {};
   std::string boot_id = {};
   std::string since = {};
@@ -68,8 +68,8 @@ enum class UpgradePhase {
   soaked,         // has worked for soak_ms, and waits for `confirm`
   done,
   failed,
-  unconfirmed,  // went back since no `confirm` came; the release may be good
-  rolled_back,  // went back as a command has ordered
+  unconfirmed,  // the node went back since no `confirm` came
+  rolled_back,  // the node went back as a command has ordered
 };
 constexpr auto names(UpgradePhase) {
   return std::to_array<std::string_view>({"unknown", "staging", "verifying", "prepared",
@@ -113,7 +113,7 @@ struct Upgrade {
 enum class CommandAction {
   unknown,
   prepare,
-  apply,    // begins an upgrade that needs `confirm`; for rollouts
+  apply,    // begins an upgrade that needs `confirm`, as rollouts do
   upgrade,  // begins an upgrade that needs no `confirm`
   confirm,
   rollback,
@@ -139,10 +139,10 @@ struct Command {
   // The new version goes back if no `confirm` comes within this time after its activation.
   std::int64_t confirm_ms = 0;
   std::int64_t deadline_ms = 0;  // for `stop`: the time in which the old instance must end
-  std::int64_t delay_ms = 0;     // begins only this long after its receipt
+  std::int64_t delay_ms = 0;     // the time between its receipt and its beginning
   std::string reason = {};
   bool downgrade = false;
-  bool undo = false;  // to the version that ran just before; fetches nothing
+  bool undo = false;  // goes to the version that ran just before; fetches nothing
   std::string trace = {};
 
   bool operator==(const Command&) const = default;

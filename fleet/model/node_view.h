@@ -18,7 +18,7 @@ struct NodeView {
   std::string id = {};
   NodeInfo info = {};  // the labels in its identity win over those that it reports
   Versions versions = {};
-  std::map<std::string, Instance> instances = {};  // those that are alive
+  std::map<std::string, Instance> instances = {};  // instances that are alive
   Active active = {};
   std::map<std::string, Upgrade> upgrades = {};    // for each component, how far its upgrade is
   std::map<std::string, std::string> damage = {};  // for each damaged record, its key and its fault

@@ -47,7 +47,7 @@ struct PlanView {
   Revision revision = 0;                            // 0 if the plan does not exist
   std::vector<std::string> ids = {};                // the names of the members, sorted
   std::map<std::string, MemberSight> members = {};  // the members' own records
-  std::map<std::string, Once> once = {};            // by the name of the step
+  std::map<std::string, Once> once = {};            // records of steps that were done once, by step
   std::map<std::string, Rollout> rollouts = {};     // rollouts begun by plans of this name
   bool stopped = false;                             // the record `stop` exists
   std::string damage = {};                          // why the plan's record cannot be read

@@ -21,7 +21,7 @@ namespace fleet {
 struct PlanSeen {
   PlanSight sight = {};
   Revision as_of = 0;   // the revision at which the member's own record was read
-  Revision active = 0;  // of the record `active`; 0: this instance does not act
+  Revision active = 0;  // revision of the record `active`; 0: this instance does not act
 };
 struct HookEnded {
   int status = 0;
@@ -62,8 +62,8 @@ class PlanPart {
   std::optional<PlanMember> unknown_;  // the record that was sent without an answer
   bool looks_ = false;                 // waits for a reading that shows the outcome of `unknown_`
   std::optional<Basis> refused_;       // the records on which a refused write was decided
-  Revision written_ = 0;  // of our last write; older readings of the record are outdated
-  Revision as_of_ = 0;    // of the last reading of the member's record
+  Revision written_ = 0;               // revision of our last write; earlier readings are outdated
+  Revision as_of_ = 0;                 // revision of the last reading of the member's record
 };
 
 }  // namespace fleet

@@ -30,8 +30,8 @@ enum class PlanState {
   created,  // not all of its records are written yet
   running,
   stopping,  // there was an error; members stop when they can
-  halted,    // has failed; a person has to `recover` it
-  aborted,   // has failed and changed nothing: all members work again
+  halted,    // the plan has failed; a person has to `recover` it
+  aborted,   // the plan has failed and changed nothing: all work again
   completed,
 };
 constexpr auto names(PlanState) {
@@ -51,7 +51,7 @@ struct Plan {
   // The component whose desired version is held back until the plan has migrated; empty if there is
   // none.
   std::string component = {};
-  std::string digest = {};  // of the component's release
+  std::string digest = {};  // the digest of the component's release
   std::string agent = {};   // the version of fleet-agent that the members need; may be empty
   std::string agent_digest = {};
   std::int64_t soak_ms = 60'000;  // the soak of the rollout that brings fleet-agent
@@ -78,7 +78,7 @@ enum class MemberPhase {
   waiting,   // all steps before `step` are done; it is next
   stopped,   // the hook `stop` has run, for a step `together`
   acting,    // the hook `act` or `migrate` has begun
-  migrated,  // has migrated for all members, and is still stopped
+  migrated,  // the member has migrated for all, and is still stopped
   halted,    // the plan has stopped; a stopped service stays stopped
   resumed,   // `start` has run: the member works with the old version
   failed,
@@ -102,7 +102,7 @@ struct PlanMember {
   MemberPhase phase = MemberPhase::unknown;
   bool finished = false;  // all steps are done
   bool error = false;
-  std::int64_t exit_status = 0;  // of the hook that failed
+  std::int64_t exit_status = 0;  // the exit status of the hook that failed
   std::string boot = {};         // while rebooting: the id of the boot before
   std::string message = {};
 

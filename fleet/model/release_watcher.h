@@ -91,7 +91,7 @@ class ReleaseWatcher {
                                          const std::vector<FoundRelease>& releases);
 
   CellSettings settings_;
-  std::map<std::string, Watched> watched_;  // by component
+  std::map<std::string, Watched> watched_;  // the watched components, by their names
   std::string under_way_;                   // the component with a step under way
 };
 

@@ -21,7 +21,7 @@ class RolloutBatchNow {
     Stand stand = {};
     std::optional<Ms> answer_by = {};  // the time limit for an answer; no value: none is awaited
     bool undoes = false;               // an undo of the rollout is under way
-    bool is_unjudged = false;          // has an order to go back since there was no verdict
+    bool is_unjudged = false;          // the node has to go back since there was no verdict
   };
 
   // Finds the waits that are under way. For a wait that begins now, notes the time in `marks`.

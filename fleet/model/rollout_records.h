@@ -17,7 +17,7 @@ namespace fleet {
 enum class NodeOrder {
   unknown,
   name,
-  random,  // by a hash of the seed and the node's name
+  random,  // in the order of a hash of seed and name
 };
 constexpr auto names(NodeOrder) {
   return std::to_array<std::string_view>({"unknown", "name", "random"});
@@ -29,7 +29,7 @@ struct RolloutTerms {
   std::string component = {};
   std::string version = {};
   std::string digest = {};
-  std::string target = {};  // as the person wrote it
+  std::string target = {};  // the expression that selects nodes
   std::int64_t batch = 1;   // a number of nodes
   // The batch as a percentage of all nodes. If it is not 0, `batch` is ignored.
   std::int64_t batch_percent = 0;
@@ -41,9 +41,9 @@ struct RolloutTerms {
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
   bool downgrade = false;
-  std::string batches = {};  // as in `--batches`; empty: `batch` and `canary` count
+  std::string batches = {};  // sizes as in `--batches`; if empty, `batch` and `canary` count
   NodeOrder order = NodeOrder::name;
-  std::string seed = {};                // for a random order
+  std::string seed = {};                // the seed of a random order
   std::vector<std::string> apart = {};  // texts as in `--apart`
   std::int64_t spread_ms = 0;           // -1: depends on the size of each batch
   bool max_failed_unsaid = false;       // no --max-failed, so failures_allowed() counts
@@ -131,7 +131,7 @@ struct Rollout {
   std::int64_t unconfirmed_count = 0;
   std::vector<std::string> excluded = {};  // degraded when the rollout began
   std::int64_t excluded_count = 0;
-  std::vector<std::string> not_covered = {};  // in the target, and not reporting
+  std::vector<std::string> not_covered = {};  // selected, but not reporting
   std::int64_t not_covered_count = 0;
   bool undo = false;                  // the abort is followed by an undo
   bool undo_now = false;              // the undo goes through all batches at once
@@ -165,7 +165,7 @@ struct RolloutJudge {
   std::int64_t control_failed = 0;
   std::vector<std::int64_t> failed = {};  // the failed nodes, by short_place()
   std::int64_t batch = 0;                 // the number of the batch, by turn_of()
-  std::int64_t seen_ms = 0;               // how much of its soak was seen, nodes times ms
+  std::int64_t seen_ms = 0;               // how much of the batch's soak was seen, nodes times ms
   std::string verdict = {};
   std::string words = {};
 
@@ -183,8 +183,8 @@ enum class NodeStage {
   rolling_back,
   confirmed,    // the new version stays
   failed,       // the old version is active, or will be again
-  unconfirmed,  // went back as no `confirm` came, or the outcome is unknown
-  rolled_back,  // was ordered to go back, and has done so
+  unconfirmed,  // the node went back as no `confirm` came, or is unknown
+  rolled_back,  // the node was ordered to go back, and has done so
   left,         // the rollout ended before the node began, or was left so
   undone,       // the undo has brought back the earlier version
   kept,         // the undo could not bring back the earlier version
@@ -228,7 +228,7 @@ struct RolloutNode {
   std::string error = {};
   bool applied = false;                      // `apply` was ordered: it may run the new version
   std::string before = {};                   // the version that it ran before the rollout
-  std::vector<Desired> desired_before = {};  // its own desired version before the rollout, if any
+  std::vector<Desired> desired_before = {};  // the node's own desired version before
   bool undo = false;                         // true: the last order belongs to an undo
   std::int64_t again = 0;                    // the rollout's `again` at the last order
 

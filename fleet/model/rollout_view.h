@@ -31,7 +31,7 @@ struct NodeSight {
 struct RolloutView {
   std::string id = {};
   std::optional<Rollout> rollout = {};  // no value if the rollout does not exist
-  Revision revision = 0;                // of the rollout's record
+  Revision revision = 0;                // the revision of the rollout's record
   bool stopped = false;                 // the record `stop` exists
   std::map<std::int64_t, std::vector<std::string>> batches = {};
   std::map<std::string, NodeSight> nodes = {};
@@ -77,16 +77,16 @@ inline constexpr std::int64_t attempts_max = 3;
 
 // The state of a node of the batch, judged by its records alone and not by the time.
 enum class Standing {
-  waiting,      // has got no order yet
+  waiting,      // the node has got no order yet
   claimed,      // another run or a person moves it
-  pending,      // has not answered its order yet
-  ready,        // has prepared or soaked, and waits for its next order
+  pending,      // the node has not answered its order yet
+  ready,        // the node has prepared or soaked, and waits for its next order
   interrupted,  // the outcome is unknown: the order is given again
   confirmed,
   failed,
   unconfirmed,
   rolled_back,
-  ended,  // its end is recorded
+  ended,  // the node's end is recorded
 };
 
 struct Stand {

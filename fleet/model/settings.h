@@ -38,7 +38,7 @@ struct WatchSettings {
   Channel channel = Channel::production;
   ThenDo then = ThenDo::publish;
   std::int64_t every_ms = 600'000;
-  RolloutTerms terms = {};  // of the rollout, if there is one
+  RolloutTerms terms = {};  // the terms for rollouts of new releases
 
   bool operator==(const WatchSettings&) const = default;
 };
@@ -50,7 +50,7 @@ struct CellSettings {
   std::string webhook = {};
   bool joins_wait = false;                            // every machine that joins waits for approval
   std::vector<std::string> controllers = {};          // URLs
-  std::map<std::string, WatchSettings> watches = {};  // by component
+  std::map<std::string, WatchSettings> watches = {};  // the watched components, by their names
 
   bool operator==(const CellSettings&) const = default;
 };

@@ -39,7 +39,7 @@ struct ZoneChange {
 
 // The rule for the time after the last change that the file lists.
 struct ZoneRule {
-  std::int64_t standard = 0;  // in seconds ahead of UTC
+  std::int64_t standard = 0;  // the offset without daylight saving, in seconds ahead of UTC
   std::optional<std::int64_t> summer = {};
   ZoneChange begins = {};
   ZoneChange ends = {};

@@ -75,9 +75,9 @@ class WindowView {
   // each moment: a cell has far more nodes than windows and time zones.
   mutable std::map<std::string, Result<TimeZone>> known_zones_;
   mutable std::map<std::tuple<std::string, std::string, Ms>, Opening>
-      answers_;  // by group, time zone and `takes`
+      answers_;  // the answers by group, time zone and `takes`
   mutable Ms answered_at_ = 0;
-  std::map<std::string, Held> windows_;  // by the name of the group
+  std::map<std::string, Held> windows_;  // the windows by the names of groups
   std::map<std::string, Node> nodes_;
   // The groups of nodes by their identities. They win over those that the nodes report.
   std::map<std::string, std::string> given_groups_;

@@ -32,7 +32,7 @@ struct RecordSet {
 
 struct PublishedRelease {
   Release release = {};
-  Revision revision = 0;  // of the release's record
+  Revision revision = 0;  // the revision of the release's record
 };
 
 // Returns a release, or a Refusal if it is not published or its record is damaged.

@@ -19,7 +19,7 @@ class EtcdStore : public Store {
  public:
   struct Settings {
     std::vector<std::string> endpoints;  // https://HOST:PORT, at least one
-    Certificates certificates = {};      // for endpoints with https
+    Certificates certificates = {};      // the files for endpoints with https
     Http2::Judge judge = nullptr;        // the time by which the members' certificates are judged
     std::chrono::milliseconds deadline{5'000};  // the time limit for one question
     std::uint64_t seed = 0;  // should differ from client to client, to spread them

@@ -43,7 +43,7 @@ class EtcdWatch : public Watch {
   std::size_t endpoint_ = 0;
   Changes gathered_;  // the changes of one revision, until all have come
   std::unique_ptr<Http2::Call> stream_;
-  std::unique_ptr<Timer> timer_;  // to ask for a sign of life, or to end the watch
+  std::unique_ptr<Timer> timer_;  // asks for a sign of life, or ends the watch
 };
 
 }  // namespace fleet

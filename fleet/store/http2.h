@@ -42,7 +42,7 @@ class Http2 {
   // The outcome of a call.
   struct Ending {
     GrpcStatus status;
-    std::string error;    // of libcurl; empty if there was none
+    std::string error;    // libcurl's error; empty if there was none
     bool sent = true;     // false: the member has certainly not seen the call
     bool silent = false;  // no answer came in time
   };
@@ -50,7 +50,7 @@ class Http2 {
     std::string url;
     std::string body;                      // the first message, with its prefix
     std::chrono::milliseconds timeout{0};  // 0 for a stream, which lasts until one side ends it
-    bool fresh = false;                    // on a new connection, since an old one may be dead
+    bool fresh = false;                    // makes a new connection, since an old one may be dead
   };
   struct Observer {
     std::function<void(const std::string& message)> message;
@@ -95,7 +95,7 @@ class Http2 {
     std::string outgoing_;
     bool paused_ = false;
     bool has_begun_ = false;  // the request may have been sent
-    JudgingTime judging_;     // as asked for this call's connection
+    JudgingTime judging_;     // the time by which this call's connection was judged
     char error_[CURL_ERROR_SIZE] = "";
   };
 

@@ -52,8 +52,8 @@ class LeaseKeeper {
   Observer observer_;
   Backoff backoff_;
   Lease lease_;
-  std::unique_ptr<Timer> next_;  // for the next question to the store
-  std::unique_ptr<Timer> end_;   // for the end of the lease
+  std::unique_ptr<Timer> next_;  // the timer for the next question to the store
+  std::unique_ptr<Timer> end_;   // the timer for the end of the lease
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 
