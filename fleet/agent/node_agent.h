@@ -119,7 +119,7 @@ class NodeAgent {
 
   Agent::Role role_ = Agent::Role::first;
   std::optional<Agent::Failure> failure_;  // why the upgrade that led to this instance failed
-  NodeLedger ledger_;                      // as an earlier process has left it
+  NodeLedger ledger_;                      // the ledger of an earlier process
   std::string unreadable_;                 // the ledger's error; if not empty, nothing is begun
   Timers::Milliseconds activated_at_{0};
   bool welcomed_ = false;

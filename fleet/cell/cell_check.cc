@@ -44,7 +44,7 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
 // The facts that a check of the cell collects from the store's records.
 struct Found {
   std::set<std::string> controllers = {};            // controllers that drive something now
-  std::map<std::string, UnixSeconds> expiries = {};  // by names: controllers and people
+  std::map<std::string, UnixSeconds> expiries = {};  // when certificates end, by owner
   std::size_t waiting = 0;                           // how many nodes wait for a new certificate
   UnixSeconds newest = 0;                            // the time of the newest event
 };

@@ -1,18 +1,19 @@
 // The two groups of nodes whose failures are compared: the nodes that run the new version, and the
-// control, which runs the old one. Turns their reports, which come late, twice or never, into first
-// failures among the nodes at risk, from which judge_evidence.h computes the evidence. Pure.
+// control, which runs the old one. From the nodes' reports, which may come late, twice or never,
+// this finds the first failure of each node at risk. judge_evidence.h computes the evidence from
+// these failures. Pure.
 //
-//     a report comes twice, or late      its sequence is not higher: it changes nothing
-//     a report of a failure comes late   the failure is counted when it is known, never earlier
-//     no report comes                    nothing happens; the caller says by fail() or leave() that
-//                                        a node is silent
-//     a counter falls                    the node has reset the counter: it counts from 0
-//     a node fails in a loop             only its first failure counts
-//     a node has failed before it moved  the node is not compared: control nodes that have failed
-//                                        are not at risk any more, either
+//     a report comes twice, or late      its sequence is not higher, so it is ignored
+//     a report of a failure comes late   the failure counts from when it is known, never earlier
+//     no report comes                    nothing happens; for a silent node, the caller uses fail()
+//                                        or leave()
+//     a counter falls                    the node has reset the counter, which counts from 0 again
+//     a node fails again and again       only its first failure counts
+//     a node has failed before it moved  the node is not compared, just as control nodes that have
+//                                        failed are not at risk any more
 //
-// All times are of the driver's own clock. look() uses only changes that happened a while before
-// it, so that the reports of both cohorts have had the same time to arrive.
+// All times are of the driver's own clock. look() ignores the latest changes, so that the reports
+// of both cohorts have had the same time to arrive.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,14 @@
-// Makes the judge's verdict on a batch, which decides whether the batch is confirmed, and the
-// verdict's words. Pure.
+// Makes the judge's verdict on a batch, by which the batch is confirmed or not, and the verdict's
+// text. Pure.
 //
 //     well       the soak is over, every node has reported its end or has failed, enough of the
 //                soak was seen, and nothing is worse
-//     worse      the evidence has passed its limit; this may happen at any time, and is for good
+//     worse      the evidence has passed its limit; this may happen at any time, and is final
 //     not known  everything else; it never counts as well
 //
-// With fewer nodes than judge_nodes_min, or a control of fewer than judge_control_min, numbers
-// cannot tell anything in time: they are shown, and nobody waits for a verdict.
+// With fewer nodes than judge_nodes_min, or a control of fewer than judge_control_min, there are
+// too few failures for a verdict in time. Then the numbers are shown, and no batch waits for a
+// verdict.
 #pragma once
 
 #include <cstdint>

@@ -1,30 +1,30 @@
-// Watches the nodes of one rollout for its judge, in the records that its driver reads anyway:
+// Watches the nodes of one rollout for its judge, by the records that its driver reads anyway:
 // which nodes run the new version, which are the control, and which of them fail. Pure.
 //
-//     control     the nodes that go last, by the seed: control_size() of them, until they move
-//     others      all other nodes that have not moved are watched, but not compared: a node that
-//                 has failed since the rollout began is not compared after it has moved, either,
-//                 since control nodes that have failed have left the control
-//     new         nodes on which the new version works, from a minute after it began to, and for
-//                 the rest of the rollout
-//     a failure   fleet-agent is another process than before, of the same version, so that its end
-//                 was nobody's wish; or no process of it has reported for five minutes, unless more
-//                 than a tenth of the nodes that have not moved are silent, too: then nobody knows
-//                 why, and the node is not compared until it is heard
+//     control     the last control_size() nodes in the random order of the seed, until they move
+//     others      all other nodes that have not moved are watched, but not compared. If such a node
+//                 fails, it is not compared after it has moved, either, just as control nodes that
+//                 have failed do not belong to the control any more
+//     new         nodes on which the new version is active: from a minute after its activation to
+//                 the end of the rollout
+//     a failure   another process of fleet-agent is active than before, of the same version, so
+//                 nobody has ordered its end; or no process of it has reported for five minutes. If
+//                 more than a tenth of the nodes that have not moved are silent, too, the cause is
+//                 unknown; then the node is not compared until it reports again
 //     of `agent`  in a rollout of fleet-agent, a node that has gone back is a failure, too: on a
-//                 control node the same death is seen as another process. For other components it
-//                 is not, since nodes do not report how often these end on control nodes
+//                 control node, the same crash shows as another process. In a rollout of another
+//                 component it is not, since nodes do not report its crashes on control nodes
 //
 //     unseen      time does not count as seen while a node of the batch is silent in its soak, or
 //                 while no driver looks
 //
-// The record rollout/RID/judge keeps the findings, so that another driver can go on from them. A
-// failure of a compared node is written at once, that of another node within a minute, and the time
-// that was seen ten times in a soak. The judge looks at the nodes now and then, never at each
-// record: thousands of nodes may report at once.
+// The record rollout/NAME/judge has the findings, so that another driver can continue from them. It
+// is written at once when a compared node fails, within a minute when another node fails, and ten
+// times in a soak for the time that was seen. The judge looks at the nodes only from time to time,
+// since thousands of nodes may report at once.
 //
 // A batch is confirmed when the verdict is "well". With fewer nodes than judge_nodes_min, without a
-// control, or in an order of names, nobody waits for the verdict.
+// control, or if the order of the nodes is not random, the batch does not wait for the verdict.
 #pragma once
 
 #include <map>

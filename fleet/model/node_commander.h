@@ -1,30 +1,31 @@
 // Executes the commands for one component on a node, as a state machine.
 //
-// A command that is for this node and this instance, and was not answered yet, goes this way, once
-// its delay has passed since it was received:
+// A command that is for this node and this instance, and has no answer yet, goes through these
+// steps when its delay has passed since its receipt:
 //
-//     save      the ledger has the command's id, and is on the disk
-//     ask       one question to the store confirms that the command is unchanged, that this
+//     save      the command's id is written to the ledger on disk
+//     ask       a question to the store makes sure that the command is unchanged, that this
 //               instance is active, and, if the command begins something, that `stop` is absent. If
-//               there is no answer, or the not-after has passed on this clock, nothing is done
-//     act       prepare, begin an upgrade, commit it, go back, reboot
-//     save      the answer is on the disk
-//     report    answer and progress are written, as long as this instance is active
+//               there is no answer, or the command's time limit has passed, nothing is done
+//     act       prepare, begin an upgrade, commit it, go back, or reboot
+//     save      the answer is written to the ledger on disk
+//     report    answer and progress are written to the store, if this instance is still active
 //
-// A command with the same id is answered with the same report again, and never executed again.
-// After a restart the upgrader tells the outcome of a command that was begun: how the upgrade
-// ended, or that it is on trial. If the upgrader cannot tell, the answer is `interrupted`. An
-// upgrade begins only with a release that was prepared since the last upgrade. A command with
-// `undo` goes to the version that ran just before, as the ledger says, and to no other; `stop` does
-// not hold it back.
+// If a command comes again with the same id, the same answer is reported, and nothing is executed.
+// After a restart, the upgrader reports how the upgrade of a command that was begun has ended, or
+// that it is on trial. If the upgrader does not know it, the answer is `interrupted`. An upgrade
+// begins only with a release that was prepared since the last upgrade. A command with `undo` goes
+// to the version that ran just before, according to the ledger, and to no other; it is executed
+// even if `stop` exists.
 //
-// The upgrader is told to commit, or to go back, until the message could be sent, and again after a
-// refusal, until the upgrade has ended. The upgrader refuses to cancel an upgrade while the old
-// version stops; so once the new version is activated, the upgrader is told to go back again.
+// The order to commit, or to go back, is sent to the upgrader until it could be sent, and again
+// after a refusal, until the upgrade has ended. The upgrader refuses to cancel an upgrade while the
+// old version stops, so the order to go back is sent again when the new version is activated.
 //
-// An upgrade by `apply` stays on trial: it has soaked when soak_ms have passed in health, and goes
-// back by itself if no `confirm` has come within confirm_ms of its activation (0: the longer of
-// three soaks and five minutes), on this clock. `confirm` is answered `done` only at the commit.
+// An upgrade by `apply` stays on trial. It has soaked when it has been healthy for soak_ms. If no
+// `confirm` comes within confirm_ms of its activation (0: the longer of three soaks and five
+// minutes), by this node's clock, it goes back by itself. `confirm` is answered with `done` only
+// when the upgrade is committed.
 #pragma once
 
 #include <optional>

@@ -7,18 +7,19 @@
 //     all wait at the next step                   that step may run; after the last: completed
 //     one-at-a-time: nobody has the lock          the next member gets the lock
 //     the lock's holder waits at the next step    the next member gets the lock
-//     once: done for this version before          all members go on
-//     once: failed for this version before        the plan stops, until `recover`
+//     once: was done for this version before      all members go on to the next step
+//     once: has failed for this version before    the plan stops, until a person recovers it
 //     once: the holder waits at the next step     the step is done, and all members go on
 //     together: all have stopped                  one gets the lock and migrates, or all may act
 //     the migration is done                       all may act; the desired version is released
-//     a member reports an error, or a wait is     the plan stops, with the first error in words
-//     over
+//     a member reports an error, or the time for  the plan stops, with the first error as a text
+//     a wait is over
 //     the plan stops, and all have reported it    aborted if all went back, otherwise halted
 //
 // Every transaction compares the driver's key and the plan, and writes the plan. A transaction that
-// lets something begin compares that `stop` is absent. A transaction that stops the plan compares
-// the record of the lock's holder, so that it is known whether the holder has begun to act.
+// lets members begin something also compares that `stop` is absent. A transaction that stops the
+// plan compares the record of the lock's holder, so that the driver knows whether the holder has
+// begun to act.
 #pragma once
 
 #include <map>

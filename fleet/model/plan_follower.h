@@ -1,28 +1,28 @@
 // Decides what a member of a plan does next, from the plan, from the member's own record, and from
 // the hooks that this process has run for the step.
 //
-//     phase         what the member does while the plan runs, if the plan's step is the member's
+//     phase         what the member does while the plan runs, if the plan is at the member's step
 //     no record     records that it takes part, and its version; again after its own upgrade
 //     waiting       any: runs `check`, then acts; one-at-a-time and once: the same, when it has the
 //                   lock; together: runs `stop`, and is then `stopped`
-//     stopped       acts when the plan says so, or migrates when it has the lock
+//     stopped       acts when the plan allows it, or migrates when it has the lock
 //     acting        runs `act` (together: then `start`) and `post`, and waits at the next step;
 //                   if it migrates: runs `migrate`, and is then `migrated`
 //
-// A member records that it acts before it acts, in a transaction that compares the plan, and that
-// this instance acts for the node. So if the plan is stopped in that moment, the member does not
-// begin. A fleet-agent that was killed while it acted reports `interrupted`; everything else it
-// does again. A check that says no (exit status 1 to 125) skips the step; a check that cannot be
-// run, or is killed, fails the step.
+// Before a member acts, it records that it acts. That transaction compares the plan, and that this
+// instance acts for the node. So if the plan is stopped at this moment, the member does not begin.
+// If fleet-agent was killed while it acted, the next process reports `interrupted`; anything but
+// acting it does again. If `check` ends with status 1 to 125, the step is skipped. If `check`
+// cannot be run, or is killed, the step fails.
 //
-// An `act` that ends with 76 asks for a reboot. The member records that, with the id of the present
-// boot, and the process that has written the record orders the reboot once. A process that finds
-// the record in the same boot waits for the reboot, and never orders another. After the reboot
-// `start` and `post` follow.
+// By the exit status 76, `act` asks for a reboot. The member records that, with the id of the
+// present boot. The process that has written this record orders the reboot, once. If another
+// process finds the record in the same boot, it waits for the reboot, and does not order another.
+// After the reboot, `start` and `post` follow.
 //
-// When the plan stops, a member that acts finishes its `act` first. A member that has stopped for a
-// step in which no `act` has begun runs `start` and has resumed. Each other member stays as it is,
-// halted.
+// When the plan stops, a member that acts finishes its `act` first. If a member has stopped for a
+// step in which no `act` has begun, it runs `start`, and is `resumed`. Every other member stays as
+// it is, and is `halted`.
 #pragma once
 
 #include <cstdint>

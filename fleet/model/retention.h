@@ -1,17 +1,18 @@
-// Decides which rollouts and plans that have ended are kept, and what remains of the others.
+// Decides which records of ended rollouts and plans are kept, and which are erased.
 //
 // As soon as a run has ended, one line about it is written to history/: what it ran, how it ended,
-// who began it. Its own records are erased when its end is longer ago than `settings keep`, except
-// for records that somebody may still need:
+// and who began it. Its own records are erased when its end is longer ago than the setting `keep`
+// says. Records that somebody may still need are kept:
 //
 //     the last 20 rollouts of each component, and the last 20 plans
 //     the rollout of a component's highest version: a controller that watches releases must not
 //                                                   begin it twice
-//     rollouts that a plan has begun, while that plan has not ended well
+//     rollouts that a plan has begun, as long as that plan has not ended well
 //     plans that are halted: a person has to recover them
 //     once/PLAN/STEP, always: a step that was done once for a version is not done again
 //
-// Of the lines, the newest 10,000 are kept, and those whose run still has its own records. Pure.
+// Of the lines, the newest 10,000 are kept, and those of runs that still have their own records.
+// Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,37 +1,38 @@
 // Decides the next step of a rollout's driver from the records of the store and from the time that
-// the driver has waited, and from nothing else. So every driver decides the same, and repeats
-// nothing.
+// the driver has waited, and from nothing else. So every driver decides the same, and no step is
+// repeated when another driver takes over.
 //
 //     nodes of the batch            what the driver does
-//     some waiting                  orders `prepare` of them, all at once (`stop` must be absent)
+//     some waiting                  orders them to `prepare`, all at once (`stop` must be absent)
 //     some preparing                waits for them, at most prepare_ms
-//     all prepared or ended         orders `apply` (`stop` must be absent)
-//     some applying                 waits until all report `soaked`; a node that has not soaked at
-//                                   the time to confirm the first node has failed
+//     all prepared or ended         orders them to `apply` (`stop` must be absent)
+//     some applying                 waits until all report `soaked`; a node that has not soaked
+//                                   when the first node must be confirmed has failed
 //     all soaked or ended           asks the gates, and waits for them and for the judge, at most
-//                                   judge_timeout_ms(); then orders `confirm`, or `rollback` if one
-//                                   of them does not know yet
+//                                   judge_timeout_ms(). If all are well, orders `confirm`; if one
+//                                   of them has no verdict by then, `rollback`
 //     some rolling back             waits for them, at most rollback_ms
 //     some confirming               waits for them, at most confirm_answer_ms; then they count as
 //                                   unconfirmed
-//     all confirmed or ended        records that, and moves on: after the last batch the rollout is
-//                                   completed; it is paused if a node is unconfirmed or was told to
-//                                   go back; otherwise the next batch begins after the pause. A
-//                                   batch that was not judged is done again after the pause: those
-//                                   of its nodes that have gone back for that begin anew
+//     all confirmed or ended        records that. After the last batch, the rollout is completed.
+//                                   If a node is unconfirmed or was ordered to go back, it is
+//                                   paused. Otherwise the next batch begins after the pause. A
+//                                   batch without a verdict is done again when the rollout goes on:
+//                                   its nodes that have gone back for that begin anew
 //
-// A failure is recorded at once. The max_failed-th failure of the whole rollout makes the rollout
-// `aborting`, and so do a gate that says worse and a person's order. Then the nodes that have begun
-// and are not confirmed are told to roll back, unless the order says to leave them; nodes that have
-// begun nothing stay as they are. When all have answered, or rollback_ms have passed, the rollout
-// is `aborted`. A pause that a person orders begins between batches. `prepare` and `apply` are
-// ordered only if the windows of all nodes of the batch are open, and stay open for the time after
-// which a node goes back by itself.
+// A failure is recorded at once. The rollout becomes `aborting` at the max_failed-th failure, if a
+// gate says worse, or by a person's order. Then the nodes that have begun and are not confirmed get
+// the order to roll back, unless the person's order is to leave them. Nodes that have begun nothing
+// stay as they are. When all have answered, or rollback_ms have passed, the rollout is `aborted`. A
+// pause that a person orders begins between batches. `prepare` and `apply` are ordered only if the
+// windows of all nodes of the batch are open, and stay open until the nodes would go back by
+// themselves.
 //
-// An undo orders the same steps, without a soak, of each node that was ordered to apply and still
-// runs the version: batch by batch from the newest, or all at once. `stop` and windows do not hold
-// it back, since it ends what harms. If a node cannot go back, it is recorded as `kept`, and the
-// undo continues. After the first batch the rollout is `undone`.
+// An undo orders the same steps, without a soak, for each node that was ordered to apply and still
+// runs the version: batch by batch from the newest, or all batches at once. It does not wait for
+// windows, nor for the end of `stop`, since it may end harm. If a node cannot go back, it is
+// recorded as `kept`, and the undo continues. When the first batch has gone back, the rollout is
+// `undone`.
 #pragma once
 
 #include <optional>

@@ -1,20 +1,20 @@
-// A node's part in reaching the wished version of one component: fetches the release, has the
-// upgrader verify it and start it beside the old version, shows `cutover-ready`, and ends the old
-// version when it is told to. Pure.
+// A node's part in reaching the desired version of one component: fetches the release, asks the
+// upgrader to start it beside the old version, shows `cutover-ready`, and lets the old version end
+// when a command orders that. Pure.
 //
-// It obeys the record node/ID/desired/COMPONENT. The driver of the cell's wish writes that record
-// when this node may begin; a person may write it to send this node to another version. Each write
-// is a wish of its own and is tried once: its revision is in the attempt's name, and the record
-// node/ID/upgrade/COMPONENT tells how the attempt ended. So reading the wish again, or a restart,
-// tries nothing anew.
+// It obeys the record node/ID/desired/COMPONENT. The driver of the cell's desired versions writes
+// that record when this node may begin; a person may write it to send this node to another version.
+// Each write is a wish of its own, and is tried once: its revision is in the attempt's id, and the
+// record node/ID/upgrade/COMPONENT tells how the attempt ended. So if the wish is read again, for
+// example after a restart, nothing is tried again.
 //
 //   phase of the attempt | event                 | next phase, and what is done
 //   none                 | a wish not yet tried  | staging: fetch the release
 //   staging              | fetched               | verifying: ask for the upgrade
 //   verifying            | ready, at the gate    | cutover-ready
-//   cutover-ready        | told to stop          | going: confirm the upgrade
+//   cutover-ready        | a command to stop     | going: confirm the upgrade
 //   any but going        | the wish has changed  | cancel; when it has ended, begin the new wish
-//   any                  | failed                | failed, with the error in words
+//   any                  | failed                | failed, with the error as a text
 //   (the new instance)   | committed             | done
 #pragma once
 

@@ -1,11 +1,11 @@
-// Decides the orders of people, whether they come by fleetctl, by a document that fleetctl applies,
-// or by HTTP: to write, change or erase a record of the cell, or to begin a rollout or a plan. The
-// caller first reads the keys that order_reads() returns; decide_order() then decides what is
-// written, with the event that tells who has ordered it. Pure.
+// Decides about the orders of people, whether they come by fleetctl, by a document that fleetctl
+// applies, or by HTTP: to write, change or erase a record of the cell, or to begin a rollout or a
+// plan. The caller first reads the keys that order_reads() returns. Then decide_order() decides
+// what to write, with the event that names the person. Pure.
 //
-//     desired/COMPONENT, node/ID/desired/COMPONENT    the wished version: put, patch, erase
+//     desired/COMPONENT, node/ID/desired/COMPONENT    the desired version: put, patch, erase
 //     window/GROUP, settings, stop                    put, patch, erase
-//     release/COMPONENT/VERSION                       put, which is final
+//     release/COMPONENT/VERSION                       put; it cannot be changed later
 //     rollout/ID                                      put begins it: {"terms": …}; patch orders
 //                                                     {"order": "pause"}, none, abort …
 //     plan/NAME                                       put begins it: the steps, and its nodes,
