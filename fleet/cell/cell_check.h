@@ -14,7 +14,7 @@ namespace fleet {
 struct MemberFact {
   std::string url = {};
   std::string trouble =
-      {};  // why the member does not answer, or its complaint; empty if it is well
+      {};  // why the member does not answer, or what it complains of; may be empty
 };
 
 struct CellFacts {

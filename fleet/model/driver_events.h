@@ -47,7 +47,7 @@ inline constexpr Ms store_retry_ms = 1'000;
 struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
-  // The rest tells the gates what is asked about.
+  // The gates get these, so that they know what they are asked about.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};

@@ -42,7 +42,7 @@ struct Compared {
 // The facts about the soak of the batch under way.
 struct BatchSeen {
   bool is_soak_over = false;
-  std::vector<std::string> missing = {};  // no report of their soak's end
+  std::vector<std::string> missing = {};  // nodes that have not reported the end of their soak
   Ms seen_ms = 0;                         // how much of the soak was seen, nodes times ms
   Ms soak_ms = 0;                         // the whole soak, nodes times ms
 };

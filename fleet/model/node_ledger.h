@@ -17,16 +17,16 @@ namespace fleet {
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {
-  Command begun = {};          // the last command begun; its id may be empty
-  Command upgrade = {};        // the command that began the last upgrade
-  std::string prepared = {};   // the prepared release, with which an upgrade may begin
-  std::string boot_id = {};    // the boot in which the command `reboot` began
-  bool reboot_wanted = false;  // the last upgrade needs a reboot
-  std::string late = {};       // the id of an upgrade that was not confirmed in time
-  std::string committed = {};  // the trace of the last upgrade that was committed
-  std::string leaves = {};     // the version that ran when the last upgrade was begun
-  std::string came_from = {};  // the version that ran just before the present one,
-  std::string came_to = {};    // the present version; both are empty if no command has brought it
+  Command begun = {};                // the last command begun; its id may be empty
+  Command upgrade = {};              // the command that began the last upgrade
+  std::string prepared = {};         // the prepared release, with which an upgrade may begin
+  std::string boot_id = {};          // the boot in which the command `reboot` began
+  bool reboot_wanted = false;        // the last upgrade needs a reboot
+  std::string late = {};             // the id of an upgrade that was not confirmed in time
+  std::string committed = {};        // the trace of the last upgrade that was committed
+  std::string leaves = {};           // the version that ran when the last upgrade was begun
+  std::string came_from = {};        // the version that ran just before `came_to`
+  std::string came_to = {};          // the present version, if a command has brought it, or empty
   std::vector<Answer> answers = {};  // the newest is the last
   Upgrade progress = {};             // how far the last upgrade is, as its record says
 

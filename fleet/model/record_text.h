@@ -1,13 +1,13 @@
-// Turns a record into the text that is in the store, and back. A text that is read was written by
-// others, which may be newer, older, broken or hostile: it becomes a record or a sentence that says
-// why it is not one, and never anything in between.
+// Turns a record into its text in the store, and back. Others write the texts that are read: newer
+// or older programs, broken or hostile ones. Each text becomes a record or a Refusal with the
+// reason, and never a part of a record.
 //
-// Accepted is a text of at most 64 KiB, nested at most 16 deep (which is checked before anything is
-// parsed), that is one JSON object in UTF-8 whose member `"v"` is absent or 1. An unknown member is
+// A text is accepted if it is one JSON object in UTF-8 of at most 64 KiB, nested at most 16 deep
+// (which is checked before it is parsed), whose member `"v"` is absent or 1. An unknown member is
 // ignored, an absent one has its default, and an unknown text of an enumeration is read as
-// `unknown`. Refused is a later version, a member of the wrong type, a repeated member, a name that
-// cannot be in a key, and a number that is out of its range (record_rules.h). Texts for people are
-// cut (record_brief.h).
+// `unknown`. A text is refused if it has a later version, a member of the wrong type, a repeated
+// member, a name that cannot be in a key, or a number out of its range (record_rules.h). Texts for
+// people are cut (record_brief.h).
 #pragma once
 
 #include <cstddef>

@@ -68,7 +68,7 @@ void EtcdStore::ask(EtcdCall::Question question, Then<EtcdCall::Ended> then) {
   calls_[number] = std::make_unique<EtcdCall>(
       line_, std::move(question), seed_ + number,
       [this, number, then = std::move(then)](EtcdCall::Ended ended) {
-        const auto ending = std::move(calls_.at(number));  // the caller still uses it
+        const auto ending = std::move(calls_.at(number));  // keeps the running call alive
         calls_.erase(number);
         then(std::move(ended));
       });
