@@ -24,7 +24,7 @@ class SwiftTime {
   static void hide_other_clocks(pid_t pid);
 
   [[nodiscard]] static bool is_question(const RawCall& call);  // asks for the time
-  // enter() and leave() must be called at the entry and at the return of a call.
+  // The tracer calls enter() at the entry of a system call, and leave() at its return.
   void enter(const RawCall& call);
   // Breaks off the wait that has just begun, if it would end within `most_ms`. Returns whether it
   // did.
