@@ -183,8 +183,8 @@ void ChronicleTask::take_instance(const std::string& node, const std::string& in
   if (last != nullptr && last->kind == "silent") note(event_of_silence(node, false));
 }
 
-// Handles the removal of a node's record `active`: a person has removed the node from the cell. It
-// is not silent then, and if it comes back, it is like a new node.
+// Handles the removal of a node's record `active`: a person has removed the node from the cell. The
+// history does not report the node as silent then. If the node comes back, it is like a new node.
 void ChronicleTask::take_node_absent(const std::string& node) {
   instances_.erase(node);
   expect_no_silence(node);

@@ -29,11 +29,13 @@ struct PlanGround {
 };
 
 // Returns the next transaction that writes a new plan, or no value if everything is written.
-// `written` is the plan's record as it is in the store; after a crash or a lost answer, the caller
-// reads it again. The plan is `created` until all its members are written. The last transaction
-// makes the plan run, and marks its component's desired version as pending. The store refuses each
-// transaction if the record `stop` exists, the first one if a plan or a rollout has this name, and
-// the last one if a record of `ground` has changed.
+// `written` is the plan's record, which the caller reads from the store before each call; it has no
+// value before the first transaction. The plan's state is `created` until the records of all its
+// members are written. The last transaction sets the state to `running`, and the desired version of
+// the plan's component to the plan's version, as pending. The store refuses:
+// - each transaction, if the record `stop` exists;
+// - the first one, if a plan or a rollout has this name;
+// - the last one, if a release or the desired version is at another revision than in `ground`.
 using WrittenPlan = Written<Plan>;
 [[nodiscard]] std::optional<Transaction> next_creation(const std::string& name, const Plan& wanted,
                                                        const std::vector<std::string>& members,

@@ -21,7 +21,8 @@ Record record_of(const std::string* text, std::string& damage) {
 }
 
 // Returns whether this rollout began the node's last upgrade, or, during its undo, whether the undo
-// began it. If the batch is done again, upgrades of an earlier time do not count.
+// began it. A batch that is done again uses higher numbers of attempts, so the node's upgrades from
+// before that do not count.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;

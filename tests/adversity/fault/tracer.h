@@ -54,7 +54,7 @@ struct Fault {
   [[nodiscard]] bool lasts() const { return what.ends_with('+'); }
   [[nodiscard]] bool is_repeated() const { return what.ends_with('*'); }
   [[nodiscard]] int error() const;
-  [[nodiscard]] std::string text() const;  // PLAY:WHO:CALL:WHAT:K
+  [[nodiscard]] std::string text() const;  // the members, joined by colons
 };
 
 // A call that a run without a fault has made.

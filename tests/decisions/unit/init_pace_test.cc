@@ -69,7 +69,8 @@ TEST_CASE("a flood of extend makes one message a second, and the last deadline i
 
   CHECK(record.messages().size() == 6);
   CHECK(record.messages().front() == "EXTEND_TIMEOUT_USEC=62000000\nSTATUS=waits\n");
-  // The last extension came at 5 s, and the time left then was 59.999 s. A reserve of 2 s is added.
+  // The last deadline, 64.999 s, is reported at 5 s: 59.999 s are left, and a reserve of 2 s is
+  // added.
   CHECK(record.messages().back() == "EXTEND_TIMEOUT_USEC=61999000\nSTATUS=waits\n");
   CHECK_FALSE(bench.init().next_deadline());
 }

@@ -29,7 +29,7 @@ struct JudgedVersion {
   double failures_a_minute = 1.0 / (30 * 24 * 60);  // the mean of one node with the old version
   double ratio = 1;  // how much more often nodes fail with the new version
   double tolerate = 1;
-  double frail_share = 0;   // the share of nodes that are frail
+  double frail_share = 0;   // the share of frail nodes, which fail more often
   double frail_factor = 1;  // how much more often frail nodes fail, with either version
   double bad_share = 0;     // the share of nodes on which the new version fails
   double bad_within = 70;   // the most minutes until the new version fails on such a node

@@ -209,7 +209,7 @@ std::string Operators::malformed_request() {
   }
 }
 
-// Returns a line without a name, which the upgrader cannot answer.
+// Returns a line that is not a request: it has no request's name, so the upgrader cannot answer it.
 std::string Operators::no_request() {
   switch (machine_.random.below(5)) {
     case 0:

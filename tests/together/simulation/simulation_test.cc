@@ -22,7 +22,8 @@ std::string trace_of(std::uint64_t seed) {
   return trace;
 }
 
-// Returns the first verdict of the seeds from 1 to `seeds`, or "".
+// Runs the seeds from 1 to `seeds` until a run breaks a rule. Returns that rule, or "" if no run
+// breaks one.
 std::string verdict_of(const StepFunction& faulty, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const RunOutcome outcome = run_seed(seed, {.step = &faulty});

@@ -79,8 +79,8 @@ int start(const Launch& launch) {
                   error == ENOENT ? exit_not_found : exit_not_executable);
 }
 
-// Returns `launch` with its name: the one that was given, or the one that the directory of releases
-// keeps.
+// Returns `launch` with the name of the upgrader's directory: the value of --name, otherwise the
+// name in the directory of --releases, otherwise the daemon's base name.
 std::variant<Launch, UsageError> named(Launch launch) {
   const std::string known = launch.releases ? name_of_releases(*launch.releases) : "";
   return with_name(std::move(launch), known);
