@@ -408,8 +408,7 @@ TEST_CASE("an agent is started also where the kernel tells nobody of the upgrade
 
 TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
   const Program program = program_of("/bin/true");
-  // So the child reads another number than the upgrader's pid from getppid(), as after its death.
-  const Failing failing(Call::getppid, 0);
+  const Failing failing(Call::getppid, 0);  // in the child, as if the upgrader had died
 
   auto result = start_process(program, {});
 
