@@ -1,5 +1,6 @@
-// The supervisor's orders, as plain data, to be performed in order. An order to an agent names its
-// generation; the shell drops orders for a process that has been reaped.
+// The supervisor's orders to the shell, as plain data. The shell performs them in order. An order
+// that concerns an agent names its generation; if that process has been reaped, the shell drops the
+// order.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,7 @@ struct Send {
   bool operator==(const Send&) const = default;
 };
 
-// Write nothing more to an agent, and drop the bytes that wait to be written.
+// Write nothing more to an agent, and drop the bytes that have not been written yet.
 struct CloseInput {
   Generation generation = 0;
   bool operator==(const CloseInput&) const = default;
@@ -53,7 +54,7 @@ struct Kill {
   bool operator==(const Kill&) const = default;
 };
 
-// Send SIGTERM to a first agent that has not said that it speaks the protocol.
+// Send SIGTERM to a first agent that has not said `hello`, so may not speak the protocol.
 struct Terminate {
   Generation generation = 0;
   bool operator==(const Terminate&) const = default;
@@ -71,31 +72,32 @@ struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
 
-// Reset the count of --attempts to 0: AGENT's executable need not prove any more that it lasts.
+// Reset the count of --attempts to 0: an agent has lasted, so earlier failed starts no longer
+// count.
 struct ForgetAttempts {
   bool operator==(const ForgetAttempts&) const = default;
 };
 
-// Check that AGENT's link can be replaced, and sync this program and the directories that lead to
-// it. This is done before the old agent stops. Relink comes after its stop, and must then be quick
-// and unlikely to fail. The next event is the outcome of this action.
+// Check that AGENT's link can be replaced, and sync the new program and the directories that lead
+// to it. This is done before the old agent stops, so that Relink, which comes after the stop, is
+// quick and unlikely to fail. The next event is the outcome of this action.
 struct ProveRelink {
   ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;
 };
 
-// Make AGENT's link name this program, durably, since it is committed. In an upgrade, ProveRelink
-// has been done before. The next event is the outcome of this action.
+// Make AGENT's link name this program, durably, because the program is committed. In an upgrade,
+// ProveRelink has been done before. The next event is the outcome of this action.
 struct Relink {
   ProgramId program = 0;
   bool moves_previous = true;  // first make the link of --previous name AGENT's present target
   bool operator==(const Relink&) const = default;
 };
 
-// Make AGENT's link name again, durably, the target of the last commit, or of the start. The user
-// has set the link to the new version to request an upgrade. The new version is not committed yet:
-// if this upgrader dies, the next one must not start it. The next event is the outcome of this
-// action.
+// Make AGENT's link name again, durably, the target of the last commit (before the first commit:
+// the target at the upgrader's start). The user has set the link to the new version to request an
+// upgrade. The new version is not committed yet, so if this upgrader dies, the next one must not
+// start it. The next event is the outcome of this action.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
@@ -109,8 +111,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // If this line says why the upgrader ends, `text` begins with the reason, which is so many bytes
-  // long; 0 in all other lines.
+  // The length in bytes of the reason with which `text` begins, if this line says why the upgrader
+  // ends; 0 in all other lines.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };
@@ -129,7 +131,8 @@ struct Notice {
 struct Answer {
   std::string name;
   Deed deed = Deed::shutdown;
-  // The reason; empty if the request is carried out, or its upgrade was accepted.
+  // The reason why the request was refused; empty if it is carried out, or its upgrade was
+  // accepted.
   std::string refusal;
   bool operator==(const Answer&) const = default;
 };

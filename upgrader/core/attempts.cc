@@ -5,8 +5,8 @@
 
 namespace upgrader {
 
-// The text of the file: "COUNT PATH", a newline, how the last start ended, and a newline. The path
-// may contain newlines, so the ending follows the second-to-last newline.
+// The text of the file of --attempts: "COUNT PATH", a newline, how the last start ended, and a
+// newline. The path may contain newlines, so the ending follows the second-to-last newline.
 std::string print(const Attempts& attempts) {
   return "{} {}\n{}\n"_with(attempts.count, attempts.executable, attempts.ending);
 }

@@ -9,8 +9,8 @@
 namespace upgrader {
 namespace {
 
-// Wall clock and monotonic clock are read one after the other, so the difference between them may
-// seem to change by up to this much.
+// The wall clock and the monotonic clock are read one after the other, so the difference between
+// the two seems to change by up to this much even if nobody sets the wall clock.
 constexpr std::int64_t clock_noise_ms = 2;
 
 }  // namespace
@@ -121,8 +121,8 @@ void Chronicle::note_event(const Event& event, const State& after, const Stamp& 
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
-  // The overlap of an upgrade is the time in which the old agent and the candidate both run. If the
-  // newest agent is not the candidate, it is the standby, whose time beside the candidate does not
+  // Measures how long the old agent and the candidate both ran. If the newest agent is not the
+  // candidate, it is the standby; the time in which the standby and the candidate both run does not
   // count.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     upgrade_->measure(Span::overlap, agents_.back().started, now);
@@ -142,8 +142,9 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    // In an upgrade, the executable that was checked last is the new one. On the way back at boot
-    // (--previous) it is the one that has failed, so old and new are exchanged.
+    // In an upgrade, the executable that was checked last is the one to which the upgrade leads. On
+    // the way back at boot (--previous) it is the failed one, from which the upgrade leads away, so
+    // `from` and `to` are exchanged.
     if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);

@@ -20,7 +20,8 @@ namespace upgrader {
 // How many of the latest upgrades, and of the latest requests, are kept and shown.
 inline constexpr std::size_t chronicle_max = 16;
 
-// A moment by both clocks. Durations are measured on the monotonic clock, which nobody sets.
+// A moment by two clocks. Durations are measured on the monotonic clock, because the wall clock may
+// be set meanwhile.
 struct Stamp {
   std::int64_t monotonic_us = 0;
   std::int64_t wall_ms = 0;  // since 1970 in UTC
@@ -38,7 +39,8 @@ struct AgentPast {
 };
 
 enum class Moment { accepted, ready, stop_sent, stopped, activated, count };
-// The measured parts of an upgrade: all in milliseconds, only the gap in microseconds.
+// The measured parts of an upgrade. All are in milliseconds, except the gap, which is in
+// microseconds.
 enum class Span { start, gate, stop, overlap, gap, trial, count };
 inline constexpr std::int64_t not_measured = -1;
 
@@ -121,8 +123,8 @@ class Chronicle {
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
   [[nodiscard]] const Stamp& since() const { return since_; }  // the beginning of the present phase
-  // Returns when for the first time an agent had been active for the time of a trial, or passed its
-  // trial.
+  // Returns when an agent had, for the first time, been active for the time of a trial or passed
+  // its trial.
   [[nodiscard]] const Stamp& good() const { return good_; }
 
   // Converts a time of the supervisor, which uses the monotonic clock, to the wall clock.

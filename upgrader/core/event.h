@@ -1,5 +1,6 @@
 // The events that the upgrader can meet, as plain data. The shell makes events; the supervisor
-// judges them. An event that carries a generation is about that agent's process and no other.
+// decides what follows from them. If an event carries a generation, it is about the process of that
+// agent.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ struct MessageReceived {
   bool posthumous = false;
 };
 
-// An agent has sent a JSON object whose type is unknown or malformed.
+// An agent has sent a JSON object whose type is unknown, or that is malformed.
 struct MessageRefused {
   Generation generation = 0;
   std::variant<agent_protocol::Unknown, agent_protocol::Malformed> what;
@@ -100,9 +101,9 @@ struct Outcome {
   Sent sent = Sent::written;  // after Send of an `activate`
 };
 
-// Deadlines up to `by` have passed, and all messages and exits that the kernel held at that moment
-// have been delivered. A deadline that was set or has passed after `by` is judged when the agents'
-// pipes have been read again.
+// All deadlines up to the time `by` have passed, and all messages and exits that the kernel held at
+// that time have been delivered. A deadline that was set or has passed after `by` is judged later,
+// when the agents' pipes have been read again.
 struct DeadlinePassed {
   Time by = Time::max();
 };

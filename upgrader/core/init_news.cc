@@ -42,7 +42,7 @@ std::string starting(const std::optional<Agent>& agent) {
 }
 
 // Returns the failure of the last upgrade, for the status line. It is shown until another upgrade
-// begins, since the upgrade would look successful without it.
+// begins; otherwise a failed upgrade would look like a successful one.
 std::string last_failure(const State& state) {
   if (!state.last_failure) return "";
   return "; {}"_with(words::in_short(*state.last_failure, reason_bytes_shown));
@@ -92,8 +92,8 @@ std::optional<InitWait> wait_of(const State& state) {
   const bool is_way_back = state.upgrade && state.upgrade->boot;
   const bool at_boot = agent.role == Role::first || is_way_back;
   if (!at_boot || agent.terminated || agent.activate_waits) return std::nullopt;
-  // On the way back at boot, init is asked for more time in any case: its limit for the service's
-  // start has run since the first agent's start, and that agent may have used all of it.
+  // On the way back at boot, init is always asked for more time. Its time limit for the service's
+  // start began at the start of the first agent, which may have used up all of it before it failed.
   return InitWait{InitWait::What::ready, agent.generation, *deadline, extended || is_way_back};
 }
 

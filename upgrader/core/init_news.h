@@ -23,8 +23,8 @@ struct InitWait {
   What what = What::ready;
   Generation generation = 0;
   Time deadline{};
-  // The wait may last longer than init expects, since the agent has sent `extend` or is the way
-  // back at boot.
+  // True if the wait may last longer than init's own limit: the agent has sent `extend`, or the
+  // agent is the way back at boot.
   bool extended = false;
 
   bool operator==(const InitWait&) const = default;
@@ -36,7 +36,8 @@ struct InitNews {
   bool stopping = false;
   bool vouched = true;     // no active agent is silent: WATCHDOG=1 may be sent
   bool reloading = false;  // an upgrade that no agent asked for is under way
-  // Number of upgrades that no agent asked for, the refused ones included.
+  // Number of upgrades that no agent asked for, the refused ones included. A change of the number
+  // tells that init may have to be sent RELOADING=1.
   std::int64_t reloads = 0;
   std::optional<InitWait> wait;  // for a `ready` at the start of the service, or for a stop
   std::string status;            // one line for people
@@ -55,8 +56,8 @@ inline constexpr std::size_t datagrams_kept = 2;
 // Decides when the next message to init may be sent.
 class Pace {
  public:
-  // Returns the time at which the next message that may wait can be sent, or nothing if that is
-  // now.
+  // Returns the time at which the next message that may wait can be sent, or nothing if it can be
+  // sent now.
   [[nodiscard]] std::optional<Time> next() const {
     const std::optional<Time>& oldest = last_[oldest_];
     if (!oldest) return std::nullopt;

@@ -28,8 +28,8 @@ class LogLimit {
   // Returns the time at which due() will next return something; nothing if no status is held back.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns the held-back statuses that are to be logged now, since a second has passed after the
-  // last shown status of that agent.
+  // Returns the held-back statuses that are to be logged now, because a second has passed since the
+  // last status of the same agent was logged.
   [[nodiscard]] std::vector<Notice> due(Time now);
 
   // Returns the last held-back status of an agent that has ended, and the counts of its held-back

@@ -13,8 +13,8 @@
 namespace upgrader {
 
 struct Options {
-  // The terms of an upgrade that does not give its own. The confirm timeout is the start timeout
-  // unless it is given; the stop timeout is never 0; a trial of 0 commits at once.
+  // The terms of every upgrade that does not bring its own. The confirm timeout is the start
+  // timeout unless it is given; the stop timeout is never 0; a trial of 0 commits at once.
   Terms defaults{.start_timeout = std::chrono::minutes{5},
                  .confirm_timeout = std::chrono::minutes{5},
                  .stop_timeout = std::chrono::seconds{90},
@@ -40,8 +40,8 @@ struct Options {
 
 using CommandLine = CommandLineOf<Options>;
 
-// Options end at AGENT or at `--`. An option that is given twice is a usage error, since people
-// disagree about which of the two values should count.
+// Parses the command line. Options end at AGENT or at `--`. An option that is given twice is a
+// usage error, since people disagree about which of its two values should count.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 // Returns how long to wait for the lock: the time that was given, or else the sum of stop timeout

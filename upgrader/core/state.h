@@ -43,8 +43,8 @@ struct Agent {
   bool activate_late = false;   // writing the `activate` took too long
   bool activated = false;       // `activate` has been written whole
   bool works = false;           // activated, and has said `healthy` if it has the feature readiness
-  // The reason of the `stop` that the agent was sent, unless a `cancel` has withdrawn that stop;
-  // and the id of the upgrade, if the stop was for an upgrade.
+  // The reason of the `stop` that the agent was sent, and the upgrade's id if the stop was for an
+  // upgrade. Absent again if a `cancel` has withdrawn the stop.
   std::optional<agent_protocol::StopReason> told;
   std::optional<std::string> told_id;
   bool stopped = false;
@@ -53,7 +53,7 @@ struct Agent {
   std::optional<std::string> unfit;
   bool output_closed = false;
   bool input_closed = false;
-  bool terminated = false;     // SIGTERM has been ordered (for a held first agent)
+  bool terminated = false;     // SIGTERM has been ordered for this agent, a held first agent
   bool killed = false;         // SIGKILL has been ordered
   bool standby = false;        // a fallback that was started beside the agent on trial
   bool knows_failure = false;  // the agent's `welcome` named the failure of the upgrade
@@ -65,8 +65,8 @@ struct Agent {
   // that the agent's `extend` has added. Both are shown to people and to init.
   Duration allowed{};
   Duration extended{};
-  // The time by which the agent should say `hello`. If the agent has not, a warning is logged once,
-  // and nothing else happens.
+  // The time by which the agent should have said `hello`. If it passes without a `hello`, the log
+  // gets one warning, and nothing else happens.
   std::optional<Time> hello_deadline;
   // The time by which the agent must have exited, after it closed a pipe while held, or its
   // `activate` was lost.
@@ -115,7 +115,7 @@ struct UpgradeUnderWay {
 // The facts about the last active agent that the next one needs.
 struct LeftBehind {
   bool clean = false;  // the agent said `stopped` before it exited
-  // The `state` from the agent's `stopped`, which the next agent's `activate` has, too.
+  // The `state` from the agent's `stopped`, which is passed on in the next agent's `activate`.
   std::optional<std::string> state;
   int exit_status = 0;  // the upgrader's exit status if no agent follows
   bool operator==(const LeftBehind&) const = default;
@@ -143,7 +143,7 @@ enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, r
 struct State {
   // The agent that has the work, or gets it at its `ready` (first agent or fallback).
   std::optional<Agent> incumbent;
-  std::optional<Agent> candidate;  // held; between `activate` and the commit: a standby
+  std::optional<Agent> candidate;  // held; during a trial, this is the standby
   std::optional<UpgradeUnderWay> upgrade;
   std::optional<LeftBehind> left_behind;
   // The failure of the previous upgrade, until another upgrade begins.
@@ -159,10 +159,11 @@ struct State {
   // The time at which the active agent will have been active for the time of a trial, so that its
   // start has succeeded (--previous, --attempts).
   std::optional<Time> attempts_deadline;
-  // The start need not be judged any more: an agent has lasted, or another program was started.
+  // True if --previous and --attempts no longer wait for the program of this start to last: an
+  // agent has lasted, or another program was started.
   bool attempts_done = false;
   bool lasted = false;  // some agent has been active for the time of a trial, or has passed it
-  std::vector<Time> put_off;  // deadlines that were put off after a freeze, which happens once
+  std::vector<Time> put_off;  // deadlines already put off after a freeze; none is put off twice
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose start is pending
   bool operator==(const State&) const = default;

@@ -14,7 +14,8 @@ namespace {
 using agent_protocol::Role;
 using agent_protocol::StopReason;
 
-// How much status.json shows: how many ended upgrades, and whether the arguments of programs.
+// The amount of detail in status.json: how many ended upgrades, and whether the arguments of
+// programs are shown.
 struct Extent {
   std::size_t endings;
   bool arguments = true;

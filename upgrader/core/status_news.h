@@ -21,7 +21,7 @@ using ArgumentsOf = const std::vector<std::string>* (*)(const void* programs, Pr
 
 // Facts about the next start of the upgrader.
 struct BootFacts {
-  std::optional<std::string> previous;   // LINK of --previous, as given on the command line
+  std::optional<std::string> previous;   // the LINK of --previous, as given
   std::optional<std::int64_t> attempts;  // the count of --attempts, if starts are counted
 };
 
@@ -37,11 +37,11 @@ struct StatusFacts {
 [[nodiscard]] std::string status_news(const State& state, const Chronicle& chronicle,
                                       const StatusFacts& facts);
 
-// Returns true while no agent is active and an agent that is ready is about to get the work.
-// Writing status.json then would delay the hand-over.
+// Returns true while no agent is active and a ready agent is about to get the work. status.json is
+// not written then, since that would delay the hand-over.
 [[nodiscard]] bool hands_over(const State& state);
-// Returns true while the active agent stops and another agent follows it. Writing status.json then
-// might delay the handling of its exit, which may come at any moment.
+// Returns true while the active agent stops and another agent follows it. status.json is not
+// written then, since its exit may come at any moment, and writing might delay the hand-over.
 [[nodiscard]] bool active_agent_stops(const State& state);
 
 }  // namespace upgrader

@@ -81,8 +81,8 @@ class StatusPaper {
   }
 
   std::string text_;
-  // One bit for each open object or list, set if a text in it was cut. The innermost one has the
-  // lowest bit.
+  // One bit for each open object or list, the lowest bit for the innermost one. A bit is set if a
+  // text in that object or list was cut.
   unsigned cut_ = 0;
 };
 

@@ -43,8 +43,8 @@ void look_at_deadlines(AnyState& state, const Look& look) {
 // upgrade's life.
 class Step {
  public:
-  // `policy`, `state` and `actions` must outlive this object: it changes the state, and appends
-  // actions.
+  // `policy`, `state` and `actions` must outlive this object. It changes `state`, and appends to
+  // `actions`.
   Step(const Policy& policy, State& state, Time now, Actions& actions)
       : policy_(policy), state_(state), now_(now), actions_(actions) {}
 
@@ -191,8 +191,8 @@ class Step {
     if (agent.ready) return send_error(agent, "ready", "ready was said already");
     agent.ready = true;
     agent.deadline.reset();
-    // An agent that has closed a pipe is not activated. It fails when it exits, or else at the end
-    // of the close grace.
+    // An agent that has closed a pipe must not be activated. It fails when it exits, or at the
+    // latest at the end of the close grace.
     if (has_closed(agent)) return;
     if (agent.standby && state_.candidate) return log(LogLevel::info, "{} stands by"_with(agent));
     if (agent.role != Role::candidate) return activate_incumbent();
@@ -234,8 +234,9 @@ class Step {
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
     if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
-    // If the upgrade had failed before this `cancel`, this line says that the agent stays active.
-    // Otherwise the line about the failure, which fail_upgrade() logs, says so, and why.
+    // If the upgrade failed before this `cancel`, its failure has been logged already, and this
+    // line only says that the agent stays active. Otherwise fail_upgrade() logs the failure with
+    // its reason.
     const bool had_failed = state_.upgrade->failure.has_value();
     if (agent.told && had_failed) {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
@@ -382,8 +383,8 @@ class Step {
     start_upgrade();
   }
 
-  // Begins the upgrade. Its executable can be started. If AGENT's link named that executable, the
-  // link has been put back, since only a commit moves the link.
+  // Begins the upgrade to the program that has been checked. If AGENT's link names the new version
+  // already, the link has been put back before, since only a commit may move it.
   void start_upgrade() {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.terms.mode == Mode::parallel) {
@@ -409,7 +410,8 @@ class Step {
     upgrade.deadline = deadline_after(now_, upgrade.terms.confirm_timeout);
     log(LogLevel::info,
         "{} is ready; upgrade {} waits to be confirmed"_with(*state_.candidate, upgrade.id));
-    // The operator who requested the upgrade also confirms it, so the agent is not told.
+    // The operator who requested the upgrade also confirms it, so the agent is not sent
+    // `candidate_ready`.
     if (upgrade.origin == Origin::control) return;
     upgrade.known_to_agent = true;
     send(*state_.incumbent, CandidateReady{upgrade.id, *upgrade.generation, upgrade.version});
@@ -418,8 +420,8 @@ class Step {
   void open_gate() {
     state_.upgrade->waits_for_confirm = false;
     state_.upgrade->deadline.reset();
-    // A candidate that has closed a pipe is not activated. It fails when it exits, or else at the
-    // end of the close grace.
+    // A candidate that has closed a pipe must not be activated. It fails when it exits, or at the
+    // latest at the end of the close grace.
     if (has_closed(*state_.candidate)) return;
     pass_gate();
   }
@@ -533,8 +535,8 @@ class Step {
     step_back();
   }
 
-  // Returns the upgrader's exit status after a first agent exited while held. It is never 0, even
-  // if the agent's was: no agent has ever worked.
+  // Returns the upgrader's exit status after a first agent exited while held. It is never 0, not
+  // even if the agent exited with 0, because no agent has ever worked.
   static int status_after_held(const Agent& gone, const Ending& ending) {
     if (gone.unfit) return exit_own_failure;
     const int status = exit_status_of(ending);
@@ -565,16 +567,16 @@ class Step {
     if (upgrade.terms.mode == Mode::sequential) {
       return order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
     }
-    // A candidate that has closed a pipe is not activated. It fails when it exits, or else at the
-    // end of the close grace.
+    // A candidate that has closed a pipe must not be activated. It fails when it exits, or at the
+    // latest at the end of the close grace.
     if (has_closed(*state_.candidate)) return;
     activate_candidate();
   }
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // If no upgrade has failed, the agent that exited was a standby, without which the upgrader
-    // goes on.
+    // If no upgrade has failed, the agent that exited was a standby, and the upgrader continues
+    // without one.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 
@@ -589,9 +591,9 @@ class Step {
     send_activate(*state_.candidate, true);
   }
 
-  // Sends `activate`. Until it has been written whole, the agent is held, and the state that the
-  // agent before it left is kept. The agent must read the whole `activate` within the time of its
-  // trial, or within the stop timeout if it has no trial.
+  // Sends `activate`. Until all of it has been written, the agent counts as held, and the state
+  // that the agent before it has left is kept for another one. The agent must read the whole
+  // `activate` within the time of its trial, or within the stop timeout if it has no trial.
   void send_activate(Agent& agent, bool has_trial) {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
     const bool on_trial = has_trial && terms.trial != Duration::zero();
@@ -702,7 +704,7 @@ class Step {
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
     } else {
-      forget_attempts();  // the link names a new program: its earlier failures do not count
+      forget_attempts();  // failed starts of earlier programs do not count
     }
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -776,9 +778,9 @@ class Step {
     restore_link_for_signal();
   }
 
-  // Takes, after a failure, the next step back that is possible now. An incumbent on trial is told
-  // to stop; any other incumbent stays, and the upgrade ends when the candidate has gone. Without
-  // an incumbent, the fallback gets the work when no other agent is left.
+  // Takes the next step back that is possible now, after a failure. An incumbent on trial is told
+  // to stop. Any other incumbent stays, and the upgrade ends when the candidate has gone. Without
+  // an incumbent, the fallback gets the work as soon as no other agent is left.
   void step_back() {
     const bool standby = state_.candidate && state_.candidate->standby;
     if (state_.candidate && !state_.candidate->killed && !standby) kill(*state_.candidate);
@@ -1019,9 +1021,9 @@ class Step {
     return deadline && *deadline <= passed_by_;
   }
 
-  // Gives agents the time back in which they may have been frozen together with the upgrader. Each
-  // deadline is put off only once, so that every deadline is judged in the end, however often the
-  // upgrader is frozen.
+  // After a freeze of the machine or of the upgrader, gives agents the lost time back, since they
+  // may have been frozen, too. Each deadline is put off only once, so that it is judged in the end,
+  // however many freezes follow.
   void put_off_what_is_late() {
     std::erase_if(state_.put_off, [&](Time before) {
       bool is_set = false;
@@ -1108,8 +1110,8 @@ class Step {
     end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
   }
 
-  // Handles a missed heartbeat. On trial it is a failure; otherwise the upgrader only stops
-  // vouching for the agent.
+  // Handles a missed heartbeat. On trial, the agent has failed. Otherwise the upgrader only stops
+  // sending WATCHDOG=1, with which it vouches for the agent to init.
   void heartbeat_missed(Agent& agent) {
     const std::string reason = "no heartbeat within {}"_with(in_words(policy_.watchdog));
     if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
@@ -1199,8 +1201,8 @@ class Step {
     exit_if_alone();
   }
 
-  // Drops the upgrade, since the upgrader ends and no agent is left to be sent its failure. The
-  // caller puts back the link.
+  // Drops the upgrade without a message to an agent, since the upgrader ends and no agent is left.
+  // The caller puts back AGENT's link.
   void drop_upgrade(const std::string& reason) {
     log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
     record_ending(UpgradeOutcome::ended, reason);
@@ -1291,7 +1293,7 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
-    // An earlier `stop` was sent to this agent: its time counts from that one.
+    // If an earlier `stop` was sent to this agent, the shown time still counts from that one.
     const bool again = agent.told.has_value();
     agent.told = reason;
     agent.told_id = stop.id;
@@ -1308,8 +1310,8 @@ class Step {
   }
 
   void kill(Agent& agent) {
-    // The rest of `activate` is not written: its `state`, which the last active agent left, is for
-    // the next agent.
+    // The rest of a half-written `activate` is dropped: the `state` in it, which the last active
+    // agent left, must only reach the next agent.
     if (agent.activate_waits) actions_.emplace_back(CloseInput{agent.generation});
     agent.killed = true;
     agent.activate_waits = false;

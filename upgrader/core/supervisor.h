@@ -31,9 +31,9 @@
 //                                                         candidate exits; abandoning if it fails
 //                                                         otherwise, at `cancel`, and when time is
 //                                                         up; shutting_down if the incumbent exits;
-//                                                         preparing at the `confirm` of one that
-//                                                         has closed a pipe, until it fails for
-//                                                         that
+//                                                         preparing at `confirm` if the candidate
+//                                                         has closed a pipe: it is not activated,
+//                                                         and soon fails
 //   switching     active, told to stop  held, or none     when the incumbent has gone: trial, with
 //                 for an upgrade        (sequential)      a trial of 0 running, or rolling_back if
 //                                                         that commit fails; replacing
@@ -109,14 +109,14 @@
 
 namespace upgrader {
 
-// An agent closes its output whenever it exits. So a closed output is judged only after this time,
-// when the exit has not been seen.
+// An exit closes the agent's output, too, and is often noticed a little later. So a closed output
+// counts as a failure only if no exit is seen within this time.
 inline constexpr Duration close_grace{200};
 // The time without a `hello` after which the log says that the agent may not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
-// If a deadline is judged later than this after it has passed, the upgrader did not run, and
-// perhaps no process did. The deadline is put off once, by as much as it was late, but at most by
-// `grace_max`.
+// If a deadline is judged later than this after it has passed, the upgrader was not running
+// (frozen?), and perhaps the agents were not either. The deadline is put off once, by as much as it
+// was late, but at most by `grace_max`.
 inline constexpr Duration late_at_most{1'000};
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log says that a killed process has not ended.
@@ -143,8 +143,9 @@ class Supervisor {
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns the generations of the agents with a deadline up to `by`, once for each deadline; 0
-  // stands for no agent. The deadlines of gate, trial and attempts belong to the incumbent.
+  // Returns the generations of the agents with a deadline up to `by`; an agent with several such
+  // deadlines is listed several times. 0 stands for no agent. The deadlines of gate, trial and
+  // --attempts count as the incumbent's.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // Returns the programs that are still needed. The shell may close all others.

@@ -1,4 +1,4 @@
-// The terms of an upgrade: the request with the defaults filled in. Also the defaults.
+// The terms of an upgrade: what the request says, and the defaults for everything else.
 #pragma once
 
 #include <optional>
@@ -36,9 +36,9 @@ struct Policy {
   bool operator==(const Policy&) const = default;
 };
 
-// Returns the terms of `request`, with `defaults` for the rest. Two exceptions: in an upgrade that
-// the agent requested (`by_agent`) the gate has no limit by default; a sequential upgrade has no
-// gate by default, and its fallback is always cold.
+// Returns the terms of `request`, with `defaults` for what it leaves open. There are two
+// exceptions. In an upgrade that the agent requested (`by_agent`) the gate has no limit by default.
+// A sequential upgrade has no gate by default, and its fallback is always cold.
 [[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
                              bool by_agent);
 

@@ -19,7 +19,7 @@ namespace upgrader {
 
 namespace words {
 
-// A clause for log lines about an agent that has not said `hello`: it may not speak the protocol.
+// The clause with which log lines say that an agent without a `hello` may not speak the protocol.
 inline constexpr const char* may_not_speak =
     "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
 
@@ -28,8 +28,8 @@ inline constexpr const char* may_not_speak =
 // Returns the whole time that an agent was given, as "within 5s" or "within 65s in all, extended
 // from 5s".
 [[nodiscard]] std::string within(const Agent& agent);
-// Returns a hint about what may be wrong with an agent that was waited for in vain. It is added to
-// the failure.
+// Returns a hint about the probable cause, for an agent that has not done in time what was awaited.
+// The hint is appended to the failure.
 [[nodiscard]] std::string hint(const Agent& agent);
 // Returns ": no network" for the reason "no network", or an empty text without a reason.
 [[nodiscard]] std::string behind_colon(const std::optional<std::string>& reason);

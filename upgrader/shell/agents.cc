@@ -11,9 +11,9 @@
 namespace upgrader {
 namespace {
 
-// Returns true for an answer to a request. It may be dropped if the agent sends without reading,
-// since the agent can repeat the request. Orders, and the endings of upgrades that were under way,
-// are never dropped.
+// Returns true for a message that only answers an agent's request. If the agent sends without
+// reading, such an answer may be dropped, since the agent can repeat the request. Orders, and the
+// endings of upgrades that were under way, are never dropped.
 bool is_reply(const agent_protocol::UpgraderMessage& message) {
   if (std::holds_alternative<agent_protocol::Error>(message)) return true;
   const auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message);
@@ -78,8 +78,8 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   if (!kept) return Sent::lost;
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
-  // The agent that has just been woken may have to wait for our processor until we sleep. Yielding
-  // it makes the gap a quarter shorter (measured by make size).
+  // The agent that gets the `activate` may be waiting for our processor until we sleep. Yielding
+  // the processor makes the gap a quarter shorter (measured by make size).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();
@@ -178,15 +178,16 @@ void Agents::flush(Running& agent) {
   tell_activate_written(agent);
 }
 
-// Reports that an `activate` that had waited has been written whole. It compares numbers of bytes,
-// since the pipe may have taken later messages in the same write.
+// Reports that an `activate` that had to wait has now been written whole. Compares numbers of
+// bytes, since one write may take the end of the `activate` and messages after it.
 void Agents::tell_activate_written(Running& agent) {
   if (!agent.activate_end || agent.channel.written() < *agent.activate_end) return;
   agent.activate_end.reset();
   sink_(ActivateWritten{agent.generation});
 }
 
-// Handles the lines and exits that are left over from the last turn of the loop, which has a limit.
+// Handles lines and exits that were left over from the last turn of the loop, because one turn
+// handles only a limited number.
 void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
@@ -200,8 +201,8 @@ void Agents::on_backlog() {
   turn_over_();
 }
 
-// Passes on lines that have been read: as long as the agent reads its replies, and at most as many
-// as are allowed in one turn of the loop.
+// Passes on lines that have been read, as long as the agent reads its replies, and at most as many
+// as one turn of the loop allows.
 void Agents::pass_lines(Running& agent) {
   for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
     const std::optional<agent_protocol::Line> line = agent.channel.lines().next();
@@ -269,8 +270,9 @@ void Agents::start_backlog() {
 // ---- exits: an agent is reaped, then its last words are passed on, then its exit is reported
 
 void Agents::reap_exits() {
-  // All ended agents are reaped before the first exit is reported, and the newest is reported
-  // first. So nothing activates an agent that the kernel has reported dead.
+  // All ended agents are reaped before the first exit is reported, and the newest exit is reported
+  // first. So no exit can cause the activation of an agent that the kernel has already reported
+  // dead.
   for (const auto& agent : running_)
     look_for_end(*agent);
   bury_the_dead({.bytes = look_bytes_max});
@@ -316,7 +318,8 @@ void Agents::bury_the_dead(const Budget& budget) {
   }
 }
 
-// Returns false if the budget does not suffice for all of the agent's last words.
+// Passes on the last words of an agent. Returns false if one turn of the loop does not suffice for
+// all of them.
 bool Agents::read_last_words(Running& agent, Budget budget) {
   for (int taken = 0; taken < budget.lines;) {
     if (const auto line = agent.channel.lines().next()) {
@@ -335,7 +338,7 @@ bool Agents::read_last_words(Running& agent, Budget budget) {
   return false;
 }
 
-// Passes on the line that the agent had not finished, and then reports its exit. All its other last
+// Passes on the agent's last line, which has no newline, and then reports its exit. Its other last
 // words have been passed on before.
 void Agents::bury(Running& agent) {
   end_output(agent);

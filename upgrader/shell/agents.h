@@ -27,8 +27,8 @@ class Logbook;
 inline constexpr int lines_a_turn = 32;
 // The most orphans reaped in one turn of the loop.
 inline constexpr int strangers_a_turn = 256;
-// The most bytes read from a pipe in one look, before a deadline or an exit is judged: a pipe's
-// default size. An agent may enlarge its pipe, and must not keep the others waiting by that.
+// The most bytes read from a pipe at once, before a deadline or an exit is judged: a pipe's default
+// size. An agent may enlarge its pipe, but must not delay the other agents by that.
 inline constexpr std::size_t look_bytes_max = 65'536;
 // The most bytes read of an agent's output after its exit was seen: the largest size that an agent
 // without privileges can give a pipe. They are read in several turns, and the exit is reported
@@ -85,7 +85,7 @@ class Agents {
     Channel channel;
     // Set when the process has been reaped: from then on, `pid` is no longer ours.
     std::optional<Ending> ending{};
-    // How many of the bytes that were unread when the agent was reaped are still unread.
+    // Of the bytes that were unread when the agent was reaped, the number that is still unread.
     std::size_t last_words = 0;
     // When so many bytes in all have been written to the pipe, the `activate` has been written
     // whole.

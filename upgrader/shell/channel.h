@@ -19,11 +19,10 @@ namespace upgrader {
 
 // The most bytes that are kept for an agent that is slow to read.
 inline constexpr std::size_t unsent_bytes_max = 131'072;
-// The number of unsent bytes from which on further replies to refused messages are dropped: the
-// rest of the room is for orders, the longest of which is `activate`.
+// If more bytes than this are unsent, further replies to refused messages are dropped. The rest of
+// the room is for orders, the longest of which is `activate`.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
-// The number of unsent bytes above which nothing is read from the agent until it has read its
-// replies.
+// If more bytes than this are unsent, nothing is read from the agent until it has read its replies.
 inline constexpr std::size_t unsent_pause_bytes = 16'384;
 // The most bytes read from an agent in one turn of the loop.
 inline constexpr std::size_t read_bytes_a_turn = 16'384;
@@ -55,7 +54,7 @@ class Channel {
 
   enum class Read { bytes, nothing, end };
   // Reads once, at most `bytes_max` bytes, into the line reader. Must not be called while the line
-  // reader has a whole line that was not taken.
+  // reader holds a whole line that nobody has taken out.
   [[nodiscard]] Read read(std::size_t bytes_max);
   // Returns how many bytes the pipe holds now.
   [[nodiscard]] std::size_t held() const;

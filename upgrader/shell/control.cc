@@ -99,7 +99,8 @@ bool Control::has_lock(Time now) {
   return locked_;
 }
 
-// Prepares the files, once. Called after the first agent's start, which this would delay.
+// Prepares the files of the control directory, once. Called after the first agent's start, so as
+// not to delay it.
 void Control::prepare_files() {
   if (std::exchange(has_files_, true)) return;
   if (const int error = directory_.keep_last(); error != 0) {
@@ -160,8 +161,8 @@ void Control::settle(const State& state, Time now) {
   prepare_files();
   open_fifo();
   if (!due_) {
-    // While the active agent stops, status.json is written a little later, since writing it might
-    // delay the handling of the agent's exit.
+    // While the active agent stops, status.json is written a little later. Otherwise the writing
+    // might delay the handling of the agent's exit.
     const Time soonest = active_agent_stops(state) ? now + status_interval : now;
     due_ = last_ ? std::max(*last_ + status_interval, soonest) : soonest;
   }
@@ -173,7 +174,7 @@ void Control::settle(const State& state, Time now) {
 }
 
 std::optional<Time> Control::next_deadline() const {
-  // Lines that have been read still have to be handled, at once.
+  // Lines that were read from the FIFO but not handled yet are handled at once.
   if (fifo_ && fifo_->pending()) return Time{0};
   const bool retries = deaf_ || fails_ || (fifo_ && !locked_);
   if (retries && last_ && !due_) return *last_ + retry_interval;

@@ -83,8 +83,8 @@ class Control {
                            ControlFifo::TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
-  // Makes an event or a line for the log out of a line of the FIFO; neither if the request has been
-  // answered before.
+  // Makes an event or a line for the log out of a line of the FIFO. Makes neither if the request
+  // has been answered before.
   using Read = std::variant<std::monostate, ControlRequested, Notice>;
   [[nodiscard]] Read read(const agent_protocol::Line& line);
 
@@ -95,9 +95,8 @@ class Control {
   // Must be called after the events of a turn of the loop. Writes status.json if it may be written
   // now.
   void settle(const State& state, Time now);
-  // Returns when to write status.json, or when to try again to open the FIFO. During a hand-over
-  // status.json must not be written, and nothing is returned: settle() is called when the hand-over
-  // is done.
+  // Returns when status.json must be written, or opening the FIFO be tried again. Returns nothing
+  // during a hand-over, in which status.json must not be written; settle() is called at its end.
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // Reads the lines that were left over from a turn of the loop.
   void read_backlog() {
@@ -129,7 +128,7 @@ class Control {
   std::string written_;       // the present content of status.json
   std::optional<Time> last_;  // when status.json was last compared with the state
   std::optional<Time> due_;
-  // An agent that is ready is about to get the work: status.json must wait.
+  // An agent that is ready is about to get the work: status.json must not be written now.
   bool held_back_ = false;
   bool fails_ = false;  // the last attempt to write status.json failed
 };

@@ -21,9 +21,9 @@ constexpr std::size_t value_bytes_shown = 64;
 
 constexpr std::string_view protocol_prefix = "AGENT_PROTOCOL";
 
-// The variables that agents do not get, since they are for the upgrader's own conversation with
-// init. LISTEN_PIDFDID identifies this process only; its value for an agent is not known before the
-// agent runs.
+// The variables of the upgrader's own conversation with init, which agents do not get.
+// LISTEN_PIDFDID identifies this process only; its value for an agent is not known before the agent
+// runs.
 constexpr std::string_view for_us_alone[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
                                              "LISTEN_PIDFDID"};
 

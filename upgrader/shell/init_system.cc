@@ -19,8 +19,8 @@ namespace {
 // The most bytes of STATUS=. More than fits into a line of a terminal belongs in the log.
 constexpr std::size_t status_bytes_shown = 512;
 
-// Returns the monotonic time in microseconds, as init wants it: init ignores a RELOADING=1 that is
-// older than its own request for the reload.
+// Returns the monotonic time in microseconds, for RELOADING=1: systemd ignores a RELOADING=1 that
+// is older than its own request for the reload.
 std::int64_t monotonic_clock() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
@@ -39,7 +39,7 @@ bool is_same(const std::optional<InitWait>& one, const std::optional<InitWait>& 
   return one && other && one->what == other->what && one->generation == other->generation;
 }
 
-// Returns true if the two differ at most in how long something may still take.
+// Returns true if two sets of news are equal, or differ only in how long something may still take.
 bool differ_in_time_only(InitNews one, const InitNews& other) {
   one.until = other.until;
   if (is_same(one.wait, other.wait)) one.wait = other.wait;
@@ -63,7 +63,8 @@ Result<Readiness> Readiness::seize(int number, int lowest) {
 bool Readiness::tell() {
   OwnedFd descriptor = std::move(descriptor_);
   if (!descriptor) return true;
-  // Other processes may share the descriptor, so its flags are restored afterwards.
+  // Other processes may share the descriptor of --notify-fd, so O_NONBLOCK is set for this write
+  // only.
   const int flags = ::fcntl(descriptor.get(), F_GETFL);
   if (flags < 0 || ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK) != 0) return true;
   const bool full = ::write(descriptor.get(), "\n", 1) < 0 && errno == EAGAIN;
@@ -101,7 +102,7 @@ void InitSystem::note_what_is_owed(const InitNews& before) {
     if (!before.stopping) owe(Owed::stopping);
     return;
   }
-  // A service that is not ready yet cannot be reloaded.
+  // A service that is not ready yet cannot be reloaded, so no reload begins before READY=1.
   const bool reload_begins = was_ready_ && news_.reloads != before.reloads && !is_reloading_;
   if (news_.active && !was_ready_) {
     was_ready_ = true;
@@ -111,8 +112,8 @@ void InitSystem::note_what_is_owed(const InitNews& before) {
     is_reloading_ = true;
     owe(Owed::reloading);
   }
-  // The upgrade that init sees as a reload is over. It may have failed before init was sent
-  // RELOADING=1.
+  // The upgrade that init sees as a reload is over. If it failed at once, init may not even have
+  // been sent RELOADING=1.
   if (is_reloading_ && !news_.reloading) {
     is_reloading_ = false;
     owe(Owed::ready);
@@ -142,7 +143,7 @@ void InitSystem::tell_news_due(Time now) {
   if (readiness_retry_ && *readiness_retry_ <= now) tell_readiness(now);
   if (!tell_what_is_owed(now)) return;
   const std::optional<Time> due = news_time();
-  // If this message is lost, no harm is done: the next one contains everything again.
+  // If this message is lost, no harm is done: the next message repeats everything in it.
   if (due && *due <= now) static_cast<void>(tell_all(now, ""));
 }
 

@@ -22,13 +22,13 @@
 
 namespace upgrader {
 
-// Minimum time between two messages that differ only in how long something may take.
+// Minimum time between two messages that differ only in how much time is left.
 inline constexpr Duration time_news_interval{1'000};
 // The time after which READY=1, STOPPING=1, RELOADING=1 or the newline is tried again if the socket
 // or the pipe is full.
 inline constexpr Duration owed_retry_interval{100};
-// The time that init is asked to wait beyond an extended deadline: when the deadline has passed,
-// the upgrader must still end, and init's knowledge of the deadline may be a second old.
+// Init is asked to wait this much longer than the extended deadline. After the deadline the
+// upgrader still has to end, and init may have learned of the deadline up to a second late.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 
 // Minimum time between two WATCHDOG=1 that are sent before they are due.
@@ -111,10 +111,10 @@ class InitSystem {
   std::optional<Time> readiness_retry_;  // when to try readiness_ again; set while its pipe is full
   Time next_beat_{};                     // when to send WATCHDOG=1 again; the first is sent at once
   InitNews news_;                        // the present news
-  InitNews told_;                        // the news that init has
+  InitNews told_;                        // the news that init was last sent
   Time told_at_{};
   bool news_due_ = false;          // init must still be sent some news
-  bool agent_has_spoken_ = false;  // an agent has sent a status that init was not sent
+  bool agent_has_spoken_ = false;  // an agent has sent a status, and init has not got it yet
   std::vector<Owed> owed_;         // messages that must not be lost, three at most
   // When to send the first of owed_ again after the socket was full.
   std::optional<Time> owed_retry_;

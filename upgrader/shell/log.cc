@@ -59,8 +59,8 @@ std::string Logbook::line(LogLevel level, std::string_view text) const {
   return whole;
 }
 
-// Returns false if nothing of the line could be written. The rest of a line that was written in
-// part is kept in tail_, and is written before the next line.
+// Writes a line. Returns false if nothing of it could be written. If only a part could be written,
+// the rest is kept in tail_, and is written before the next line.
 bool Logbook::deliver(const std::string& line) {
   tail_.erase(0, put(tail_));
   if (!tail_.empty()) return false;

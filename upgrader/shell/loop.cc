@@ -38,8 +38,8 @@ Loop::~Loop() {
 int Loop::set_up(ChildSetting setting) {
   if (const int error = uv_loop_init(&loop_); error != 0) return -error;
   loop_made_ = true;
-  // If a filter of system calls, such as seccomp, forbids epoll_wait(), libuv would abort without a
-  // message. So it is tried here.
+  // A filter of system calls, such as seccomp, may forbid epoll_wait(). libuv would then abort
+  // without a message, so the call is tried here first.
   epoll_event unread;
   const bool waits = ::epoll_wait(uv_backend_fd(&loop_), &unread, 1, 0) >= 0 || errno == EINTR;
   if (!waits) return errno;
@@ -106,8 +106,9 @@ void Loop::on_timer() {
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
   if (control_) control_->read_backlog();
-  // The time is taken first, and then agents' messages and exits are read. So a deadline counts as
-  // missed only if it had passed when they were read and none of them has changed it.
+  // The time is taken first, and agents' messages and exits are read afterwards. So a deadline
+  // counts as missed only if it had passed before the reading, and no message that was read has
+  // changed it.
   const Time looked = now();
   const auto is_due = [&] {
     const std::optional<Time> deadline = supervisor_.next_deadline();
@@ -150,9 +151,9 @@ void Loop::deliver(Event event) {
   stepping_ = false;
 }
 
-// Does what follows from the events of a turn of the loop: drops programs, tells init, writes the
-// status, sets the timer. Done once a turn and not for each event, since an agent may cause any
-// number of events.
+// Does what is left to do after the events of a turn of the loop: drops programs, notifies init,
+// writes status.json, sets the timer. Done once a turn and not for each event, since an agent may
+// cause any number of events.
 void Loop::settle() {
   programs_.keep_only(supervisor_.programs());
   init_system_.tell(init_news(supervisor_.state()), now());
@@ -172,8 +173,8 @@ void Loop::deliver_one(const Event& event) {
 // The only place where the supervisor and the outside world meet.
 void Loop::feed(const Event& event) {
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
-  // No agent works until the new one has read `activate`. Writing log lines first would lengthen
-  // this gap by a fiftieth, so `activate` is sent before them. If AGENT's link must be put back,
+  // No agent works until the new one has read its `activate`. So `activate` is sent before the log
+  // lines of this step, which shortens the gap by a fiftieth. If AGENT's link must be put back,
   // that is done before `activate`.
   const Pending pending = supervisor_.state().pending;
   if (pending == Pending::activate) {

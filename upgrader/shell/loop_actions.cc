@@ -94,9 +94,9 @@ void Loop::signal(Generation generation, int signal_number) {
                                                                     SystemError{error}));
 }
 
-// Returns a function that notifies init's watchdog before each of several syncs. While we sync,
-// nobody reads the agents' pipes: if the active agent's pipe holds more bytes than before, we
-// assume a heartbeat, and read the messages afterwards.
+// Returns a function that sends init WATCHDOG=1 before each of several syncs. During a sync nobody
+// reads the agents' pipes. If the active agent's pipe holds more bytes than before the last sync,
+// they are assumed to be a heartbeat; the messages are read afterwards.
 BeforeSync Loop::vouch_before_sync() {
   const Agent active = supervisor_.state().incumbent.value_or(Agent{});
   if (active.silent) return [] {};
@@ -123,8 +123,8 @@ void Loop::perform(const Relink& relink) {
   if (error == 0) return;
   outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
   // On the way back at boot, if the disk has become read-only, the link cannot be moved to the
-  // previous program, which works. That program's agent is kept: stopping it would gain nothing.
-  // The next start finds out again which of the two programs works.
+  // previous program, although that works. Its agent is kept, because stopping it would gain
+  // nothing. The next start of the upgrader has to find out again which of the two programs works.
   if (relink.moves_previous || !link_->is_read_only()) return;
   logbook_.error("{}; it stays as it is, and the agent active"_with(outcome_.refused->reason));
   outcome_.refused.reset();
@@ -148,9 +148,9 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // Adds to the file of --attempts how this start ended. If that fails, the next start lacks only
-  // this reason, since the count was written before. If this start was not counted, the file is
-  // about an earlier start, and is left alone.
+  // Adds to the file of --attempts how this start ended. The count was written before, so after a
+  // failure here only the reason is missing at the next start. If this start was not counted, the
+  // file is about an earlier start, and is left alone.
   if (attempts_ && attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_->write(attempt_, true));

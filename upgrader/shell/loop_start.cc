@@ -62,7 +62,7 @@ void Loop::try_lock() {
                 exit_own_failure);
   }
   if (!lock_retry_) {
-    // An AGENT that cannot be started is refused before the wait for the lock.
+    // If AGENT cannot be started, that is reported at once, before the wait for the lock.
     const auto looked = look_at_agent();
     if (!looked && !options_.previous) cannot_start(looked.refusal());
     if (exit_status_) return;
@@ -72,7 +72,7 @@ void Loop::try_lock() {
   set_timer();
 }
 
-// Tries again to get the control directory, or, if the lock is still missing, the lock.
+// Tries again to get the lock, or, if the lock is ours already, the control directory.
 void Loop::try_again() {
   if (control_deadline_) return start_first_agent();
   try_lock();
@@ -95,9 +95,9 @@ bool Loop::claim_control() {
   return false;
 }
 
-// Answers SIGUSR2 while the upgrader waits for the lock or the control directory. No agent runs
-// that could be upgraded, so this only logs the program that AGENT names now and that will be
-// started.
+// Answers a SIGUSR2 that comes while the upgrader waits for the lock or the control directory. No
+// agent runs that could be upgraded. So this only logs which program AGENT names now, since that
+// program will be started.
 void Loop::tell_what_will_start() {
   const auto checked = check_agent(options_.agent, options_.args);
   logbook_.write(

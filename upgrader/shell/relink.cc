@@ -22,7 +22,7 @@ int sync_file_system(int fd, const BeforeSync& before_sync) {
 int sync_open_file(int fd, const BeforeSync& before_sync) {
   before_sync();
   if (::fsync(fd) == 0) return 0;
-  // Some file systems can only be synced as a whole.
+  // Some file systems cannot sync a single directory, but only the whole file system.
   return errno == EINVAL ? sync_file_system(fd, before_sync) : errno;
 }
 
@@ -44,7 +44,7 @@ int find_way_to(const Program& program, std::vector<std::string>& way) {
   return 0;
 }
 
-// Syncs the whole file system, by the first of these directories that can be opened for reading.
+// Syncs the whole file system, by the first directory of `way` that can be opened for reading.
 int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& before_sync) {
   for (const std::string& path : way) {
     Directory directory;
@@ -151,7 +151,8 @@ int Link::move_previous(const Program& program, const BeforeSync& before_sync) c
   old = resolve(old).value_or(old);
   if (old == program.path()) return 0;
   const std::string target = relative ? previous_->directory.way_to(old) : old;
-  // If the link already has this target, a killed upgrader may have left it so, without the sync.
+  // If the link already has this target, only the sync is left to do: an upgrader that was killed
+  // may have moved the link without syncing it.
   if (previous_->directory.read_link(previous_->name) != target) {
     if (const int error = previous_->directory.replace_link(previous_->name, target); error != 0)
       return error;

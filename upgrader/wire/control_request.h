@@ -41,8 +41,8 @@ struct ControlRefused {
   bool operator==(const ControlRefused&) const = default;
 };
 
-// A line that cannot be answered: not a JSON object with a text as its `type`, or one without a
-// name. The reason is for the log.
+// A line that cannot be answered: it is not a JSON object with a text as its `type`, or has no
+// `name` under which to publish an answer. The reason is for the log.
 struct ControlStray {
   std::string reason;
   bool operator==(const ControlStray&) const = default;
