@@ -4,8 +4,8 @@
 
 namespace upgrader {
 
-// Writes file and line of the failed check to standard error, and aborts. The condition can be seen
-// there in the source.
+// Writes file and line of the failed check to standard error, and aborts. The text of the condition
+// is not written: it stands in the source at that line.
 [[noreturn]] void check_failed(const char* file, int line);
 
 }  // namespace upgrader

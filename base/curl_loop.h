@@ -51,7 +51,8 @@ class CurlLoop {
 
   [[nodiscard]] CURLM* multi() const { return multi_.get(); }
 
-  // Makes libcurl write to every socket that it polls, as if each were writable.
+  // Makes libcurl try to write to every socket that it polls, whether or not the socket is
+  // writable.
   void write_to_all() {
     std::vector<curl_socket_t> sockets;
     for (const auto& [socket, poll] : polls_) {
@@ -73,8 +74,9 @@ class CurlLoop {
   static int timer_changed(CURLM* /*multi*/, long delay_ms, void* self) {
     uv_timer_t* const timer = static_cast<CurlLoop*>(self)->timer_.get();
     if (delay_ms < 0) return uv_timer_stop(timer);
-    // Never 0: libuv runs a timer of 0 ms that is set again in the same turn of the loop, before it
-    // polls. While libcurl waits for a socket, it would set one after the other without end.
+    // The timeout is at least 1 ms. A libuv timer of 0 ms that is set again runs in the same turn
+    // of the loop, before sockets are polled. If libcurl waited for a socket in this way, the loop
+    // would run one such timer after the other, and never poll.
     const auto delay = static_cast<std::uint64_t>(std::max(delay_ms, 1L));
     const auto is_up = [](uv_timer_t* handle) {
       static_cast<CurlLoop*>(handle->data)->act(CURL_SOCKET_TIMEOUT, 0);

@@ -15,7 +15,7 @@
 namespace upgrader {
 namespace {
 
-// How many descriptors are tried one by one at most, even if the process may have more.
+// The most descriptors that are tried one by one, even if the process may have more.
 constexpr int descriptors_looked_at_max = 1 << 20;
 
 void mark(int fd) {

@@ -15,8 +15,8 @@
 
 namespace upgrader {
 
-// The first descriptor that an agent inherits besides the standard ones: init's sockets come first,
-// and the lock's descriptor after them.
+// The first descriptor that an agent inherits besides 0, 1 and 2. From this number on, init's
+// sockets come first, and the lock's descriptor after them.
 inline constexpr int first_passed_descriptor = 3;
 
 // Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed. Returns 0 or an errno
@@ -27,9 +27,9 @@ inline constexpr int first_passed_descriptor = 3;
 // below that works.
 void mark_close_on_exec_from(int first);
 
-// Each marks the descriptors from `first` on close-on-exec, in a way of its own; the best comes
-// first. The first two return false if they cannot be used: the kernel refuses the call, or /proc
-// is missing. The third always works, but takes longer, the more descriptors a process may have.
+// Three ways to mark the descriptors from `first` on close-on-exec; the best comes first. The first
+// two return false if they cannot be used: the kernel refuses the call, or /proc is missing. The
+// third always works, but takes longer, the more descriptors a process may have.
 [[nodiscard]] bool mark_by_close_range(int first);
 [[nodiscard]] bool mark_by_proc(int first);
 void mark_one_by_one(int first);

@@ -85,8 +85,8 @@ std::string Directory::way_to(const std::string& path) const {
   std::string from = resolved.get();
   if (from != "/") from += '/';
   const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
-  // Both paths begin with a slash. The part that they share ends at the last slash that is the same
-  // in both.
+  // Both paths begin with a slash. The part that they share ends at the last slash before the first
+  // difference.
   const std::string shared(from.begin(), parting);
   const std::size_t common = shared.rfind('/') + 1;
   std::string relative;

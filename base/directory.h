@@ -51,15 +51,16 @@ class Directory {
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
   // Makes `name` a file with this text; if `durably`, also syncs it. Returns 0, or an errno value
-  // if the file is unchanged. (If only the last sync has failed, the file is new.)
+  // if the file is unchanged. If only the sync of the directory fails, an errno value is returned
+  // although the file is new.
   [[nodiscard]] int replace_file(const std::string& name, std::string_view text,
                                  bool durably) const;
   // Makes `name` a link to `target`. Returns 0, or an errno value if `name` is as it was.
   [[nodiscard]] int replace_link(const std::string& name, const std::string& target) const;
 
-  // The two halves of replace_link(). prepare_link() makes the link under prepared_name(); put()
-  // renames it to `name`, or removes it if that fails. The prepared name is always the same, so a
-  // link that a killed upgrader has left behind is replaced.
+  // The two halves of replace_link(). prepare_link() makes the link under the name prepared_name(),
+  // and put() renames it to `name`; if the rename fails, put() removes it. The prepared name is
+  // always the same, so a link that a killed upgrader has left behind is replaced.
   [[nodiscard]] int prepare_link(const std::string& name, const std::string& target) const;
   [[nodiscard]] int put(const std::string& name) const;
   [[nodiscard]] static std::string prepared_name(const std::string& name);

@@ -25,17 +25,17 @@ extern "C" __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 namespace upgrader {
 namespace {
 
-// The number of bytes that the kernel reads at first. The interpreter of a script must be named
-// within them.
+// The number of bytes at the start of a file that the kernel reads first. A script must name its
+// interpreter within them.
 constexpr std::size_t head_bytes = 256;
 
-// How many scripts in a row the kernel accepts, each the interpreter of the one before.
+// The most scripts in a row that the kernel accepts, if the interpreter of each is the next script.
 constexpr int scripts_max = 5;
 
 // The largest table of program headers that the kernel accepts.
 constexpr std::size_t program_headers_bytes_max = 65'536;
 
-// The number of headers read at once, which is more than most programs have.
+// The number of program headers that are read at once: more than most programs have.
 constexpr std::size_t program_headers_at_a_time = 16;
 
 using Judgement = Result<ExecutableKind>;
@@ -75,8 +75,8 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// Reads `size` bytes. Returns nothing if all could be read; the error if reading failed; and what
-// `cut_off()` returns if the file is too short.
+// Reads `size` bytes. Returns nothing if all could be read. Returns the error if reading failed,
+// and the result of `cut_off()` if the file is too short.
 std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
                                   Refusal (*cut_off)()) {
   const ssize_t count = read_at(fd, buffer, size, offset);
@@ -202,11 +202,11 @@ Judgement judge(int fd, int scripts_before) {
 
 }  // namespace
 
-// Asks faccessat2() first, which answers for the effective user. Old kernels lack it, and filters
-// of system calls answer it with EPERM or EACCES. Then access() is asked, which answers for the
-// real user. EACCES may also be the true answer, so access() is asked after EACCES only if both
-// users are the same, as they are unless the upgrader is set-user-ID. If the answer is wrong, exec
-// fails later.
+// Asks whether our effective user may use a file, by faccessat2(). Old kernels lack this call, and
+// filters of system calls answer it with EPERM or EACCES. Then access() is asked, which answers for
+// the real user. EACCES may also be the true answer, so access() is then asked only if real and
+// effective user are the same, as they are unless the upgrader is set-user-ID. If the answer is
+// wrong, exec fails later.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

@@ -18,8 +18,8 @@ enum class ExecutableKind {
 [[nodiscard]] int may_use(const char* path, int how);
 
 // Checks the file at `fd`, which must be a regular file and open for reading, and its interpreter
-// or loader. The text of a refusal is made to follow the path and ": "; its errno is ENOEXEC,
-// ENOENT (loader or interpreter is missing), EACCES, ELOOP, ...
+// or loader. A refusal's text is to be appended to the file's path and ": ". Its errno is ENOEXEC,
+// ENOENT (the loader or interpreter is missing), EACCES, ELOOP or another one.
 [[nodiscard]] Result<ExecutableKind> judge_executable(int fd);
 
 }  // namespace upgrader

@@ -18,8 +18,8 @@
 
 namespace agent_protocol {
 
-// In a form, a byte stands in the place of each value, and says the value's kind. These bytes are
-// so small that no text contains them.
+// In a form, one byte stands in the place of each value, and tells the kind of the value. The
+// numbers of these bytes are control characters that no text contains.
 enum class ValueKind : char { text = 1, number, told };
 
 // A text as an argument of filled(), which takes only plain structures.
@@ -74,7 +74,7 @@ inline std::string decimal(std::int64_t number) {
 // A string literal that can be a template argument.
 template <std::size_t size>
 struct Written {
-  // Converts a literal; not explicit, so that a literal can be written in its place.
+  // Converts a literal. Not explicit, so that a plain literal can be used as the template argument.
   consteval Written(const char (&literal)[size]) {  // NOLINT(google-explicit-constructor)
     std::copy_n(literal, size, bytes);
   }

@@ -51,8 +51,8 @@ class Parser {
 
   Parser(std::string& bytes, std::vector<Node>& nodes) : bytes_(bytes), nodes_(nodes) {}
 
-  // Returns null if the whole line was parsed; otherwise a text that says what was expected at the
-  // byte where parsing stopped. The other functions that return a `const char*` do the same.
+  // Parses the line. Returns null if it is valid; otherwise returns what was expected at the byte
+  // where parsing stopped. The other functions that return a `const char*` do the same.
   [[nodiscard]] const char* parse() {
     skip_blanks();
     for (bool over = false; !over;) {
@@ -154,7 +154,7 @@ class Parser {
       if (const char* const expected = digits()) return expected;
     }
     std::size_t size = at_ - begin;
-    if (!is_integer) {  // replaced by "0e0", which is never an integer
+    if (!is_integer) {  // "0e0", which is never an integer, replaces all other numbers
       constexpr std::string_view spelling = "0e0";
       bytes_.replace(first, spelling.size(), spelling);
       size = first - begin + spelling.size();
@@ -212,7 +212,7 @@ class Parser {
       }
     }
     const bool is_lone = is_high_surrogate(character) || is_low_surrogate(character);
-    // Never longer than the escape in the line.
+    // The character takes no more bytes than its escape, so it fits into the place of the escape.
     out_ += write_utf8(is_lone ? 0 : character, &bytes_[out_]);
     return nullptr;
   }
@@ -238,7 +238,7 @@ class Parser {
   std::string& bytes_;
   std::vector<Node>& nodes_;
   std::size_t at_ = 0;
-  std::size_t out_ = 0;                          // in a text: where its next unescaped byte goes
+  std::size_t out_ = 0;                          // in a text: the place of the next unescaped byte
   std::array<std::size_t, nesting_max> open_{};  // the arrays and objects that are not yet closed
   std::size_t depth_ = 0;
   bool empty_ = false;  // the innermost open array or object is still empty

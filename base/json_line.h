@@ -44,8 +44,8 @@ class JsonLine {
   // Returns the index of the node after this one. The elements or members of this node are skipped.
   [[nodiscard]] std::size_t after(std::size_t index) const;
 
-  // Returns a text without escapes, or an integer of at most 18 digits with its minus sign. For any
-  // other number, returns "0e0" or "-0e0", which are never integers.
+  // Returns the value of a text, without escapes, or of an integer of at most 18 digits, with its
+  // minus sign. For any other number, returns "0e0" or "-0e0", which are never integers.
   [[nodiscard]] std::string_view text(const Node& node) const;
 
   struct Found {

@@ -56,8 +56,8 @@ bool skip(std::string_view& text, char character) {
   return true;
 }
 
-// Parses two decimal numbers, however large, separated by a blank, perhaps with a newline at the
-// end. Returns nothing for a text of another form, which a lock cannot have written.
+// Parses two decimal numbers, however large, with a blank between them and perhaps a newline at the
+// end. Returns nothing for a text of another form, which cannot come from a lock.
 std::optional<Holder> parse_holder(std::string_view text) {
   if (text.size() >= holder_bytes_max) return std::nullopt;
   const auto pid = take_number(text);
@@ -249,7 +249,7 @@ std::optional<std::int64_t> start_time_in_stat(std::string_view stat) {
   const std::size_t command_end = stat.rfind(')');
   if (command_end == std::string_view::npos) return std::nullopt;
   std::string_view rest = stat.substr(command_end + 1);
-  // Z or X: the process has ended.
+  // State Z (zombie) or X (dead): the process has ended.
   if (rest.starts_with(" Z") || rest.starts_with(" X")) return std::nullopt;
   for (int field = state_field;; ++field) {
     if (!skip(rest, ' ')) return std::nullopt;

@@ -1,6 +1,7 @@
 // The lock of --lock: it makes sure that only one upgrader runs, and that no agent of an earlier
-// upgrader runs beside it. Agents inherit the lock's descriptor, and nobody unlocks it: the kernel
-// does when the last process with the descriptor has exited. The loop waits for that.
+// upgrader runs beside it. Agents inherit the lock's descriptor. Nobody unlocks it: the kernel
+// releases the lock when the last process with the descriptor has exited. The next upgrader's loop
+// waits for that.
 #pragma once
 
 #include <fcntl.h>
@@ -18,24 +19,25 @@ namespace upgrader {
 
 class Lock {
  public:
+  // Reserves the descriptor number `number` for FILE now, and closes any descriptor that has it.
   // FILE will be opened for reading only, so that no process that inherits the descriptor can write
-  // to it. The descriptor will get the number `number`, which is reserved now; a descriptor that is
-  // open there is closed.
+  // to it.
   Lock(std::string path, int number);
 
-  // Tries to lock FILE. Returns 0 if the lock is ours; FILE is then empty. EWOULDBLOCK: another
-  // process holds it; try again later. Any other errno value says why FILE cannot be opened or
-  // locked; EINVAL: not a regular file; ELOOP: a symbolic link; EEXIST: it has a text that a lock
-  // cannot have written, and is left alone. A new FILE is readable by its owner only, since whoever
-  // can open it can lock it. On a read-only file system an existing FILE can be locked, too, and
-  // keeps its text.
+  // Tries to lock FILE. Returns 0 if the lock is ours; FILE is then empty. Returns EWOULDBLOCK if
+  // another process holds the lock, so that the caller may try again later. Any other errno value
+  // says why FILE cannot be opened or locked: EINVAL, not a regular file; ELOOP, a symbolic link;
+  // EEXIST, it has a text that a lock cannot have written, and is left alone. A new FILE is
+  // readable by its owner only, since whoever can open it can lock it. On a read-only file system
+  // an existing FILE can be locked, too, and keeps its text.
   [[nodiscard]] int try_lock();
 
-  // Writes to FILE, once, that this process has the lock. Finding out our own start time takes a
-  // twelfth of an agent's start, so this is called only after the first agent has been started.
+  // Writes this process's pid and start time to FILE, once, as those of the lock's holder. Finding
+  // out the start time takes a twelfth of an agent's start, so this is called only after the first
+  // agent has been started.
   void write_holder();
 
-  // Puts an errno value of try_lock() into words.
+  // Returns an errno value of try_lock() in words.
   [[nodiscard]] static std::string refusal_in_words(int error);
 
   // Says who has the lock, by FILE and /proc, as a sentence without a full stop: "process 4711
@@ -68,9 +70,9 @@ class Lock {
 [[nodiscard]] std::optional<std::int64_t> start_time_in_stat(std::string_view stat);
 
 // Returns the pids of all processes that hold a lock of flock(2) on the file that is open at `fd`,
-// in the order of /proc. Every process that has inherited the locked descriptor is among them:
-// agents, and what they have started. Processes that wait for the lock are not. /proc shows only
-// processes that we may trace.
+// in the order of /proc. These are all processes that have inherited the locked descriptor: agents,
+// and the processes that they have started. Processes that wait for the lock are not among them.
+// /proc shows only processes that we may trace.
 [[nodiscard]] std::vector<pid_t> lock_holders(int fd);
 
 // Returns a text for the log: "process 4711 (agent)", or without the name if it is unknown.

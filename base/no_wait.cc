@@ -16,8 +16,8 @@
 namespace upgrader {
 namespace {
 
-// How many bytes a terminal certainly takes when poll() reports it as writable. A write ends at the
-// next newline even if fewer bytes have been written.
+// If poll() reports a terminal as writable, it takes at least this many bytes. A write to it ends
+// at the next newline even if fewer bytes have been written.
 constexpr std::size_t terminal_bytes = 128;
 
 // Writes to a pipe without blocking. At first tries RWF_NOWAIT, which sets no flag that others

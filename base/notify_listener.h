@@ -15,9 +15,9 @@ namespace upgrader {
 
 struct NotifyDatagram {
   std::string text;
-  // The datagram was longer than the caller allowed, and is cut.
+  // True if the datagram was longer than the caller allowed: only its beginning is kept.
   bool is_cut = false;
-  // Pid 0 if the kernel has not added the sender.
+  // The sender's pid; 0 if the kernel has not added one.
   ucred sender{.pid = 0, .uid = uid_t(-1), .gid = gid_t(-1)};
   // The descriptors that came with the datagram, as with FDSTORE=1.
   std::vector<OwnedFd> descriptors;

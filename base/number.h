@@ -9,7 +9,7 @@
 namespace upgrader {
 
 inline constexpr std::int64_t number_max = std::numeric_limits<std::int64_t>::max();
-// Returned in the place of a number beyond number_max.
+// The result for a number that is larger than number_max.
 inline constexpr std::int64_t too_large = -1;
 
 // Removes the digits at the beginning of `text`, and returns their value. If there are none,

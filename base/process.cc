@@ -28,11 +28,11 @@ constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 // real-time signals.
 constexpr int promised_signal_max = 31;
 
-// The child's stack until its exec. It is several times as large as the few calls need, even if a
-// sanitizer pads the stack, and fits into a main stack of 64 KiB.
+// The size of the child's stack until its exec: several times as much as the few calls need, even
+// if a sanitizer pads the stack. The stack fits into a main stack of 64 KiB.
 constexpr std::size_t child_stack_bytes = 16'384;
 
-// How many entries may follow those of the environment: one for the lock, two for an adapter, and
+// The most entries that are appended to the environment: one for the lock, two for an adapter, and
 // the null at the end.
 constexpr std::size_t entries_added_max = 4;
 

@@ -40,7 +40,7 @@ class Vectors {
   Vectors(const Vectors&) = delete;
   Vectors& operator=(const Vectors&) = delete;
 
-  // The types are those that execve() wants; execve() does not change the texts.
+  // The const_casts give the types that execve() takes; execve() does not change the texts.
   [[nodiscard]] char* const* argv() const { return const_cast<char* const*>(argv_.data()); }
   [[nodiscard]] char* const* envp() const { return const_cast<char* const*>(envp_.data()); }
 
@@ -55,7 +55,7 @@ class Vectors {
  private:
   void add_arguments(const Program& program);
 
-  // The texts of the entries that are added to the environment. The child writes its pid into
+  // The texts of the entries that are added to the environment. The child writes its own pid into
   // listen_pid_.
   char listen_pid_[24] = "LISTEN_PID=";
   std::string lock_fd_;

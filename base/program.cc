@@ -19,7 +19,7 @@ namespace {
 // How often a path is opened again if it is replaced at that moment.
 constexpr int looks_max = 8;
 
-// The most symbolic links that are followed, as in the kernel.
+// The most symbolic links that are followed for one path, as in the kernel.
 constexpr int links_max = 40;
 
 // The directories to search if PATH is not set.

@@ -12,7 +12,7 @@ namespace agent_protocol {
 struct Refusal {
   std::string reason;         // for people, without a full stop
   int error_number = EINVAL;  // for a program; 0 if no errno applies
-  bool missing = false;  // the named file itself does not exist (and not only one that it needs)
+  bool missing = false;       // the named file does not exist, and not only a file that it needs
 
   bool operator==(const Refusal&) const = default;
 };
@@ -30,8 +30,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // The functions below return the refusal and its reason. They must be called only if there is no
-  // value.
+  // These return the refusal, and its reason. They must be called only if there is no value.
   [[nodiscard]] const Refusal& refusal() const { return std::get<1>(content_); }
   [[nodiscard]] const std::string& reason() const { return refusal().reason; }
 

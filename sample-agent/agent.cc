@@ -15,12 +15,12 @@
 namespace sample_agent {
 namespace {
 
-// The time from a change of the input to the copying. A writer writes often, so that one read
-// serves many of its writes.
+// The time from a change of the input to the copying. Lines often come in bursts, so with this
+// pause one read copies many of them.
 constexpr std::uint64_t work_delay_ms = 1;
 
-// The time between two saves. After a crash, at most the records of this time must be recovered. A
-// sync after each line would be too slow.
+// The time between two saves. After a crash, the next agent compares at most the records of this
+// time with the input. A sync after each line would be too slow.
 constexpr std::uint64_t save_delay_ms = 200;
 
 // The interval at which the input is read if the system does not report changes.
@@ -30,8 +30,8 @@ constexpr std::uint64_t slow_stop_ms = 2'000;
 
 constexpr std::uint64_t us_per_ms = 1'000;
 
-// The number of heartbeats sent within watchdog_ms. The protocol requires two; with four, one
-// heartbeat may be late without the agent being taken for silent.
+// The number of heartbeats that are sent within watchdog_ms. The protocol requires two. With four,
+// a single late heartbeat does not make the upgrader take the agent for silent.
 constexpr std::int64_t heartbeats_a_watchdog = 4;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {
@@ -217,7 +217,7 @@ void SampleAgent::on(const Agent::Committed& committed) {
   if (copier_) settle();
 }
 
-// Called when the previous version cannot get the work back any more: at the commit, or, without a
+// Called when the previous version can no longer get the work back: at the commit, or, without a
 // trial, at the activation.
 void SampleAgent::settle() {
   copier_->use_newest_format();
@@ -259,7 +259,7 @@ void SampleAgent::on(const Agent::Stop& stop) {
 // only.
 void SampleAgent::finish_stop() {
   save();
-  take_events();  // while it saved, the message candidate_lost may have come
+  take_events();  // while saving, candidate_lost may have come, which clears stop_
   if (!stop_) return;
   if (copier_) {
     events_.note("stopped next=" + std::to_string(copier_->next()));

@@ -81,8 +81,8 @@ Outcome Copier::recover(std::uint64_t now_us) {
   }
   const Result<std::uint64_t> end = match_records(following, now_us);
   if (!end) return Refusal{end.reason()};
-  // Opens the input file that has the name now. The position must name that file before it is
-  // rotated.
+  // Opens the file that has the input's name now, so that the position names this file even if it
+  // is rotated before its first line is copied.
   if (const auto line = follower_.peek(now_us); !line) return Refusal{line.reason()};
 
   const Result<std::uint64_t> size = output_.size();
@@ -157,7 +157,7 @@ Outcome Copier::save() {
   follower_.note_place(position);
   files_begun_ = follower_.files_begun();
   const std::string text = encode_position(position, format_);
-  // The position file has this text already, durably.
+  // The position file has this text already, and durably, so nothing has to be written.
   if (text == durable_text_) return std::monostate{};
 
   if (Outcome synced = output_.sync(); !synced) return synced;

@@ -5,8 +5,8 @@
 
 namespace sample_agent {
 
-// Called at the start, while the agent is held. Crashes, hangs or writes to the output, if this
-// variant has that fault.
+// Called at the start, while the agent is held: crashes, hangs or writes to the output, if this
+// variant has such a fault.
 void misbehave_at_start(const Configuration& configuration);
 
 // Called when the agent is active: crashes in the middle of a record.

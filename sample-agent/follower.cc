@@ -9,7 +9,8 @@
 namespace sample_agent {
 namespace {
 
-// How long a rotated file is still looked at after the agent has left it: a writer may be late.
+// How long a rotated file is still watched after the agent has gone on to the next file: a writer
+// may still add lines to the old one.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
@@ -144,10 +145,10 @@ Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   return std::monostate{};
 }
 
-// Returns true if nobody has written to the file for long enough. The file's own time tells this
-// even to an agent that has just started. A time in the future tells nothing: another machine wrote
-// it, or this machine's clock was put back. Then the time counts for which this agent has seen the
-// file unchanged.
+// Returns true if nobody has written to the file for long enough. The file's own time shows this
+// even to an agent that has just started. If the file's time lies in the future (another machine
+// has written it, or this machine's clock was put back), the time counts for which this agent has
+// seen the file unchanged.
 Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   const Result<FileAge> age = lines_->file().age();
   if (!age) return Refusal{age.reason()};

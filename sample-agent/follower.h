@@ -32,8 +32,8 @@ class Follower {
   [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 
-  // Returns how long after the last peek() the file will have been quiet for long enough; nothing
-  // if peek() does not wait for that.
+  // Returns how long after the last peek() the agent may leave the present file, since nobody will
+  // have written to it for long enough; nothing if peek() does not wait for that.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
 
   // Returns how many times a file was begun, or was begun again because it had been cut.

@@ -78,8 +78,8 @@ Outcome Lines::read_back() {
   return std::monostate{};
 }
 
-// Reads new bytes together with the known bytes before them. If the known bytes have changed, the
-// file was cut or replaced, and the new bytes are not used.
+// Reads new bytes, and once more the bytes just before them. If those have changed since they were
+// first read, the file was cut or replaced, and the new bytes are not used.
 Result<bool> Lines::read_more() {
   if (was_cut_) return false;
   const std::size_t forgotten = begin_ - std::min(begin_, marked_bytes);

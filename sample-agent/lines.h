@@ -56,8 +56,8 @@ class Lines {
   std::uint64_t offset_;
   std::size_t bytes_max_;
   std::string buffer_;      // the last bytes that were read from the file
-  std::size_t begin_ = 0;   // the first byte that was not taken; those before it are known bytes
-  std::size_t shown_ = 0;   // how many bytes take() will skip
+  std::size_t begin_ = 0;   // the first byte not taken yet; bytes before it are kept to compare
+  std::size_t shown_ = 0;   // how many bytes were shown last; take() skips them
   std::size_t looked_ = 0;  // how many bytes after begin_ have no newline
   bool was_cut_ = false;
 };

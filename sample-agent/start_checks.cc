@@ -18,7 +18,7 @@ namespace {
 
 using Wrong = std::optional<std::string>;
 
-// The least free space: with less, the agent would soon fail after its activation.
+// The least free space on the disks: with less, the agent would soon fail after its activation.
 constexpr std::size_t output_room_bytes = turn_bytes;
 constexpr std::size_t position_room_bytes = 4'096;
 
@@ -63,8 +63,8 @@ Wrong check_connection(const Configuration& configuration) {
   return refusal_from_errno("read", releases).reason;
 }
 
-// Checks that the input can be read. If an input was read before, it may be missing for a moment,
-// during a rotation.
+// Checks that the input can be read. If the agent has a position in an input already, that input
+// may be missing for a moment, during a rotation.
 Wrong check_input(const Configuration& configuration) {
   const std::string position =
       configuration.state_directory + "/" + std::string(position_file_name);
