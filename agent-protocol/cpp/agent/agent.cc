@@ -1,5 +1,6 @@
-// The functions of agent_protocol.h, the C interface: turn texts and numbers into messages, and
-// refusals into -1 and a sentence. agent_conversation.h decides and does what follows from a call.
+// The functions of agent_protocol.h, the C interface: turn texts and numbers into messages, and a
+// refusal into -1 and a sentence. agent_conversation.h decides whether a message may be sent, and
+// sends it.
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -22,8 +23,8 @@ namespace {
 
 using namespace agent_protocol;
 
-// The longest name of a start-up check. The name stands before the check's reason in a message, and
-// leaves most of the room for the reason.
+// The longest name of a start-up check. In a message, the name is put before the check's reason.
+// This limit leaves most of the room for the reason.
 constexpr std::size_t check_name_bytes_max = 128;
 
 struct StartUpCheck {
@@ -43,9 +44,9 @@ struct Wrong {
   int error_number = ECANCELED;
 };
 
-// Runs a start-up check, whose buffer for a reason is as large as the room in a message. A failed
-// check is always reported, whatever it wrote: a reason that is too long is cut and ends with
-// "...", and bytes that are not valid UTF-8 become U+FFFD.
+// Runs a start-up check. Its buffer for a reason is as large as the room in a message. If the check
+// fails, that is reported whatever the check has written into the buffer: a reason that is too long
+// is cut and ends with "...", and bytes that are not valid UTF-8 become U+FFFD.
 std::optional<Wrong> run(const StartUpCheck& check) {
   constexpr std::string_view cut = "...";
   const std::string begin = check.name + ": ";

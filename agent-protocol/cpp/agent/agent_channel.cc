@@ -35,8 +35,8 @@ void Channel::flush() {
   }
 }
 
-// Drops `error` messages that the program has not asked for yet, until there is room for the lines
-// that have been read.
+// Makes room for the lines that have been read: drops `error` messages that the program has not
+// asked for yet.
 void Channel::make_room() {
   const auto is_error = [](const auto& message) { return std::holds_alternative<Error>(message); };
   do {
@@ -66,15 +66,15 @@ bool Channel::turn(int timeout_ms) {
     if (ends[1].revents != 0) write_some();
     return true;
   }
-  // The upgrader no longer reads the output. Its last messages may still be in the input, and are
-  // handled first.
+  // The upgrader no longer reads the output. Before that counts as the end, its last messages,
+  // which may still be in the input, are handled.
   unsent_.clear();
   if (ends[0].revents == 0 && !full()) over_ = true;
   return ends[0].revents != 0;
 }
 
-// Writes at most PIPE_BUF bytes: a pipe that poll() reports as writable has room for so many, and a
-// write of more could block.
+// Writes at most PIPE_BUF bytes. A pipe that poll() reports as writable has room for so many; a
+// larger write could block.
 void Channel::write_some() {
   const std::size_t size = std::min<std::size_t>(unsent_.size(), PIPE_BUF);
   const ssize_t written = ::write(output(), unsent_.data(), size);

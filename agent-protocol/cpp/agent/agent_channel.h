@@ -15,11 +15,11 @@
 
 namespace agent_protocol {
 
-// The most messages that are kept until the program asks for them; further messages stay in the
+// The most messages that are kept until the program asks for them. Further messages stay in the
 // pipe.
 inline constexpr std::size_t messages_waiting_max = 256;
-// The most bytes that wait for the upgrader to read; further messages are refused. The upgrader
-// keeps as many for an agent.
+// The most bytes that are kept until the upgrader reads them. Further messages are refused. The
+// upgrader has the same limit for an agent.
 inline constexpr std::size_t output_bytes_max = 131'072;
 
 class Channel {
@@ -36,12 +36,12 @@ class Channel {
 
   // Writes and reads as much as is possible without waiting.
   void exchange();
-  // Waits until the upgrader has read all output, or has gone. Reads the input meanwhile: otherwise
-  // both sides might wait for each other, with full pipes. If there is no room for the input,
-  // `error` messages are dropped.
+  // Waits until the upgrader has read all output, or has gone. Meanwhile reads the input:
+  // otherwise, if both pipes were full, each side would wait for the other. If there is no room for
+  // the input, `error` messages are dropped.
   void flush();
 
-  // Returns the next message; unknown and malformed ones are skipped.
+  // Returns the next message. Skips messages that are unknown or malformed.
   [[nodiscard]] std::optional<UpgraderMessage> take();
   [[nodiscard]] bool input_waits() const { return !messages_.empty() || reader_.pending(); }
 

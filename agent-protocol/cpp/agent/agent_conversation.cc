@@ -71,8 +71,8 @@ bool Conversation::take_channel() {
   std::optional<Pipes> pipes = take_pipes();
   if (!pipes) return false;
   channel_.emplace(*std::move(pipes));
-  // While nothing waits to be written, the output is watched only to see when the upgrader closes
-  // it.
+  // While no bytes wait to be written, the output is polled for no event, and so reports only that
+  // the upgrader has closed it.
   watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
                      control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
   if (!watches_channel_) give_back(channel_->pipes());
@@ -93,7 +93,8 @@ Result<Said> Conversation::say(const AgentMessage& message) {
 }
 
 Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
-  // A `stop` may have arrived without having been read. It is read now, and `stopped` confirms it.
+  // If the program says `stopped` although it has seen no `stop`, the `stop` may have arrived
+  // unread. It is read now, so that `stopped` counts as the answer to it.
   const bool stopped = std::holds_alternative<Stopped>(message);
   if (stopped && !session_.stop_ordered()) hear_what_is_there();
   Result<Said> said = say(message, Limit::waived);

@@ -31,8 +31,8 @@ class Conversation {
   // Returns a descriptor that polls readable when next() may have something to do.
   [[nodiscard]] int descriptor() const { return watch_.number(); }
 
-  // Sends a message. Returns why not if it cannot be sent; then nothing has changed. Never waits:
-  // bytes for which the pipe has no room are sent by next().
+  // Sends a message. If it cannot be sent, returns why not, and nothing has changed. Never waits:
+  // if the pipe has no room for some bytes, next() sends them later.
   [[nodiscard]] Result<Said> say(const AgentMessage& message);
   // Sends a message like say(), and waits until the pipe has taken all of it. For a program that is
   // about to exit.
@@ -68,14 +68,15 @@ class Conversation {
   void hear_what_is_there();
   // Returns true if next() has something to do even if nothing new arrives.
   [[nodiscard]] bool more() const;
-  // Makes the descriptor poll readable if next() has something to do, or may get it; otherwise not.
+  // Makes the descriptor poll readable if next() has something to do or may soon have, and makes it
+  // not readable otherwise.
   void update_watch();
 
   Session session_;
   Signals signals_;
   std::optional<Channel> channel_;
   Descriptor watch_;
-  std::deque<SessionEvent> events_;  // decided, and not yet returned by next()
+  std::deque<SessionEvent> events_;  // decided by the session, and not yet returned by next()
   bool watches_output_ = false;
   bool watches_channel_ = false;
   bool told_over_ = false;

@@ -16,8 +16,9 @@ namespace agent_protocol {
 
 namespace {
 
-// The variable holds the process's number, a blank, and the time of its start. Processes that the
-// agent starts inherit the variable, but have other numbers, so they are not taken for the agent.
+// The text of the environment variable: this process's number, a blank, and the time of its start.
+// Processes that the agent starts inherit the variable, but have other numbers, so they are not
+// taken for the agent.
 constexpr const char* mark_variable = "LIBAGENT_PROTOCOL_PROCESS";
 constexpr const char* unknown_start = "0";
 

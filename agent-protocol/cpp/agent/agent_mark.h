@@ -5,9 +5,10 @@
 
 namespace agent_protocol {
 
-// Leaves the mark in two places. In memory it is for this process and processes forked from it. In
-// the environment it is for a program that this process executes in its own place; child processes
-// ignore it. If the environment has no room, leaves no mark and returns false, with errno.
+// Leaves the mark in two places. The mark in memory is for this process and for processes forked
+// from it. The mark in the environment is for a program that this process executes in its own
+// place; child processes ignore it. If the environment has no room, leaves no mark and returns
+// false, with errno.
 [[nodiscard]] bool leave_mark();
 
 // Returns true if this process has left the mark.

@@ -33,8 +33,8 @@ std::optional<std::int64_t> time_from(std::int64_t ms) {
 // the member `fallback`. Programs compiled with an older header have smaller structures.
 constexpr std::size_t size_min = offsetof(agent_protocol_upgrade, fallback);
 
-// Returns a request with the members that the program's header has. The other members count as
-// absent: they lie beyond the `size` that the program gives, and are not read.
+// Returns a request with the members that the program's header has. Members beyond the `size` that
+// the program gives are not read, and count as absent.
 agent_protocol_upgrade known_of(const agent_protocol_upgrade* given) {
   agent_protocol_upgrade known = AGENT_PROTOCOL_UPGRADE_INIT;
   std::memcpy(&known, given, std::min(given->size, sizeof known));

@@ -21,13 +21,13 @@ std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
 // The handlers only load and store these atomics, and must not wait for a lock. A value above 0
-// means that no lock is used, at least for loads and stores: it is 1 on ARMv5, where other
-// operations need help from the kernel.
+// means that at least loads and stores use no lock. The value is 1 on ARMv5, where other operations
+// need help from the kernel.
 static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
 void add_one(int number) {
   const std::uint64_t one = 1;
-  // If the descriptor is full, it polls readable already.
+  // A failure does not matter: if the descriptor takes no more, it polls readable already.
   [[maybe_unused]] const ssize_t written = ::write(number, &one, sizeof one);
 }
 
@@ -84,8 +84,8 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // The program may have set a handler of its own that calls ours. So ours must do no harm from now
-  // on.
+  // The program may have set a handler of its own that still calls our handlers. These must do no
+  // harm from now on.
   term_leaves = false;
   event_number = -1;
 }

@@ -11,8 +11,8 @@ namespace agent_protocol {
 
 // While the object exists, SIGTERM is noted, and SIGPIPE does nothing if its disposition was the
 // default. Handlers are used, and not SIG_IGN, so that a program which this one executes has the
-// default dispositions again. In a forked process, SIGTERM kills as by default. If the program sets
-// a handler of its own meanwhile, that one stays.
+// default dispositions again. In a forked process, SIGTERM kills as by default. A handler that the
+// program sets itself meanwhile is not replaced.
 class Signals {
  public:
   // If no descriptor is left, catches no signal, and sets errno.

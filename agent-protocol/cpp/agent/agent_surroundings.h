@@ -25,8 +25,8 @@ struct Pipes {
 void give_back(const Pipes& pipes);
 
 // Makes the lock's descriptor, if there is one, close-on-exec, so that no program that this process
-// starts holds the lock. The descriptor stays open, so the lock is held as long as this process
-// lives.
+// starts holds the lock. The descriptor stays open until this process ends, so the process itself
+// keeps the lock.
 void keep_lock_private();
 
 // Removes the upgrader's variables, so that programs started by this process do not believe that

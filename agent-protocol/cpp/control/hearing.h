@@ -13,13 +13,13 @@ enum class Hearing {
   full,     // takes requests, but the disk of the control directory is full
   deaf,     // the upgrader runs, but has no FIFO
   gone,     // the upgrader has ended: its FIFO is missing, or nobody reads it
-  unseen,   // the upgrader's process cannot be seen, nor its FIFO opened
+  unseen,   // the upgrader's process cannot be seen, and its FIFO cannot be opened
   unknown,  // the upgrader's process exists, but its FIFO may not be opened
 };
 
-// The facts from which a Hearing follows. The FIFO must be looked at first, and then status.json,
-// which has the upgrader's pid. In this order FIFO and pid belong to one upgrader, since a new
-// upgrader renames the old status.json before it makes its FIFO.
+// The facts from which the Hearing of an upgrader follows. The FIFO must be looked at first, and
+// afterwards status.json, which has the upgrader's pid. In this order FIFO and pid belong to one
+// upgrader, since a new upgrader renames the old status.json before it makes its FIFO.
 struct Signs {
   int fifo_error = 0;                 // errno of opening the FIFO for writing; 0 if it has a reader
   std::optional<bool> process_there;  // absent if status.json has no pid
@@ -37,8 +37,8 @@ struct Signs {
   return hearing == Hearing::stopped || hearing == Hearing::full;
 }
 
-// Returns words about an upgrader that has not recorded its end, such as "is stopped: ...", to be
-// put after "it" or "the upgrader". Returns an empty text if the upgrader takes requests, or if
+// Returns a clause such as "is stopped: ..." about an upgrader that has not recorded its end, to
+// follow "it" or "the upgrader". Returns an empty text if the upgrader takes requests, or if
 // nothing is known.
 [[nodiscard]] std::string hearing_clause(Hearing hearing);
 

@@ -49,7 +49,7 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
     return true;
   }
 
-  // Reads an array; elements of another type are left out.
+  // Reads an array, and leaves out the elements that have another type than `Value`.
   template <class Value>
   bool read(std::size_t index, std::vector<Value>& values) {
     if (!is(index, Kind::array)) return false;

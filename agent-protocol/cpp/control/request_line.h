@@ -13,7 +13,8 @@ namespace upgraderctl {
 // (PIPE_BUF) whole or not at all, so the lines of several writers never mix.
 inline constexpr std::size_t request_bytes_max = 4'096;
 
-// Returns the line, or why it cannot be made: it would be too long, or a text is not valid.
+// Returns the line. Returns the reason instead if the line would be too long, or a text is not
+// valid.
 [[nodiscard]] agent_protocol::Result<std::string> line_of(const Request& request);
 
 }  // namespace upgraderctl

@@ -36,8 +36,8 @@ inline constexpr int exit_status_terminated = 128 + 15;  // as a shell reports S
 
 enum class StopCause { upgrade, rollback, shutdown, signal, end_of_input };
 
-// A stop as the program gets it. If the cause is a signal or the end of input, the other members
-// are absent.
+// A stop as the program gets it. The members other than `cause` are absent if the cause is a signal
+// or the end of input.
 struct StopAsked {
   StopCause cause = StopCause::shutdown;
   std::optional<std::int64_t> deadline_ms = {};
@@ -69,7 +69,7 @@ struct ExitAtOnce {
 using SessionAction = std::variant<Send, Deliver, ExitAtOnce>;
 using SessionActions = std::vector<SessionAction>;
 
-// Returns how a sentence names the sending of `message`, such as "confirm upgrade u1".
+// Returns the words for the sending of `message` in a sentence, such as "confirm upgrade u1".
 [[nodiscard]] std::string deed(const AgentMessage& message);
 
 class Session {
@@ -86,9 +86,10 @@ class Session {
   [[nodiscard]] SessionActions input_ended();
   [[nodiscard]] SessionActions terminated();  // SIGTERM has come
 
-  // Returns true while the agent is held or has ended: it has no work to give up before it exits.
+  // Returns true while the agent is held or has ended, so that it has no work to give up before it
+  // exits.
   [[nodiscard]] bool held() const { return life_ < Life::active || life_ == Life::ended; }
-  // Returns true if the upgrader has requested the stop, so that `stopped` would be sent at once.
+  // Returns true if the upgrader has requested the stop, so that `stopped` is sent at once.
   // Otherwise `stopped` is kept until the upgrader requests a stop.
   [[nodiscard]] bool stop_ordered() const { return ordered_.has_value() && !gone_; }
 
@@ -160,7 +161,7 @@ class Session {
   std::optional<Stopped> unsent_;  // the `stopped` that is kept until the upgrader requests a stop
   bool signalled_ = false;         // SIGTERM has requested a stop
   bool readiness_ = false;         // both sides have the feature `readiness`
-  bool works_ = false;             // healthy has been said
+  bool works_ = false;             // `healthy` has been said
   bool gone_ = false;              // the input has ended
 };
 

@@ -40,7 +40,7 @@ class Refusals {
   bool keeps_rule(const char* name, std::int64_t value, const RangeRule& rule);
   bool keeps_count(const char* name, std::size_t count, const TextsRule& rule);
 
-  std::string path_;     // for refusals: the present object's name and a dot, or empty
+  std::string path_;     // for refusals: the name of the present object with a dot, or empty
   std::string element_;  // for refusals: "an element of ", while one is checked
 
  private:
@@ -54,8 +54,8 @@ class WritingArchive : public Refusals {
  public:
   explicit WritingArchive(std::string_view type);
 
-  // Writes all members of a structure. The structure is not changed, although its `serialize`,
-  // which is also used for reading, takes it as changeable.
+  // Writes all members of a structure. `serialize` takes the structure as changeable, since it also
+  // reads; when it writes, it changes nothing.
   template <class Structure>
   void write_all(const Structure& from) {
     serialize(*this, const_cast<Structure&>(from));

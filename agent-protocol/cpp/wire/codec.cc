@@ -14,8 +14,8 @@
 namespace agent_protocol {
 namespace {
 
-// Reads the members of the message whose type is `type`. Compares the types of the variant's
-// alternatives, from the `index`-th on; returns false if none is equal.
+// Reads the members of the message whose type is `type`. Compares `type` with the alternatives of
+// the variant from the `index`-th on; returns false if none has this type.
 template <class Variant, std::size_t index = 0>
 bool read_message(std::string_view type, ReadingArchive& archive, Variant& message) {
   if constexpr (index < std::variant_size_v<Variant>) {
@@ -27,8 +27,8 @@ bool read_message(std::string_view type, ReadingArchive& archive, Variant& messa
   return false;
 }
 
-// Returns the id with which a malformed message can be answered. The archive leaves a malformed id
-// empty, and a valid id is never empty.
+// Returns the id for the reply to a malformed message, if its id is valid. The archive leaves a
+// malformed id empty, and a valid id is never empty.
 std::optional<std::string> id_of(const AgentMessage& message) {
   const auto* const upgrade = std::get_if<Upgrade>(&message);
   if (upgrade == nullptr || upgrade->id.empty()) return std::nullopt;

@@ -30,7 +30,7 @@ struct Unknown {
 struct Malformed {
   std::string type;
   std::string reason;  // which member is malformed, and why
-  // For answering a malformed `upgrade`; absent if its `id` is malformed, too.
+  // The id to name in the reply to a malformed `upgrade`; absent if that id is malformed, too.
   std::optional<std::string> id;
   bool operator==(const Malformed&) const = default;
 };
@@ -43,8 +43,8 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] Decoded<AgentMessage> decode_agent_message(std::string_view line);
 [[nodiscard]] Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line);
 
-// Decides what the beginning of a line is that has no newline within line_bytes_max bytes: never a
-// message.
+// Classifies a line that has no newline within line_bytes_max bytes, by its beginning. It is never
+// a message.
 [[nodiscard]] Stray without_newline(std::string_view line);
 
 // Returns the line with its newline, or which member is too long, out of its range or not UTF-8.
@@ -56,7 +56,7 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] std::string_view type_name(const UpgraderMessage& message);
 
 // Returns `text` cut to at most `bytes_max` bytes, between characters. Bytes that are not valid
-// UTF-8, and U+0000, become U+FFFD. For our own texts in a message.
+// UTF-8, and U+0000, become U+FFFD. Used for texts of this program that are sent in messages.
 [[nodiscard]] std::string fit_text(std::string_view text, std::size_t bytes_max);
 
 // Cuts `text` like fit_text(), but to at most `bytes_max` bytes when the text is escaped, without

@@ -13,7 +13,7 @@
 
 namespace agent_protocol {
 
-// The most bytes that are kept of a line that is too long or unfinished. They are for the log only.
+// The most bytes that are kept of a line that is too long or unfinished, for the log.
 inline constexpr std::size_t incomplete_bytes_max = 200;
 
 struct Line {
@@ -26,8 +26,8 @@ class LineReader {
   // The longest line, with its newline.
   explicit LineReader(std::size_t bytes_max = line_bytes_max);
 
-  // Returns the space for the next bytes; it is never empty after next() has returned nullopt. Call
-  // written() with the number of bytes that were put there.
+  // Returns the space for the next bytes, which is never empty after next() has returned nullopt.
+  // The caller must then call written() with the number of bytes that it has put there.
   [[nodiscard]] std::span<char> space();
   void written(std::size_t count);
 
@@ -49,8 +49,8 @@ class LineReader {
 
   std::size_t size_;
   std::unique_ptr<char[]> buffer_;  // allocated when the first bytes are to be written to it
-  std::size_t begin_ = 0;           // the first byte that belongs to no returned line
-  std::size_t end_ = 0;             // the place after the last byte
+  std::size_t begin_ = 0;           // the first byte that was not returned with a line yet
+  std::size_t end_ = 0;             // the place after the last byte that was written
   std::size_t searched_ = 0;        // the bytes before this place have been searched for a newline
   bool skipping_ = false;           // the present line is too long
   std::string skipped_prefix_;      // the first bytes of a line that is too long, for the log

@@ -46,8 +46,8 @@ struct TruthRule {};
 // The rule for a structure that has a `serialize` of its own.
 struct ObjectRule {};
 
-// A reference to a value, and its rule. A value that is a std::optional may be absent. Rules are
-// constants of the program, so a Member has only two addresses.
+// A reference to a value, and its rule. A value that is a std::optional may be absent. Both are
+// references, so a Member is small: two addresses.
 template <class Rule, class Value>
 struct Member {
   Value& value;

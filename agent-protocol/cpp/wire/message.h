@@ -117,8 +117,8 @@ struct Unfit {
   bool operator==(const Unfit&) const = default;
 };
 
-// A request for an upgrade. If `args` is absent, the arguments of the active agent are used; if
-// another member is absent, the upgrader's default is used.
+// A request for an upgrade. If `args` is absent, the new version gets the arguments of the active
+// agent. If another member is absent, the upgrader's default is used.
 struct Upgrade {
   static constexpr std::string_view type = "upgrade";
   std::string id;
@@ -217,7 +217,7 @@ struct Activate {
   static constexpr std::string_view type = "activate";
   std::optional<std::string> state;
   bool clean = false;
-  std::optional<PastFailure> failure{};  // absent if `welcome` has told the failure before
+  std::optional<PastFailure> failure{};  // absent if the agent's `welcome` already had the failure
   // Both are set only if the agent is on trial: how long the trial lasts, and what the agent must
   // do to pass it.
   std::optional<std::int64_t> trial_ms{};

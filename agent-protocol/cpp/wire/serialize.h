@@ -12,8 +12,8 @@ namespace agent_protocol {
 
 using cereal::make_nvp;
 
-// Checks a rule about several members together: `holds` is whether it is kept. An archive that
-// cannot refuse anything ignores the rule.
+// Checks a rule about several members together; `holds` is true if the rule is kept. If it is
+// broken, the message is refused, unless the archive never refuses anything.
 template <class Archive>
 void require(Archive& archive, bool holds, const char* otherwise) {
   if constexpr (requires { archive.refuse(otherwise); }) {
@@ -38,7 +38,7 @@ void serialize(Archive& archive, Unfit& message) {
   archive(make_nvp("reason", limited<reason_bytes_max>(message.reason)));
 }
 
-// The terms of an upgrade and its arguments, which an operator can request, too.
+// The terms of an upgrade, and its arguments. An agent can request them, and so can an operator.
 template <class Archive>
 void serialize_terms(Archive& archive, Upgrade& message) {
   archive(make_nvp("args", texts<args_max, line_bytes_max>(message.args)),
