@@ -88,8 +88,8 @@ bool AgentProcess::make_pipes(const Start& terms) {
   return true;
 }
 
-// Opens the writing end of the agent's output a second time, for clog(). Our writes then do not
-// block, while the agent's own writes do, as they do without this program.
+// Opens the writing end of the agent's output a second time, so that clog() can fill the pipe. Our
+// writes then do not block. The agent's own writes block on a full pipe, as they always do.
 bool AgentProcess::open_output_writer() {
   const std::string path = "/proc/self/fd/" + std::to_string(child_output_.get());
   ::fcntl(child_output_.get(), F_SETPIPE_SZ, clogged_pipe_bytes);
@@ -187,7 +187,7 @@ void AgentProcess::pump() {
   if (taken && std::exchange(tells_taken_, false)) say(InputTaken{});
 }
 
-// Returns false if nothing more can be written now.
+// Writes one piece of the waiting bytes. Returns false if nothing more can be written now.
 bool AgentProcess::write_some() {
   Chunk& chunk = unwritten_.front();
   if (!input_) {
@@ -210,8 +210,8 @@ void AgentProcess::send_signal(int number) const {
   if (runs()) ::kill(pid_, number);
 }
 
-// Fills the output pipe with empty lines, and stops reading from it. The empty lines are skipped
-// later.
+// Fills the output pipe with empty lines, and stops reading from it, so that the agent's own writes
+// block. The empty lines are skipped when the pipe is read again.
 void AgentProcess::clog() {
   output_->watch(false);
   const std::string page(clogged_pipe_bytes, '\n');

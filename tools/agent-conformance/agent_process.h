@@ -84,13 +84,13 @@ class AgentProcess {
   upgrader::UvHandle<uv_timer_t> pump_timer_;
 
   upgrader::OwnedFd input_;          // our end of the agent's standard input
-  upgrader::OwnedFd output_writer_;  // a writing end of the agent's output, for clog()
+  upgrader::OwnedFd output_writer_;  // a second writing end of the output, for clog()
   upgrader::OwnedFd child_input_, child_output_, child_error_, lock_;
   std::unique_ptr<PolledFd> output_, error_, trace_;
   LineCutter output_lines_, error_lines_, trace_lines_;
   std::deque<Chunk> unwritten_;
-  bool hangs_up_ = false;     // close the input when everything is written
-  bool tells_taken_ = false;  // report InputTaken when all is written and read
+  bool hangs_up_ = false;     // when all bytes are written, close the agent's input
+  bool tells_taken_ = false;  // when the agent has read all bytes, report InputTaken
   bool output_is_over_ = false;
 };
 

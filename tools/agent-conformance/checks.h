@@ -1,4 +1,5 @@
-// All checks, in the order in which they are made: a check comes after those that it needs.
+// All checks, in the order in which they are made. A check that needs another one to pass comes
+// after it.
 #pragma once
 
 #include <vector>
@@ -20,7 +21,7 @@ namespace conformance {
 [[nodiscard]] std::vector<Check> checks_of_surroundings();
 [[nodiscard]] std::vector<Check> checks_of_hand_overs();
 
-// The sentence of agent-protocol(7) on how an agent stops.
+// The sentence of agent-protocol(7) that says how an agent stops. Several checks quote it.
 inline constexpr Quote stop_quote{
     "MESSAGES TO AN AGENT",
     "The agent finishes, gives everything up, says stopped and exits with status 0."};

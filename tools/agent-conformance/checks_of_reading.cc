@@ -1,4 +1,4 @@
-// Checks of how an agent reads its input: unknown messages, lines that are no messages, and
+// Checks of how an agent reads its input: unknown messages, lines that are not messages, and
 // messages that come in several pieces.
 #include <utility>
 

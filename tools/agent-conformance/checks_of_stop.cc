@@ -109,8 +109,8 @@ std::string candidate_lost() {
       .line();
 }
 
-// Judges the agent's answer to the loss of its candidate. Either the agent has taken the work back:
-// then it must keep the work until the next stop. Or it exits.
+// Judges the agent's answer to the loss of its candidate. If the agent has said `cancel`, it has
+// taken the work back, and must keep it until the next stop. Otherwise it must exit.
 Judgement judge_answer(const Terms& terms, const Lives& lives) {
   if (!lives[0].said_cancel) return {.more = {await(0, What::exit)}};
   Step again = tell_stop(0, stop("shutdown", terms.stop_timeout));
@@ -147,7 +147,7 @@ Check candidate_is_lost() {
 
 // ---- extend
 
-constexpr int short_part = 10;  // the agent gets a tenth of the stop timeout
+constexpr int short_part = 10;  // the agent gets a tenth of the stop timeout, and must ask for more
 
 Script short_stop(const Terms& terms) {
   const Duration brief = terms.stop_timeout / short_part;

@@ -29,9 +29,9 @@ Script looked_at(const Terms& terms) {
 
 // ---- pipes and environment of children
 
-// Returns true if the process keeps the agent's output pipe open. Only a process that sleeps
-// counts. A child that is about to execute a program has the pipe for a moment, too, but does not
-// sleep in that time.
+// Returns true if the process keeps the agent's output pipe open. Counts only a process that
+// sleeps: a child that is about to execute another program still has the pipe for a moment, but
+// does not sleep in that time.
 bool holds_output(const Facts& facts, int pid) {
   return std::any_of(facts.processes.begin(), facts.processes.end(), [&](const ProcessFacts& it) {
     return it.pid == pid && it.sleeps && it.has_output;

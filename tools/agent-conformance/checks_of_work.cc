@@ -75,8 +75,8 @@ Duration watchdog(const Terms& terms) {
   return std::max<Duration>(std::chrono::seconds{1}, terms.watch * 4);
 }
 
-// Judges the number of heartbeats. An agent should send two in each watchdog_ms; only an agent that
-// has sent less than half of that is found at fault.
+// Judges the number of heartbeats. An agent should send two in each watchdog_ms. It is found at
+// fault only if it has sent less than half of these.
 Judgement judge_heartbeats(const Lives& lives, Time) {
   const std::size_t count = lives[0].heartbeats.size();
   if (count >= beats_watched) return {};

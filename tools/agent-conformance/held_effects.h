@@ -6,8 +6,8 @@
 namespace conformance {
 
 // Makes the script. The step `start` starts agent 0, which becomes ready and is held for a while.
-// Then its input ends, and it exits. Its system calls are judged, as strace has reported them;
-// without strace, only whether it listens.
+// Then its input ends, and it exits. With strace, all its system calls are judged; without strace,
+// only whether it listens on a socket.
 [[nodiscard]] Script held_effects(Step start, const Terms& terms);
 
 }  // namespace conformance

@@ -33,8 +33,8 @@ struct Stat {
   [[nodiscard]] bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 
-// Returns the part of the file that can be read. The process may end during that, so it is no error
-// if a part is missing.
+// Returns the part of the file that can be read. The process may end during the reading, so it is
+// not an error if the rest is missing.
 std::string contents(const std::string& path) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -200,8 +200,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // Usually no process is left. One call shows that for the process group. To find the processes of
-  // a session, all processes of the machine have to be read.
+  // Usually no process is left, which one call shows for the whole process group. Only otherwise
+  // all processes of the machine are read, to find those of the session.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

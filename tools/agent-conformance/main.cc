@@ -17,8 +17,8 @@ namespace conformance {
 
 namespace {
 
-// A check that depends on time is repeated with all times longer by this factor: a loaded machine
-// may have caused the fault.
+// If a check that depends on time finds a fault, it is repeated with all times longer by this
+// factor, because the fault may come from a loaded machine.
 constexpr int second_patience = 4;
 
 bool names(const std::vector<std::string>& list, std::string_view name) {

@@ -19,7 +19,7 @@ class Play {
   Orders begin(Time now);
   Orders step(const Event& event, Time now);
 
-  // Returns when TimeUp is due.
+  // Returns the time at which step() must be called with TimeUp.
   [[nodiscard]] std::optional<Time> deadline() const { return deadline_; }
   [[nodiscard]] bool is_over() const { return over_; }
 
@@ -35,7 +35,7 @@ class Play {
     std::string welcome;
     bool bytewise = false;
     bool is_alone = false;
-    bool is_clogged = false;  // empty lines in the output come from us, not from the agent
+    bool is_clogged = false;  // we have put empty lines into the output; ignore them
     bool is_committed = false;
   };
 
@@ -71,7 +71,7 @@ class Play {
   const Check& check_;
   const Terms& terms_;
   std::deque<Step> steps_;
-  bool begun_ = false;    // the first of the remaining steps has begun
+  bool begun_ = false;    // the first step of steps_ has begun
   bool time_up_ = false;  // the time of the present step is over
   std::size_t looks_before_ = 0;
   Lives lives_;

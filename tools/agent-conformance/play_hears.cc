@@ -14,8 +14,8 @@ namespace {
 using Kind = Step::Kind;
 using What = Step::What;
 
-// How long an agent that has closed its output may take to exit. Every exit closes the output
-// first, so an agent is at fault only if it lives on.
+// The time in which an agent that has closed its output must exit. Every exit closes the output,
+// too, so an agent that has closed it is at fault only if it lives on.
 constexpr Duration close_grace = std::chrono::seconds{3};
 
 }  // namespace

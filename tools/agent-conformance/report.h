@@ -29,7 +29,7 @@ struct Subject {
 [[nodiscard]] std::string as_junit(const Subject& subject, const Results& results);
 [[nodiscard]] std::string as_json(const Subject& subject, const Results& results);
 
-// Returns true if all checks were judged, and none found a fault. Advice does not count as a fault.
+// Returns true if every check was judged, and none found a fault. Advice does not count as a fault.
 [[nodiscard]] bool conforms(const Results& results);
 
 }  // namespace conformance

@@ -25,8 +25,8 @@ struct Result {
 
 using Results = std::vector<Result>;
 
-// Returns the name of a check that must pass before `check` makes sense, and that has not passed;
-// or nothing.
+// Returns the name of a check that has not passed, and without which `check` makes no sense.
+// Returns nothing if there is no such check.
 [[nodiscard]] inline std::optional<std::string_view> missing_need(const Check& check,
                                                                   const Results& results) {
   for (const std::string_view need : check.needs) {
@@ -44,8 +44,8 @@ using Results = std::vector<Result>;
   return found;
 }
 
-// Returns the sentence of the protocol page that a result is about: the one that the fault names,
-// or else the first one of the check.
+// Returns the sentence of the protocol page that a result is about: the sentence that the fault
+// names, or else the first one that the check quotes.
 [[nodiscard]] inline Quote quote_of(const Result& result) {
   return result.fault.quote.value_or(result.check->quotes.front());
 }

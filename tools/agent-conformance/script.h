@@ -38,7 +38,7 @@ struct Step {
     tell,   // sends `text` to the agent
     hang_up,
     signal,
-    watch,  // waits for `time`, in which nothing may happen
+    watch,  // watches for `time`; the agent must do nothing in that time
     taken,  // waits until the agent has read everything sent to it
     look,   // looks at the agent's processes
     clog,
@@ -56,7 +56,7 @@ struct Step {
   bool activates = false;  // `text` makes the agent active
   bool stops = false;      // `text` tells the agent to stop
   std::string upgrade{};   // if `stops` for an upgrade: the upgrade's id
-  Duration time{0};        // for await: 0 means the usual deadline
+  Duration time{0};        // for await: how long to wait; 0 means the usual time limit
   Start terms{};
   Life life{};  // for start: the role and state of the agent
   Judge judge{};
@@ -72,7 +72,7 @@ using Script = std::vector<Step>;
 struct Judgement {
   std::optional<Fault> fault{};
   std::vector<std::string> notes{};
-  Script more{};  // the steps to take next
+  Script more{};  // steps to take before the rest of the script
 };
 
 // Rules that are judged at every line and at every moment of a check, in addition to its script.
@@ -95,8 +95,8 @@ struct Check {
   std::vector<std::string_view> needs;  // the checks that must pass before this one makes sense
   std::function<Script(const Terms&)> script;
   std::uint32_t rules = rule_none;
-  // True if the check depends on time. A fault then counts only if a second, slower try finds it,
-  // too.
+  // True if the check depends on time. A fault then counts only if a second try, with longer times,
+  // finds it, too.
   bool twice = false;
   bool unfit_is_fine = false;  // an agent that says `unfit` passes, since its input is odd
   bool is_advice = false;      // a fault is reported, but does not count against conformance

@@ -11,7 +11,7 @@ namespace conformance {
 
 [[nodiscard]] Script join(std::initializer_list<Script> parts);
 
-// Starts a first agent, and sends it this welcome, unless it is empty.
+// Starts a first agent. Sends it this welcome when it says hello, unless the welcome is empty.
 [[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
 // Starts an agent that is the candidate, as process number `generation` of its upgrader.
 [[nodiscard]] Step start_candidate(int agent, int generation, std::string_view previous_version);
@@ -28,12 +28,12 @@ namespace conformance {
 [[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
 [[nodiscard]] Step examine(Judge judge);
 
-// These make a script: for a first agent that becomes ready, one that becomes active, and one that
-// is stopped for an upgrade.
+// These make scripts for a first agent: one becomes ready and stays held, one becomes active, and
+// one is stopped for an upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);
-// Makes the script for a candidate that becomes active by this `activate`.
+// Makes the script for a candidate that this `activate` makes active.
 [[nodiscard]] Script active_candidate(const std::string& activate_line);
 
 }  // namespace conformance

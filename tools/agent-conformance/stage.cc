@@ -68,7 +68,8 @@ void Stage::tell_waiting() {
       perform(order);
   }
   tells_ = false;
-  // All events are delivered. The loop now waits for new ones, or for the play's next deadline.
+  // All events are delivered. Unless the play is over, the loop now waits for new events, or for
+  // the play's next deadline.
   if (play_ == nullptr || play_->is_over())
     uv_stop(&loop_);
   else
@@ -100,7 +101,7 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  if (has_looked_) return;  // the deadline has passed; on_timer() looks a second time
+  if (has_looked_) return;  // the deadline has passed, and on_timer() is about to judge it
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
@@ -154,8 +155,8 @@ void Stage::end_all(bool patience) {
   kill_what_is_left();
 }
 
-// Kills the processes that an agent has left, so that they do not disturb the next check. Before
-// that, they get some time to end by themselves.
+// Kills the processes that an agent has left behind, so that they do not disturb the next check.
+// Before that, these processes get some time to end by themselves.
 void Stage::kill_what_is_left() const {
   const std::uint64_t begin = uv_hrtime();
   for (const auto& agent : agents_) {

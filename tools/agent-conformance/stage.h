@@ -22,9 +22,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Plays a check to its end. Afterwards none of its agents runs: the input of each is closed
-  // first. With `patience` the agents then have some time to exit before they are killed; otherwise
-  // they are killed at once.
+  // Plays a check to its end. Afterwards none of its agents runs: the input of each is closed, and
+  // an agent that does not exit by itself is killed. With `patience` the agents have some time to
+  // exit; otherwise they are killed at once.
   void play(Play& play, bool patience);
 
  private:

@@ -14,7 +14,7 @@ Object welcome(int generation, std::string_view role) {
       .text("role", role);
 }
 
-// Completes an `activate` with the upgrader's default options for a trial.
+// Adds to an `activate` the members of an agent on trial, with the upgrader's default values.
 std::string on_trial(Object& activate) {
   return activate.number("trial_ms", 30'000).text("commit", "survive").line();
 }

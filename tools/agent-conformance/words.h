@@ -14,7 +14,8 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
 [[nodiscard]] std::string activate(bool clean);
-// Makes the `activate` of a standby, which has the failure of the upgrade in it.
+// Makes the `activate` of a standby. It contains the failure of the upgrade that the standby
+// undoes.
 [[nodiscard]] std::string activate_standby(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);

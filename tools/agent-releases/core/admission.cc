@@ -65,8 +65,8 @@ std::optional<Moment> signed_at(std::string_view trusted_comment) {
 
 Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                    std::optional<Moment> added) {
-  // The publisher's clock may be ahead of ours by this number of seconds. So a signature proves
-  // only that a time has passed that is earlier by as much.
+  // The publisher's clock may be ahead of ours by up to this number of seconds. A signature's time,
+  // less this number, has certainly passed.
   constexpr Moment publisher_ahead = 600;
   Passed last{program_date, "this program"};
   const auto learn = [&](Moment when, const char* what) {

@@ -20,13 +20,13 @@ struct Candidate {
 // The operator's wish, from the file `desired`.
 struct Wish {
   std::optional<Version> version;  // absent if the file holds no valid version
-  std::string writing;             // identifies this state of the file; changes at each write
+  std::string writing;             // identifies this state of the file; differs after each write
 };
 
-// Returns the index of the release that should replace `running`: the desired one; without a wish,
-// the newest that is newer than `running` and not a pre-release. Never returns one that has failed.
-// If the file `desired` does not hold a version, no release is chosen: its writer wanted some
-// version, and that need not be the newest.
+// Returns the index of the release that should replace `running`. With a wish this is the desired
+// release; without a wish, the newest one that is newer than `running` and not a pre-release. A
+// release that has failed is never chosen. If the file `desired` holds no valid version, no release
+// is chosen, since the wanted version, though unknown, need not be the newest.
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,

@@ -40,7 +40,8 @@ std::optional<Entry> parse_entry(std::string_view line) {
   return entry;
 }
 
-// Cuts a text that is too long for the ledger. If the cut divides a character, U+FFFD replaces it.
+// Cuts a text that is too long for the ledger. If the cut would split a character of UTF-8, U+FFFD
+// replaces that character.
 std::string_view in_short(std::string_view text, std::size_t bytes_max) {
   return text.substr(0, bytes_max - 3);
 }

@@ -41,9 +41,9 @@ struct Entry {
 // Returns the entry as one line, with its newline.
 [[nodiscard]] std::string to_line(const Entry& entry);
 
-// Parses the ledger, and skips lines that are not entries. If `sound_bytes` is not null, sets it to
-// the size of all whole lines. Bytes after them are the beginning of a line that a crash has cut
-// off.
+// Parses the ledger, and skips lines that are not entries. If `sound_bytes` is not null, it is set
+// to the size of all whole lines; any bytes after them are the beginning of a line that a crash has
+// cut off.
 [[nodiscard]] std::vector<Entry> parse_ledger(std::string_view text,
                                               std::size_t* sound_bytes = nullptr);
 
@@ -54,10 +54,11 @@ struct Entry {
 [[nodiscard]] const Entry* last_of(const std::vector<Entry>& ledger, const Version& version,
                                    std::string_view sha256);
 
-// Returns true if a release must not be tried: it is to blame for its failure; or it was tried, the
-// ledger has no ending for that, and another version runs now. `wish` identifies the present state
-// of the file `desired`, if that names this version. A failure under an earlier state does not
-// count: somebody has written the wish again.
+// Returns true if a release must not be tried, for one of two reasons. It is to blame for its
+// failure; or it was tried, the ledger has no ending of that upgrade, and another version runs now.
+// `wish` identifies the present state of the file `desired`, if that names this version. A failure
+// does not count if it happened under an earlier state of the file, since somebody has written the
+// wish again.
 [[nodiscard]] bool has_failed(const std::vector<Entry>& ledger, const Version& version,
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);

@@ -117,8 +117,8 @@ Result<std::string> verify_signature(std::string_view message, std::string_view 
   const Result<Signature> parsed = parse_signature(text);
   if (!parsed) return parsed.refusal();
   const Signature& signature = parsed.value();
-  // The number in a signature tells which key has made it. But anybody can give a key the number of
-  // another one, so all keys with this number are tried.
+  // The number in a signature says which key has made the signature. But anybody can give a new key
+  // the number of an existing one, so all keys with this number are tried.
   bool known = false;
   for (const PublicKey& key : keys) {
     if (key.number != signature.key_number) continue;

@@ -22,8 +22,9 @@ constexpr std::size_t checksum_bytes = 32;
 constexpr std::size_t content_bytes = 8 + secret_bytes + checksum_bytes;
 constexpr std::size_t file_bytes = 3 * mark_bytes + salt_bytes + 2 * count_bytes + content_bytes;
 
-// The limits of libsodium that minisign uses (crypto_pwhash_scryptsalsa208sha256_*_SENSITIVE). A
-// file that asks for more was not made by minisign, and could exhaust the machine.
+// The most memory and work that a key's file may ask for: the values that minisign itself uses
+// (crypto_pwhash_scryptsalsa208sha256_*_SENSITIVE). A file that asks for more was not made by
+// minisign, and could exhaust the machine.
 constexpr std::uint64_t operations_max = 33'554'432;
 constexpr std::uint64_t memory_max = 1'073'741'824;
 constexpr std::uint64_t memory_least = 16'777'216;
@@ -50,8 +51,8 @@ bool is(const unsigned char* bytes, std::string_view algorithm) {
   return std::memcmp(bytes, algorithm.data(), mark_bytes) == 0;
 }
 
-// Encrypts or decrypts the content, which is the same operation. Returns false if there is not
-// enough memory.
+// Encrypts or decrypts the content; both are the same operation (XOR). Returns false if there is
+// not enough memory.
 bool apply_password(Content& content, std::string_view password, const SecretKeyFile& file) {
   Content stream{};
   if (crypto_pwhash_scryptsalsa208sha256(stream.data(), stream.size(), password.data(),

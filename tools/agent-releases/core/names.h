@@ -27,15 +27,15 @@ inline constexpr std::string_view signature_ending = ".json.minisig";
 inline constexpr std::string_view files_ending = ".files";
 inline constexpr std::string_view partial_ending = ".part";
 
-// The longest NAME of releases. A file's name has at most 255 bytes, and needs room for a version
-// and an ending.
+// The longest NAME of releases. The name of a file has at most 255 bytes, which must also hold a
+// version and an ending.
 inline constexpr std::size_t name_bytes_max = 64;
 inline constexpr std::size_t entry_bytes_max = 1'024;
 
 // The longest component of a path in file systems.
 inline constexpr std::size_t component_bytes_max = 255;
 
-// These return the fault in the NAME of releases, or in the version of one.
+// These return the fault in the NAME of releases, or in the version of a release.
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);
 

@@ -53,7 +53,7 @@ struct Packing {
 // clock.
 [[nodiscard]] Outcome check_wanted(const Wanted& wanted, Moment now);
 
-// Refuses a directory of which an archive of `archive_bytes` would unpack to more bytes than `add`
+// Refuses a directory whose archive, of `archive_bytes`, would unpack to more bytes than `add`
 // allows.
 [[nodiscard]] Outcome check_unpacked_bytes(const std::vector<Found>& tree,
                                            std::int64_t archive_bytes);

@@ -16,7 +16,7 @@ struct Processor {
   Bits bits;
   Order order;
   std::uint32_t machine;  // the value of e_machine
-  std::uint32_t mask;     // the bits of e_flags that decide
+  std::uint32_t mask;     // the bits of e_flags that tell processors apart
   std::uint32_t flags;    // the values of the bits in `mask`
 };
 

@@ -33,8 +33,8 @@ std::string program_of(JsonReader& json, const std::string& package, std::string
   return json.text("main", member_path_bytes_max).value_or(std::string(default_main));
 }
 
-// Quotes a text in the way that both JavaScript and Python read. Texts that are not plain ASCII are
-// refused before.
+// Puts a text in quotes, in a form that JavaScript and Python read alike. Texts that are not plain
+// ASCII have been refused before.
 std::string quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {

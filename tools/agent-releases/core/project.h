@@ -28,7 +28,7 @@ struct NodePackage {
 // has the package's name.
 [[nodiscard]] Result<NodePackage> parse_package(std::string_view text, std::string_view wanted);
 
-// Returns the paths at which Node.js looks for the file that `main` names, in the same order.
+// Returns the paths that Node.js would try, in this order, to find the file that `main` names.
 [[nodiscard]] std::vector<std::string> node_program_paths(const std::string& program);
 
 // The paths that `pack` adds to a project: the program that starts it, for Node.js or Python, and

@@ -20,7 +20,7 @@ struct Holding {
 
 struct Bounds {
   std::size_t keep = 1;          // this number of the newest releases stay
-  std::optional<Moment> before;  // releases that were added at this time or later stay
+  std::optional<Moment> before;  // releases that were added at or after this time stay
 };
 
 // Returns the versions to remove, in the order of versions.

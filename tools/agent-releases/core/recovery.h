@@ -8,16 +8,16 @@
 
 namespace agent_releases {
 
-// Returns the manifests, signatures and lists of files in the directory whose release is missing.
-// An interrupted command has left them.
+// Returns the manifests, signatures and lists of files that an interrupted command has left in the
+// directory: their release is missing.
 [[nodiscard]] std::vector<std::string> orphans(const std::vector<std::string>& entries,
                                                std::string_view name);
 
 inline constexpr std::string_view no_partial = ".";
 
 // Returns the entries of .staging that must be removed. Partial downloads may stay, so that the
-// next `add` of the same bytes continues them: if `wanted` is a name, only that one; if it is
-// empty, all; if it is `no_partial`, none.
+// next `add` of the same bytes continues them. If `wanted` is a name, only the partial download of
+// that name stays; if it is empty, all stay; if it is `no_partial`, none stays.
 [[nodiscard]] std::vector<std::string> leavings(const std::vector<std::string>& entries,
                                                 std::string_view wanted);
 

@@ -34,8 +34,8 @@ bool parse_number(std::string_view text, std::uint64_t& number) {
   return true;
 }
 
-// Splits a text into identifiers. An empty identifier at the end is an error: "1.0.0-a." is not a
-// version.
+// Splits a pre-release or build at its dots. Returns false if a part is not a valid identifier; an
+// empty part at the end is not valid either: "1.0.0-a." is not a version.
 bool parse_identifiers(std::string_view text, bool numbers_are_numbers,
                        std::vector<std::string>& identifiers) {
   for (bool more = true; more;) {

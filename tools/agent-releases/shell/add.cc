@@ -1,6 +1,6 @@
 // Adds a release: fetches and verifies its bytes, makes them durable under temporary names, and
-// renames these in an order in which no half of a release is ever visible. publication.h fetches
-// the manifest.
+// renames these in such an order that no part of an unfinished release can be taken for a release.
+// publication.h fetches the manifest.
 #include <sys/stat.h>
 
 #include <utility>
@@ -130,8 +130,8 @@ Outcome Addition::finish(const Directory& staging, const Download& download) {
   return staging.rename(part_name(manifest), staging, store_.name_of(manifest.version));
 }
 
-// Moves the files out of .staging. The release comes last, because that makes it visible: its list
-// of files, its signature and its manifest must be durable before.
+// Moves the files out of .staging. The release itself comes last, because its name makes it
+// visible: its list of files, its signature and its manifest must be durable before that.
 Outcome Addition::place(const Directory& staging) {
   const Directory& directory = store_.directory();
   const std::string name = store_.name_of(published_.manifest.version);
@@ -162,8 +162,8 @@ Outcome Addition::place(const Directory& staging) {
 Outcome Addition::make(const Directory& staging, bool& is_resumable) {
   const auto url = resolve_url(published_.url, published_.manifest.url);
   if (!url) return Refusal{shown_url(published_.url) + ": " + url.reason()};
-  // The file of a program must be closed before the program can be executed, so the download ends
-  // at the end of this function.
+  // The file of a program must be closed before the program can be executed, so `download`, which
+  // has the file open, is destroyed at the end of this function.
   Download download(fetcher_, published_.manifest, staging, adding_.progress);
   if (const Outcome fetched = download.run(url.value()); !fetched) {
     is_resumable = fetched.refusal().trouble == Trouble::cut_off && download.has_begun();
@@ -179,8 +179,8 @@ Outcome Addition::settle(const Directory& staging, bool& was_there) {
   return was_there ? complete(staging) : place(staging);
 }
 
-// Adds a release that does not exist yet. Locks its names in .staging first: while this release is
-// fetched and unpacked, other processes may write to the directory.
+// Adds a release that does not exist yet. First locks its names in .staging, because other
+// processes may write to the directory while this release is fetched and unpacked.
 Outcome Addition::add_anew(bool& was_there) {
   const Version& version = published_.manifest.version;
   Result<Claim> claim = store_.claim(version, part_name(published_.manifest));
@@ -204,8 +204,8 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// Adds the release, unless it exists already. In that case removes what crashes have left, also
-// partial downloads.
+// Adds the release, unless it exists already. If it exists, only removes the files that crashes
+// have left, partial downloads included.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

@@ -70,7 +70,7 @@ Result<upgrader::OwnedFd> Adoption::open_program() const {
   return program;
 }
 
-// Returns the processor of the program. A script counts as being for this machine's processor,
+// Returns the processor of the program. A script is taken to be for this machine's processor only,
 // since its interpreter may not exist elsewhere.
 Outcome Adoption::learn_processor(int program) {
   std::array<char, elf_header_bytes> header;
@@ -140,7 +140,8 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
 }
 
 // Makes `current` a link to the adopted path, unless `current` exists already. The adopted path is
-// in turn a link to the release, and is the link that the upgrader replaces.
+// now itself a link, which leads to the release; it is the link that the upgrader replaces at a
+// commit.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};

@@ -34,7 +34,7 @@ class Checking {
   Checking(const Directory& directory, std::vector<PublicKey> keys, Moment now)
       : directory_(directory), keys_(std::move(keys)), now_(now) {}
 
-  // Returns nothing if the file is JSON, but not a manifest.
+  // Checks a file. Returns nothing if it is JSON, but not a manifest.
   Result<std::optional<CheckedManifest>> look_at(const std::string& name);
 
  private:
@@ -69,7 +69,7 @@ Result<std::string> Checking::verify(const std::string& text, CheckedManifest& c
   return verify_signature(text, *signature.value(), keys_);
 }
 
-// Checks a manifest as a machine with the right processor would, whose directory has no release
+// Checks a manifest like a machine that has the right processor, and whose directory has no release
 // yet.
 Outcome Checking::judge_alone(const Manifest& manifest, const std::string& comment) const {
   const std::string_view processor = todays_processor_name(manifest.arch);

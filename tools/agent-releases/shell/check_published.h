@@ -16,10 +16,10 @@ struct CheckedManifest {
   std::string notes{};  // the facts that were not checked, and why
 };
 
-// Checks every file *.json of the directory that is a manifest or is signed, in the order of their
-// names. With `keys`, a directory of public keys, each must be signed by one of them; without it,
-// no signature is verified. Each archive is unpacked into a directory below TMPDIR, which is
-// removed afterwards.
+// Checks the files *.json of the directory in the order of their names: those that are manifests,
+// and those that are signed. With `keys`, a directory of public keys, each must be signed by one of
+// these keys; without it, no signature is verified. Each archive is unpacked into a directory below
+// TMPDIR, which is removed afterwards.
 [[nodiscard]] Result<std::vector<CheckedManifest>> check_published(const std::string& directory,
                                                                    const std::string& keys,
                                                                    Moment now);

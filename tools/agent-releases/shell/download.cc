@@ -12,8 +12,8 @@
 namespace agent_releases {
 namespace {
 
-// How often an interrupted transfer is tried again: the first limit is for tries in a row that
-// bring no bytes or only slowly, the second one for all tries.
+// The limits for the retries of an interrupted transfer: the first limit is for retries in a row
+// that bring no bytes or only slowly, the second one for all retries.
 constexpr int fruitless_tries_max = 2;
 constexpr int tries_max = 100;
 
@@ -85,8 +85,8 @@ Outcome Download::open() {
   }
   part_ = std::move(*part.value());
   if (const Outcome taken = take_up(); !taken) return taken;
-  // Finds out whether the disk has room for the whole file before anything is fetched, if the file
-  // system supports fallocate().
+  // Reserves disk space for the whole file before anything is fetched, if the file system supports
+  // fallocate(), so that a full disk is noticed at once.
   const off_t size = manifest_.size;
   if (::fallocate(part_.get(), FALLOC_FL_KEEP_SIZE, 0, size) != 0 &&
       (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
@@ -139,8 +139,8 @@ Refusal Download::cut_off(const std::string& url, const std::string& why) const 
 
 Outcome Download::run(const std::string& url) {
   if (const Outcome opened = open(); !opened) return opened;
-  // A file that was fetched in parts may have changed on the server between two parts, and then has
-  // a wrong hash. In that case the whole file is fetched once more.
+  // If the file was fetched in parts and has a wrong hash, it may have changed on the server
+  // between two parts. In that case the whole file is fetched once more.
   for (bool first = true;; first = false) {
     if (const Outcome complete = fetch_rest(url); !complete) return complete;
     if (hash_.digits() == manifest_.sha256) return std::monostate{};

@@ -58,7 +58,7 @@ class Download {
   Hash hash_;
   std::int64_t bytes_ = 0;  // bytes of the file so far
   std::int64_t from_ = 0;   // the bytes of the file that an earlier fetch has left
-  bool in_parts_ = false;   // downloaded in parts, between which the file may have changed
+  bool in_parts_ = false;   // fetched in parts, so the file may have changed in between
   std::chrono::steady_clock::time_point ends_;
 };
 

@@ -70,7 +70,7 @@ std::size_t take_piece(char* bytes, std::size_t, std::size_t size, void* context
   return size;
 }
 
-// Returns true if the same request may bring more bytes if it is made again.
+// Returns true for an error after which the same request, made again, may bring more bytes.
 bool may_be_repeated(CURLcode code) {
   switch (code) {
     case CURLE_PARTIAL_FILE:
@@ -210,8 +210,8 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail.data());
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_piece);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &sink);
-  // A server that ignores ranges announces the size of the whole file, so that size must be
-  // allowed.
+  // If a server ignores the requested range, it announces the size of the whole file. So the limit
+  // is that size, even if only a part is requested.
   curl_easy_setopt(handle, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.bytes));
   if (request.from > 0) {
     curl_easy_setopt(handle, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.from));

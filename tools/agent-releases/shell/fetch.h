@@ -18,8 +18,8 @@ namespace agent_releases {
 // Turns a path into the URL of a file; a URL stays as it is.
 [[nodiscard]] Result<std::string> url_of(const std::string& source);
 
-// Returns `reference` as a URL; if it is relative, it is resolved against `base`. Refuses all but
-// http and https, and files if `base` is a file.
+// Returns `reference` as a URL; if it is relative, it is resolved against `base`. Accepts http and
+// https, and a file only if `base` is a file, too.
 [[nodiscard]] Result<std::string> resolve_url(const std::string& base,
                                               const std::string& reference);
 
@@ -60,8 +60,8 @@ class Fetcher {
     std::string why{};     // the reason, if not complete
     bool is_slow = false;  // ended, since the server was too slow
   };
-  // Fetches bytes. Refuses only if another try would be useless; otherwise the result says why the
-  // fetch is not complete.
+  // Fetches bytes. Refuses only if another try would be useless. After any other failure, the
+  // result says why the fetch is not complete.
   [[nodiscard]] Result<Fetched> fetch(const Request& request);
 
  private:

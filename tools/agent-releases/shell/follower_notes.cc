@@ -18,8 +18,8 @@ Result<std::vector<Entry>> FollowerNotes::with_kept(const Directory& directory) 
   return ledger;
 }
 
-// Appends the entry to the ledger. Endings that could not be written earlier come first, since they
-// belong to earlier upgrades.
+// Appends the entry to the ledger. If endings of earlier upgrades could not be written yet, they
+// are appended first, since they are older.
 Outcome FollowerNotes::note(const Directory& directory, const Entry& entry) {
   while (!kept_.empty()) {
     if (const Outcome noted = append_to_ledger(directory, kept_.front()); !noted) return noted;

@@ -1,6 +1,6 @@
 // Writes a follower's entries into the ledger. Never waits for the ledger's lock, because the
-// follower's agent is serving. If an ending cannot be written now, keeps it in memory, treats it as
-// written, and writes it later.
+// follower's agent is at work. If an ending cannot be written now, it is kept in memory, counts as
+// written, and is written later.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace agent_releases {
 
-// The most endings that are kept while none can be written. If there are more, the oldest is
-// dropped.
+// The most endings that are kept in memory while they cannot be written. If there are more, the
+// oldest is dropped.
 inline constexpr std::size_t kept_endings_max = 64;
 
 class FollowerNotes {

@@ -29,7 +29,8 @@ Result<std::shared_ptr<Store>> Follower::Work::store() const {
       {.directory = settings_.directory, .name = settings_.name, .keys = settings_.keys});
 }
 
-// Reports a text, unless it is the same as the last one: each look finds the same fault again.
+// Reports a text, unless the last report was the same: as long as a fault lasts, every look at the
+// directory finds it again.
 void Follower::Work::report_once(const std::string& text) {
   if (std::exchange(reported_, text) != text) agent_.report(text);
 }
@@ -92,7 +93,8 @@ std::optional<Clock::time_point> Follower::Work::next_work() const {
   return paused_until_ ? *paused_until_ : next_look_;
 }
 
-// Chooses a release. Releases that were refused are left out until their files change.
+// Chooses the next release to verify. A refused release is left out until its files change, or the
+// file `desired` is written again.
 std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Release>& releases,
                                                         const std::optional<Wish>& wish,
                                                         const std::vector<Entry>& ledger) const {
@@ -137,7 +139,8 @@ void Follower::Work::verify(const Store& store, Release release) {
   verification_.emplace(std::move(begun.value()));
 }
 
-// Refuses the chosen release, until its files change.
+// Gives up the chosen release. It is left out until its files change, or the file `desired` is
+// written again.
 void Follower::Work::leave_alone(const std::string& why) {
   refused_[chosen_->path] = chosen_->writing;
   agent_.report("release " + chosen_->version.text() + " is not used: " + why);
@@ -162,8 +165,8 @@ void Follower::Work::verify_more() {
   verified(sha256);
 }
 
-// Handles the end of a verification. The hash of the bytes is known now, and so is whether an
-// upgrade to these bytes has failed before.
+// Handles the end of a verification. The hash of the bytes is known now, so the ledger can say
+// whether an upgrade to these very bytes has failed before.
 void Follower::Work::verified(const std::string& sha256) {
   hashes_[chosen_->path] = {chosen_->writing, sha256};
   chosen_->sha256 = sha256;
@@ -263,7 +266,7 @@ void Follower::Work::upgrade_failed(const Failure& failure) {
   if (!known) return agent_.report(known.reason());
   const auto is_it = [&](const Entry& entry) { return entry.id == failure.id; };
   const auto last = std::find_if(known.value().rbegin(), known.value().rend(), is_it);
-  if (failure.id.empty() || last == known.value().rend()) return;  // not an upgrade of ours
+  if (failure.id.empty() || last == known.value().rend()) return;  // no follower requested it
   if (last->ending == Ending::trying) {
     Entry ending = *last;
     ending.when = std::time(nullptr);

@@ -66,7 +66,7 @@ class Follower::Work {
 
   FollowerNotes notes_;
 
-  // The release that is verified, then tested, then requested. There is only one at a time.
+  // The release that is at present verified, tested or requested. There is only one at a time.
   std::optional<Release> chosen_;
   std::string chosen_wish_;
   std::optional<Verification> verification_;
@@ -75,9 +75,10 @@ class Follower::Work {
   std::string id_;
   unsigned requests_ = 0;
 
-  // For each path of a release: the text that identifies the state of its files, and its sha256.
+  // The hashes of verified releases, by path: the text that identifies the state of the release's
+  // files, and the sha256 that they had in this state.
   std::map<std::string, std::pair<std::string, std::string>> hashes_;
-  // For each path of a refused release: the text that identifies the state of its files.
+  // The refused releases, by path: the text that identifies the state that the release's files had.
   std::map<std::string, std::string> refused_;
   std::string reported_;
 };

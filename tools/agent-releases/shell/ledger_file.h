@@ -21,8 +21,8 @@ namespace agent_releases {
 [[nodiscard]] Result<std::vector<Entry>> read_ledger(const Directory& directory);
 
 // Removes a last line that a crash has cut off, appends the entry, and syncs. If that fails,
-// removes the part that was written. An event loop passes no patience, so that it does not wait for
-// the lock.
+// removes what was written of the entry. `patience` says how long to wait for the lock: an event
+// loop, which must not wait, passes none.
 [[nodiscard]] Outcome append_to_ledger(const Directory& directory, const Entry& entry,
                                        const Patience& patience = {});
 

@@ -64,7 +64,7 @@ Outcome check_publishing(Options& options, const PublishWords& words) {
   if (publishing.scripts && !publishing.npm && !publishing.wheels) {
     return wrong("--scripts needs --npm or --wheels");
   }
-  // With --npm, the name and the version may come from package.json.
+  // With --npm, the name and the version need not be given: package.json has them.
   if (options.name.empty() && !publishing.npm) return wrong("pack needs --name=NAME");
   if (words.version.empty() && !publishing.npm) return wrong("pack needs --version=VERSION");
   options.version = Version::parse(words.version);

@@ -20,7 +20,8 @@ std::string temporary_name(const std::string& name) {
 Outgoing::Outgoing(const Directory& directory, std::string name, upgrader::OwnedFd file)
     : directory_(&directory), name_(std::move(name)), file_(std::move(file)) {}
 
-// Opens the temporary file and locks it. The lock ends with this process, even if it is killed.
+// Opens the temporary file and locks it. The kernel releases the lock when this process ends, even
+// if it is killed.
 Result<Outgoing> Outgoing::open(const Directory& directory, const std::string& name) {
   const std::string temporary = temporary_name(name);
   auto locked = try_lock(directory, temporary, O_RDWR);

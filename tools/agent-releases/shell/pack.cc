@@ -21,8 +21,8 @@ namespace {
 constexpr mode_t published_mode = 0644;
 constexpr mode_t published_program_mode = 0755;
 
-// The directory of published files. If this object has made the directory, and nothing was
-// published in it, the object removes it again.
+// The directory of published files. If this object has made the directory, and no file was
+// published in it, the destructor removes the directory again.
 class Out {
  public:
   static Result<Out> open(const std::string& path) {
@@ -107,8 +107,8 @@ Result<bool> Publishing::is_published(const Written& written) const {
                  "version"};
 }
 
-// Refuses to replace a manifest for other bytes. Also refuses to replace a signed manifest without
-// a new signature, because the old one would not fit.
+// Refuses to replace a manifest that is for other bytes. Also refuses to replace a signed manifest
+// without a new signature, because the old signature does not fit the new manifest.
 Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& text) const {
   const auto there = out_.read(manifest_, manifest_bytes_max);
   if (!there) return there.refusal();
@@ -141,7 +141,7 @@ Result<bool> Publishing::has_signature(const std::string& text) const {
   return there.value() == text && signature.value();
 }
 
-// Publishes the files. The manifest comes last, since it makes the release visible.
+// Publishes the files. The manifest comes last, because `add` finds a release by its manifest.
 Outcome Publishing::publish(Outgoing* file, const std::string& text) const {
   auto manifest = Outgoing::open(out_, manifest_);
   if (!manifest) return manifest.refusal();

@@ -43,7 +43,8 @@ Result<std::string> read_needed(const Directory& directory, const std::string& n
   return std::move(*text.value());
 }
 
-// Reads the project's lock file, which may have one of two names. They are tried in npm's order.
+// Reads the project's lock file, which may have one of two names. If both exist, takes the one that
+// npm would take.
 Result<std::pair<std::string, std::string>> read_lock(const Directory& project) {
   for (const std::string name : {"npm-shrinkwrap.json", "package-lock.json"}) {
     auto text = project.read(name, lock_bytes_max);

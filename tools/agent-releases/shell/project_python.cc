@@ -24,8 +24,8 @@ bool is_left_out(const std::string& name) {
   return name.starts_with('.') || name == bytecode_directory;
 }
 
-// Installs the packages. Accepts only wheels, since any other package runs a program of its own
-// while it is installed.
+// Installs the packages. Accepts only wheels: to install any other package, pip would run a program
+// of that package.
 Outcome install_wheels(const Project& project, const Directory& tree) {
   std::vector<std::string> command{"python3",       "-m",
                                    "pip",           "install",

@@ -65,8 +65,8 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
     versions.there.push_back(release.version);
     added = std::max(added, std::optional(release.added));
   }
-  // If a release of this version exists already, nothing is added, so it does not matter that newer
-  // versions exist.
+  // If a release of this version exists already, nothing is added, so its version need not be
+  // compared with those of the other releases.
   const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
   return Circumstances{.name = store.name(),

@@ -16,15 +16,15 @@
 
 namespace agent_releases {
 
-// The lock of the process that writes into the directory. When it was taken, files that a crash had
-// left were removed.
+// Held by the process that writes into the directory. When the lock was taken, the files that a
+// crash had left were removed.
 struct Writing {
   upgrader::OwnedFd lock;
   Directory staging;
 };
 
-// The right of one process to make a certain release. Other processes do not touch the names of
-// that release in .staging.
+// The right of one process to make a certain release. No other process touches the names of this
+// release in .staging meanwhile.
 struct Claim {
   Directory staging;
   upgrader::OwnedFd lock;
@@ -64,9 +64,9 @@ class Store {
   // Returns how long to wait for a lock of another process.
   [[nodiscard]] Patience patience() const { return {settings_.patience, settings_.cancelled}; }
 
-  // Waits, as long as patience() allows, until no other process writes. Then removes the files that
-  // a crash has left. Of the partial downloads, keeps the one called `wanted`, or all if that is
-  // empty.
+  // Takes the writer's lock: waits, as long as patience() allows, until no other process writes.
+  // Then removes the files that a crash has left. Keeps the partial download called `wanted`, or
+  // all partial downloads if `wanted` is empty.
   [[nodiscard]] Result<Writing> begin_writing(const std::string& wanted = "") const;
 
   // Claims the names of one release in .staging, while others may write other releases. Waits, as

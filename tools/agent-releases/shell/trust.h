@@ -13,9 +13,9 @@
 
 namespace agent_releases {
 
-// Checks the owner of a directory in which we write, like check_owner(). The refusal says as which
-// user to run. Refuses root, too, unless root is the owner: the owner's agent could not change
-// files of root, and links that the owner has made could lead root to other places.
+// Checks, like check_owner(), who owns a directory in which this program writes. The refusal names
+// the user to run as. Refuses root, too, unless root is the owner: the owner's agent could not
+// change files of root, and links that the owner has made could lead root to other places.
 [[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
 
 // Checks the directories above `path`, because the owner of a directory can replace everything

@@ -178,7 +178,7 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    below.emplace_back();  // an empty last component: parent_of() then makes the whole path
+    below.emplace_back();  // with an empty last component, parent_of() makes the entry itself
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());
   }
@@ -230,8 +230,8 @@ Outcome Unpacking::take_all() {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(reader_, &entry);
     if (result == ARCHIVE_EOF) return std::monostate{};
-    // ARCHIVE_RETRY means that libarchive could continue after a damaged part. The archive is
-    // refused all the same.
+    // ARCHIVE_RETRY means that libarchive could continue after damaged bytes. But an archive with
+    // damaged bytes must be refused.
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return broken();
     if (++members_ > members_max) return Refusal{"the archive has more than 100,000 entries"};
     if (const Outcome taken = take(entry); !taken) return taken;

@@ -23,7 +23,8 @@ struct Use {
 // then unknown which release its upgrader runs.
 [[nodiscard]] Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& controls);
 
-// Returns the files that an upgrader runs or is about to run, from the text of its status.json.
+// Parses the text of an upgrader's status.json. Returns the files that the upgrader runs or is
+// about to run.
 [[nodiscard]] Result<std::vector<Use>> uses_of_status(const std::string& text,
                                                       const std::string& control);
 

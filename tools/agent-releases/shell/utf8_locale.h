@@ -6,8 +6,8 @@
 
 namespace agent_releases {
 
-// Needed because libarchive converts names to the program's locale, and our names are UTF-8 in
-// every locale.
+// libarchive converts names to the program's locale, but our names are UTF-8 in every locale. So
+// code that calls libarchive needs this object.
 class Utf8Locale {
  public:
   Utf8Locale() : locale_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{})) {

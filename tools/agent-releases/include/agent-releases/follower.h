@@ -18,8 +18,9 @@
 
 namespace agent_releases {
 
-// The exit status of a self-test that could not find out whether the release works. The release is
-// not blamed, and is tested again later. The number is EX_TEMPFAIL of sysexits.h.
+// The exit status of a self-test that could not find out whether the release works. The release
+// counts neither as good nor as failed, and is tested again later. The number is EX_TEMPFAIL of
+// sysexits.h.
 inline constexpr int self_test_could_not_tell = 75;
 
 class Follower {
@@ -32,7 +33,7 @@ class Follower {
     bool self_test = true;
     std::vector<std::string> arguments{};  // arguments of the self-test, before --self-test
     std::chrono::milliseconds self_test_limit{5'000};
-    // The pause after a failure that is not the release's fault, until the release is tried again.
+    // After a failure that is not the release's fault: the pause until the release is tried again.
     std::chrono::milliseconds pause{10'000};
   };
 
@@ -64,12 +65,12 @@ class Follower {
   [[nodiscard]] int fd() const;
   void dispatch();
 
-  // Begins to look for releases. Must not be called before this agent is committed, since it
-  // records in the ledger that it is.
+  // Begins to look for releases. Must not be called before this agent's upgrade is committed, since
+  // it records in the ledger that this has happened.
   void begin();
 
-  // Records that an upgrade has failed. This agent has requested it, or, if this agent is a
-  // fallback, an earlier agent has. Upgrades that no follower of this directory has requested are
+  // Records that an upgrade has failed. It was requested by this agent, or, if this agent is a
+  // fallback, by an earlier agent. Upgrades that no follower of this directory has requested are
   // ignored.
   void upgrade_failed(const Failure& failure);
 

@@ -20,7 +20,8 @@ inline constexpr std::string_view manifest_ending = ".json";
 // A manifest that `pack` makes needs less than 1 KiB. A larger file than this is refused.
 inline constexpr std::size_t manifest_bytes_max = 65'536;
 
-// The most bytes of a release, as many as a whole system has. A manifest that states more is wrong.
+// The most bytes of a release, about the size of a whole system. A manifest that states more is
+// wrong.
 inline constexpr std::int64_t release_bytes_max = std::int64_t{1} << 36;
 
 enum class Kind : std::uint8_t { file, tar };
@@ -40,8 +41,8 @@ struct Manifest {
 
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text);
 
-// Returns the manifest as one line, with its newline. Used when an installed program is made a
-// release.
+// Returns the manifest as one line, with its newline, for a release that is made on this machine
+// from an installed program.
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
 [[nodiscard]] bool is_sha256(std::string_view text);

@@ -27,12 +27,11 @@ inline constexpr std::size_t elf_header_bytes = 64;
 // Returns the processor for which this program was built, or `other` if it has no name here.
 [[nodiscard]] std::string_view processor_built_for();
 
-// Returns true if a release whose manifest has this `arch` is for programs such as this one, or for
-// `any`.
+// Returns true if a release whose manifest has this `arch` is for the same processor as this
+// program, or for `any`.
 [[nodiscard]] bool is_for_this_processor(std::string_view arch);
 
-// Returns true if a release whose manifest has this `arch` is for programs for `processor`, or for
-// `any`.
+// Returns true if a release whose manifest has this `arch` is for `processor`, or for `any`.
 [[nodiscard]] bool is_for_processor(std::string_view arch, std::string_view processor);
 
 }  // namespace agent_releases

@@ -90,12 +90,13 @@ class Releases {
   // Makes a release of the plain file at the path `link`, and replaces the file by a link to it.
   [[nodiscard]] Result<Release> adopt(const std::string& link, const Version& version);
 
-  // Sets the version that should run: one of this directory, or nothing for the newest.
+  // Sets the version that should run, which must be in this directory; nothing stands for the
+  // newest.
   [[nodiscard]] Outcome desire(const std::optional<Version>& version);
 
-  // Makes the running version the desired one, unless the file `desired` exists already. The
-  // release of `running` need not be in this directory. Agents that follow the directory then stay
-  // at that version, and do not take the next release that is added.
+  // Makes the running version the desired one, unless the file `desired` exists already. Agents
+  // that follow the directory then stay at that version when a newer release is added. The release
+  // of `running` need not be in this directory.
   [[nodiscard]] Outcome hold(const Version& running);
 
   // Allows another try of a release that has failed.
