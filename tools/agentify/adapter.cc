@@ -12,7 +12,7 @@ namespace {
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
-// How many heartbeats are sent in the interval in which the upgrader requires one.
+// The number of heartbeats that are sent in the interval in which the upgrader requires one.
 constexpr int heartbeats_in_watchdog = 3;
 
 }  // namespace
@@ -62,7 +62,7 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(ready_at_);
   consider(probe_at_);
   consider(judge_at_);
-  if (!probing_) consider(settled_at_);  // a probe that is under way decides by its answer
+  if (!probing_) consider(settled_at_);  // during a probe, its answer decides instead
   if (!moments_.empty()) consider(moments_.front().at);
   return next;
 }
@@ -191,7 +191,7 @@ void Adapter::on(const SignalTaken& event) {
 void Adapter::on(const Committed&) {
   on_trial_ = false;
   judge_at_.reset();
-  unfit_ = false;  // the upgrade is committed: `unfit` came too late
+  unfit_ = false;  // if `unfit` has been said, it came after the commit, and is void
   if (settling_ && must_say_healthy_) order(SayHealthy{});
   end_settling();
   follow();

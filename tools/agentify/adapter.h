@@ -57,8 +57,8 @@ inline constexpr Duration ready_interval{100};
 // agentify's exit status after a failure of its own.
 inline constexpr int exit_failed = 1;
 
-// A daemon on trial is judged a tenth of the trial before the trial's end, but no earlier than this
-// time before it.
+// A daemon on trial is judged a tenth of the trial before its end, or this time before its end if
+// that is later.
 inline constexpr Duration trial_margin_max{2'000};
 
 class Adapter {
@@ -74,8 +74,8 @@ class Adapter {
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
   [[nodiscard]] Stage stage() const { return stage_; }
-  // Describes the whole state as a text, with times relative to `now`. Two adapters with the same
-  // description make the same decisions.
+  // Returns the whole state as a text, with times relative to `now`. If two adapters have the same
+  // text, they make the same decisions.
   [[nodiscard]] std::string describe(Time now) const;
   bool operator==(const Adapter&) const = default;
 
@@ -140,14 +140,14 @@ class Adapter {
   std::optional<Duration> trial_;  // the length of the trial
   bool commit_healthy_ = false;
   std::optional<Time> judge_at_;    // the time when the daemon must be ready and well
-  std::optional<Time> settled_at_;  // when the daemon has been ready and well for long enough
-  bool settling_ = false;           // the daemon is ready, and `healthy` is said later
+  std::optional<Time> settled_at_;  // `healthy` is said then, if the daemon stays well until then
+  bool settling_ = false;           // the daemon is ready, but must last before `healthy` is said
   bool unfit_ = false;              // `unfit` has been said
   Time activated_at_{};
-  std::string not_ready_;          // the latest reason why the daemon is not ready
-  std::string not_well_;           // the last bad answer about the daemon's health
+  std::string not_ready_;          // the latest reason why the daemon is not ready, for `unfit`
+  std::string not_well_;           // the last bad answer of a health check, for `unfit`
   bool readiness_ = false;         // the upgrader lets an agent in any role say `healthy`
-  bool must_say_healthy_ = false;  // a first agent or fallback: --vouch=no does not apply
+  bool must_say_healthy_ = false;  // for a first agent or fallback, whatever --vouch says
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
   bool daemon_beats_ = false;  // the daemon sends WATCHDOG=1, and a heartbeat follows each
@@ -161,7 +161,7 @@ class Adapter {
   bool follows_ = false;
 
   bool stop_asked_ = false;             // by the upgrader, a signal, or the end of input
-  std::optional<Duration> stop_limit_;  // the limit of a stop that came before the daemon's start
+  std::optional<Duration> stop_limit_;  // time limit of a stop before the daemon's start
   std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
   bool gives_up_ = false;               // the daemon is stopped because it is sick
   std::optional<DaemonEnding> ending_;  // how the daemon's main process ended

@@ -50,7 +50,7 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-struct CancelStart {  // answered by the event FamilyGone, unless the daemon was started already
+struct CancelStart {  // start no daemon; answered by FamilyGone, unless one was started
   bool operator==(const CancelStart&) const = default;
 };
 struct SignalDaemon {
@@ -63,13 +63,13 @@ struct AdoptMain {  // make this process the daemon's main process
 
   bool operator==(const AdoptMain&) const = default;
 };
-struct KillFamily {  // kill all processes of the daemon; answered by the event FamilyGone
+struct KillFamily {  // kill all processes of the daemon; the event FamilyGone answers this
   bool operator==(const KillFamily&) const = default;
 };
-struct KillOrphans {  // does KillFamily in place of a dead keeper; answered by the event FamilyGone
+struct KillOrphans {  // like KillFamily, when the keeper is dead; FamilyGone answers this, too
   bool operator==(const KillOrphans&) const = default;
 };
-struct AskDaemon {  // make one probe of the daemon; answered by the event ProbeAnswered
+struct AskDaemon {  // make one probe of the daemon; the event ProbeAnswered answers this
   Probe probe = Probe::readiness;
 
   bool operator==(const AskDaemon&) const = default;
@@ -91,7 +91,7 @@ struct Log {
 
   bool operator==(const Log&) const = default;
 };
-struct ReportFailure {  // log a failure of a daemon that is not on trial, and show it as status
+struct ReportFailure {  // log a failure outside of a trial, and send it as `status`
   std::string text;
 
   bool operator==(const ReportFailure&) const = default;
@@ -101,7 +101,7 @@ struct Leave {
 
   bool operator==(const Leave&) const = default;
 };
-struct LeaveLike {  // exit as the daemon did, or die of the same signal
+struct LeaveLike {  // exit with the daemon's exit status, or die of the signal that killed it
   DaemonEnding ending;
 
   bool operator==(const LeaveLike&) const = default;

@@ -37,7 +37,7 @@ struct Welcomed {
 };
 struct Activated {
   std::optional<Duration> trial = {};  // the length of the trial, if agentify is on trial
-  bool commit_healthy = false;         // `healthy` passes the trial; otherwise surviving it does
+  bool commit_healthy = false;         // how the trial is passed: by `healthy`, else by lasting
 
   bool operator==(const Activated&) const = default;
 };
@@ -79,7 +79,7 @@ struct DaemonRefused {  // the daemon could not be started
 };
 struct DaemonEnded {  // the daemon's main process has ended; the keeper waits for an order
   DaemonEnding ending;
-  pid_t heir = 0;  // a child of the keeper, which may become the main process; or 0
+  pid_t heir = 0;  // a child of the keeper that may be the new main process; 0 if none
 
   bool operator==(const DaemonEnded&) const = default;
 };

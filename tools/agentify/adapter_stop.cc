@@ -58,8 +58,8 @@ void Adapter::on(const DaemonEnded& event) {
   order(KillFamily{});
 }
 
-// Reports a failure of the daemon. On trial the upgrader is sent `unfit`, so that it knows why it
-// falls back; otherwise the failure is reported before agentify exits.
+// Reports a failure of the daemon. On trial, the upgrader is sent `unfit`, so that it knows the
+// reason when it rolls back. Otherwise the failure is logged before agentify exits.
 void Adapter::report_failure(const std::string& text) {
   if (!on_trial_ || unfit_) return order(ReportFailure{text});
   log(text);
@@ -94,7 +94,7 @@ void Adapter::on(const FamilyGone& event) {
   leave_like_daemon();
 }
 
-// Handles the keeper's death. The keeper can report nothing any more, and its lock is free.
+// Handles the keeper's death. Its lock is free now, and it can report nothing any more.
 void Adapter::on(const KeeperLost&) {
   if (!active()) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});
@@ -111,7 +111,8 @@ void Adapter::on(const KeeperLost&) {
   order(KillOrphans{});
 }
 
-// Gives the daemon more time: for its start, which moves the upgrader's deadline, or for its stop.
+// Gives the daemon more time: for its start, which also moves the upgrader's deadline, or for its
+// stop.
 void Adapter::put_off(Duration time) {
   if (stage_ == Stage::running && readiness_) extend_start(time);
   if (stage_ != Stage::stopping || moments_.empty()) return;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int trial_margin_divisor = 10;
 
-// A daemon that settles (has to last before it is called healthy) gets at least this number of
-// health checks in that time.
+// A daemon settles while it must last before it is called healthy. In that time, its health is
+// checked at least this often.
 constexpr int answers_while_settling = 3;
 
 Duration trial_margin(Duration trial) {
@@ -46,7 +46,7 @@ void Adapter::extend_start(Duration time) {
 }
 
 // Judges the daemon shortly before the trial ends. Otherwise the upgrader would commit a daemon
-// that does not work, or roll it back without knowing why.
+// that does not work, or roll back without knowing the reason.
 void Adapter::judge_if_due() {
   if (!judge_at_ || *judge_at_ > now_) return;
   judge_at_.reset();
@@ -161,7 +161,7 @@ void Adapter::note_health(const ProbeAnswered& answer) {
   }
   settled_at_.reset();
   not_well_ = answer.words;
-  if (failures_ >= terms_.health_failures) return;  // the daemon was sick already
+  if (failures_ >= terms_.health_failures) return;  // known to be sick: not reported again
   ++failures_;
   if (failures_ == terms_.health_failures) find_sick(answer.words);
 }

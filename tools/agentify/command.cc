@@ -17,7 +17,8 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most reads in one turn: a command that floods its output must not delay everything else.
+// The most reads in one turn of the loop, so that a command that floods its output does not delay
+// everything else.
 constexpr int reads_in_turn = 16;
 
 // The exit statuses with which a shell reports that it has run nothing.

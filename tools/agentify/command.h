@@ -1,6 +1,6 @@
-// Runs the command of an option by /bin/sh, under a keeper of its own. The keeper kills all
-// processes of the command when the command ends or is given up, or when agentify dies. The command
-// never inherits the daemon's lock, and gets init's sockets only if its setting says so.
+// Runs the command of an option by /bin/sh, under a keeper of its own. When the command ends or is
+// given up, or agentify dies, the keeper kills all processes of the command. The command never
+// inherits the daemon's lock, and gets init's sockets only if its setting says so.
 #pragma once
 
 #include <functional>
@@ -44,11 +44,11 @@ class Command {
   // to standard error.
   [[nodiscard]] bool begin(const std::string& command, const Options& options, ChildSetting setting,
                            bool shown);
-  // These descriptors must be polled for reading; then look() must be called.
+  // Descriptors of the command. When one of them is readable, look() must be called.
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
-  // Reads the output and the news that have come. Returns the outcome when all processes of the
-  // command have ended.
+  // Reads the output of the command and the news of its keeper. When all processes of the command
+  // have ended, returns the outcome.
   [[nodiscard]] std::optional<CommandOutcome> look();
   [[nodiscard]] std::string last_line() const { return line_.text(); }
   // Kills the command.
@@ -64,8 +64,8 @@ class Command {
   std::optional<DaemonEnding> ending_;
 };
 
-// Runs a command and waits for its end, for at most `limit`. Used for facts that are needed before
-// the loop begins.
+// Runs a command and waits for its end, for at most `limit`. For facts that agentify needs before
+// its loop begins.
 [[nodiscard]] CommandOutcome run_command(const std::string& command, const Options& options,
                                          const std::vector<std::string>& environment,
                                          Duration limit);

@@ -27,7 +27,7 @@ curl_socket_t open_socket(void* /*self*/, curlsocktype /*purpose*/, curl_sockadd
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// Refuses the body of an answer, so that libcurl ends the transfer. The head has all that is
+// Refuses the body of an answer, so that libcurl ends the transfer: the head shows all that is
 // needed.
 std::size_t refuse_body(char* /*bytes*/, std::size_t /*one*/, std::size_t /*count*/,
                         void* /*self*/) {

@@ -31,8 +31,8 @@ struct Address {
   }
 };
 
-// The most addresses of a name that are tried. A name seldom has more than two, and each gets a
-// part of the time for an answer.
+// The most addresses of one host name that are tried. Few names have more than two, and the time
+// limit of a probe is divided among the addresses.
 inline constexpr std::size_t addresses_max = 16;
 
 // Returns the addresses of HOST, at most addresses_max. HOST may be a name: looking it up blocks,

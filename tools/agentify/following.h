@@ -17,8 +17,8 @@
 
 namespace agentify {
 
-// Returns the version that runs: that of the release in `releases` to which `program`, a resolved
-// path, belongs; otherwise the one that `version` names; otherwise nothing.
+// Returns the version that runs. If `program`, a resolved path, belongs to a release in `releases`,
+// it is that release's version; otherwise the one that `version` names, or nothing.
 [[nodiscard]] std::optional<agent_releases::Version> running_version(
     const std::vector<agent_releases::Release>& releases, const std::string& program,
     const std::string& version);
@@ -36,8 +36,8 @@ class Following {
   void begin() { follower_.begin(); }
   void dispatch() { follower_.dispatch(); }
 
-  // Records a failed upgrade. The old agent is notified of the failure at once; a fallback reads it
-  // in its welcome.
+  // Records a failed upgrade. The agent that stays active gets the message `upgrade_failed` at
+  // once; a fallback finds the failure in its welcome.
   void upgrade_failed(const agent_protocol::Agent::Failure& failure);
 
  private:

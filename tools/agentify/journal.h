@@ -8,7 +8,7 @@ namespace agentify {
 
 void log_line(std::string_view text);
 
-// Writes the bytes as they are.
+// Writes the bytes unchanged.
 void show(std::string_view bytes);
 
 // Ignores the signals that come if the log cannot be written (its pipe has no reader, its file has

@@ -76,7 +76,7 @@ void Keeper::run() {
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
   signals_.reset(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (!signals_) ::_exit(1);  // without the descriptor, no end of a child would be noticed
+  if (!signals_) ::_exit(1);  // without it, no end of a child would be seen
   for (;;) {
     wait();
     take_orders();
@@ -88,8 +88,8 @@ void Keeper::run() {
   }
 }
 
-// Handles agentify's end. A killed agentify cannot write the file of last words, so the keeper
-// writes it.
+// Handles agentify's end. The keeper writes the file of last words, since agentify may have been
+// killed before it could.
 void Keeper::lose_agentify() {
   const bool has_daemon = phase_ == Phase::keeping || phase_ == Phase::asking;
   if (!has_daemon) leave();
@@ -161,7 +161,8 @@ void Keeper::obey(const Order& order) {
 }
 
 void Keeper::try_start() {
-  // If agentify has exited meanwhile, its end of the socket is closed. Then no daemon is started.
+  // If agentify has exited meanwhile, the other end of the socket is closed. Then the daemon must
+  // not be started.
   pollfd end{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
   const int error = plan_.lock.try_take();
@@ -178,8 +179,8 @@ void Keeper::try_start() {
 
 void Keeper::start() {
   const StartedChild started = start_child(*plan_.program, plan_.child);
-  // The daemon must be the only process with the writing end of the readiness pipe, so that the
-  // pipe is closed when the daemon ends.
+  // Only the daemon may have the writing end of the readiness pipe, so that the pipe is closed when
+  // the daemon ends.
   if (plan_.child.ready_pipe >= 0) ::close(plan_.child.ready_pipe);
   if (started.pid < 0) {
     plan_.lock.release();
@@ -212,9 +213,9 @@ void Keeper::adopt(pid_t pid) {
 #endif
 }
 
-// Sends a signal to the main process. The process id of the keeper's own child is safe until the
-// keeper has reaped it. Any other process is signalled by a pidfd, if the kernel
-// has pidfds.
+// Sends a signal to the main process. A child of the keeper keeps its process id until the keeper
+// has reaped it, so the signal cannot reach another process. Any other main process is signalled by
+// a pidfd, if the kernel has pidfds.
 void Keeper::send_to_main(int signal) {
 #ifdef SYS_pidfd_send_signal
   if (main_handle_) {
@@ -244,8 +245,8 @@ void Keeper::reap() {
   if (main_handle_ && ::poll(&handle, 1, 0) > 0) main_ended(DaemonEnding{});
 }
 
-// Reports the end of the main process. The keeper reaps nothing until agentify has answered which
-// process is the main process now.
+// Reports the end of the main process. Until agentify has answered which process is the main
+// process now, the keeper reaps no child.
 void Keeper::main_ended(const DaemonEnding& ending) {
   main_handle_.reset();
   phase_ = Phase::asking;
@@ -275,7 +276,7 @@ void Keeper::tell(const News& news) {
 
 void become_keeper(KeeperPlan plan, OwnedFd socket) {
   ::prctl(PR_SET_NAME, plan.name);
-  // Without this, init would become the parent of the daemon's orphans.
+  // As a subreaper, this process becomes the parent of the daemon's orphans, instead of init.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) ::_exit(1);
   if (plan.closes_input) {
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -21,7 +21,7 @@ struct Order {
   enum class Kind { start, cancel_start, signal, adopt, kill_family };
 
   Kind kind = Kind::start;
-  int value = 0;  // start: the interval of WATCHDOG=1, in ms; otherwise a signal or a pid
+  int value = 0;  // start: the interval of WATCHDOG=1 in ms; signal: its number; adopt: a pid
 };
 
 struct News {
@@ -35,7 +35,7 @@ struct News {
   bool by_lock = false;  // refused: the lock is the reason
 };
 
-// The program that a keeper runs, with its setting.
+// The program that a keeper runs, its setting and its lock.
 struct KeeperPlan {
   const upgrader::Program* program = nullptr;
   ChildSetting child;
@@ -44,9 +44,9 @@ struct KeeperPlan {
   int output = -1;              // the child's standard output and error; -1 leaves agentify's own
   bool closes_input = true;     // make standard input /dev/null
   const char* name = "keeper";  // shown by ps
-  // The memory for the end of the daemon's output (--last-words); null if the output is not kept.
+  // The memory for the last bytes of the daemon's output (--last-words); null if they are not kept.
   LastWords* words = nullptr;
-  std::string words_file = {};  // the file for `words` if agentify is killed, or ""
+  std::string words_file = {};  // the keeper writes `words` here if agentify is killed; may be ""
 };
 
 // Turns a process that has just been forked, with all signals blocked, into the keeper; `socket`

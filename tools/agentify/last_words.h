@@ -11,7 +11,8 @@
 
 namespace agentify {
 
-// The most bytes that are kept: no more than people read, since the file may be kept in memory.
+// The most bytes that are kept. People hardly read more, and the file with them may be kept in
+// memory.
 inline constexpr std::size_t last_words_bytes_max = 2'048;
 
 class LastWords {
@@ -22,8 +23,8 @@ class LastWords {
 
   // Adds bytes. Only one process may do so.
   void add(std::string_view bytes);
-  // Returns the last bytes that were added. If another process is adding bytes at this moment, a
-  // few of them may be older ones.
+  // Returns the last bytes that were added. If another process adds bytes at the same moment, a few
+  // bytes of the result may be older.
   [[nodiscard]] std::string text() const;
   // Returns the last line that is not empty, or "".
   [[nodiscard]] std::string last_line() const;

@@ -13,17 +13,17 @@ struct NoDirectory {
   std::string why;
 };
 
-// Finds or makes the directory `agentify` in RUNTIME_DIRECTORY, in XDG_RUNTIME_DIR or in /run: in
-// the first of these that only this user or root may write to. If there is none, uses a directory
-// in /tmp. All agents of one upgrader find the same directory.
+// Finds or makes the directory `agentify`. It is in RUNTIME_DIRECTORY, in XDG_RUNTIME_DIR or in
+// /run: in the first of these to which only this user or root may write. If there is none, a
+// directory in /tmp is used. All agents of one upgrader find the same directory.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_lock_directory();
 
 // Finds or makes the directory in `base`, in which other users may write, too. If several
 // directories are ours, the first by name counts; directories of other users are ignored.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_in_shared(const std::string& base);
 
-// Returns the name of the lock's file for the daemons of one upgrader; no other running process has
-// this name.
+// Returns the name of the lock's file for the daemons of one upgrader. It has the upgrader's
+// identity in it, so no other running process has this name.
 [[nodiscard]] std::string lock_file_name(int upgrader);
 
 // Removes the locks of upgraders that have exited, except those that a process still holds.

@@ -45,7 +45,7 @@ Time Loop::now() const {
   return Time{static_cast<Time::rep>(uv_now(loop_))};
 }
 
-// Begins all watches. Those on the daemon's own messages are begun later, by listen_to_daemon().
+// Begins all watches. Only the daemon's own messages are watched later: see listen_to_daemon().
 bool Loop::watch_all() {
   const auto passes_on = [this](int signal) {
     return [this, signal] { feed(SignalTaken{signal}); };
@@ -68,7 +68,7 @@ bool Loop::watch_all() {
       look_at_ready_pipe();
     }) && ready_watch_.look_for(0);
   }
-  // Ctrl-C at a terminal reaches agentify only if there is no upgrader. An upgrader starts its
+  // Only without an upgrader does Ctrl-C at a terminal reach agentify. An upgrader starts its
   // agents in sessions of their own, gets the signal itself, and tells them to stop.
   if (good && agent_.alone()) {
     good = interrupt_.begin(loop_, SIGINT, [this] { feed(StopAsked{}); });
@@ -213,7 +213,7 @@ void Loop::look_at_keeper() {
   feed(KeeperLost{});
 }
 
-// Begins to read the daemon's messages once its start has been reported. Messages that the daemon
+// Begins to read the daemon's messages after its start has been reported. Messages that the daemon
 // has written before that wait in the kernel.
 void Loop::listen_to_daemon() {
   if (prepared_.notify.descriptor() >= 0) notify_watch_.look_for(UV_READABLE);
@@ -232,8 +232,8 @@ void Loop::look_at_notify() {
   }
 }
 
-// Logs that a process that is not of the daemon has written to the socket. Any process may write as
-// often as it likes, so at most one line a second is logged, with a count.
+// Logs that a process which is not one of the daemon's has written to its NOTIFY_SOCKET. Any
+// process may do so as often as it likes, so at most one line a second is logged, with a count.
 void Loop::note_stranger(pid_t stranger) {
   if (stranger_logged_ && now() - *stranger_logged_ < std::chrono::seconds{1}) {
     ++strangers_;

@@ -101,7 +101,7 @@ class Loop {
   // The last time that a stranger, a process that is not of the daemon, was logged for writing to
   // NOTIFY_SOCKET.
   std::optional<Time> stranger_logged_;
-  std::size_t strangers_ = 0;  // the number of messages from strangers not logged yet
+  std::size_t strangers_ = 0;  // messages from strangers since the last one that was logged
 
   Watch agent_watch_;
   Watch keeper_watch_;

@@ -147,14 +147,15 @@ void Loop::perform(const LeaveLike& action) {
   leave(action.ending);
 }
 
-// Stops the loop. libuv runs due timers before it polls, so without uv_stop() a timer that leads
-// here would be followed by a poll without limit.
+// Stops the loop. A timer may lead here, and libuv polls after its timers. Without uv_stop() that
+// poll would have no time limit.
 void Loop::leave(const DaemonEnding& ending) {
   leaving_ = ending;
   uv_stop(loop_);
 }
 
-// Closes everything. The keeper must end before agentify does; its end releases the daemon's lock.
+// Closes everything. The keeper must end before agentify does, since the daemon's lock is released
+// only at the keeper's end.
 void Loop::close_all() {
   ready_prober_.close();
   health_prober_.close();

@@ -41,8 +41,8 @@ int print(const std::string& text) {
   return written && std::fflush(stdout) == 0 ? 0 : exit_failed;
 }
 
-// Reports a refusal. The upgrader is sent the reason, and logs it; otherwise it would only see the
-// exit.
+// Reports why agentify cannot run a daemon. The upgrader is sent this reason, and logs it; without
+// it the upgrader would only see the exit.
 int refuse(const std::string& why, int status) {
   auto agent = agent_protocol::Agent::open();
   if (!agent || agent->alone()) log_line(why);
@@ -125,7 +125,7 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
 int end_like(const DaemonEnding& ending) {
   if (ending.how == DaemonEnding::How::exited) return ending.value;
   const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);  // the daemon's own core file is enough
+  ::setrlimit(RLIMIT_CORE, &none);  // no core file of agentify: the daemon has left its own
   ::signal(ending.value, SIG_DFL);
   sigset_t all;
   ::sigemptyset(&all);
@@ -168,7 +168,8 @@ int run(const Options& options) {
   {
     Loop running(&loop, std::move(*agent), std::move(prepared));
     ending = running.run();
-    // Frees the closed handles. The first call may return at once because of the earlier uv_stop().
+    // Frees the closed handles. The loop is run several times, since the first run may end at once
+    // because of the earlier uv_stop().
     while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
     }
   }
@@ -188,8 +189,8 @@ int perform(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
-  // Under an upgrader the first argument is always an option or `--`, so a daemon that is called
-  // `run` cannot be taken for the command `run`.
+  // Under an upgrader, the first argument is always an option or `--`. So a daemon that is called
+  // `run` is not taken for the command `run`.
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "run") return agentify::perform_run({argv + 2, argv + argc});
   if (command == "doctor") return agentify::perform_doctor({argv + 2, argv + argc});

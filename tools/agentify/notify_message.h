@@ -23,7 +23,8 @@ struct NotifyMessage {
   bool operator==(const NotifyMessage&) const = default;
 };
 
-// The most bytes of a datagram. A longer one is cut, and its last line is then lost.
+// The most bytes of a datagram. A longer one is cut; its last line, which is then incomplete, is
+// ignored.
 inline constexpr std::size_t notify_bytes_max = 8192;
 // The longest version that a `hello` can have.
 inline constexpr std::size_t version_bytes_max = 128;

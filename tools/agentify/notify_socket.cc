@@ -4,8 +4,8 @@
 
 namespace agentify {
 
-// Takes the next message. Identifies the sender before it closes the descriptors that came with the
-// message, because a sender that waits for that close may exit right after it.
+// Reads the next message. Identifies its sender first, and closes the descriptors that came with it
+// afterwards, because a sender that waits for this close may exit right after it.
 std::optional<NotifySocket::Received> NotifySocket::take(pid_t keeper) const {
   const auto datagram = listener_.receive(notify_bytes_max);
   if (!datagram) return std::nullopt;

@@ -20,7 +20,7 @@ using Complaint = std::string;
 
 Complaint complain(const Argument& argument, std::string_view what) {
   std::string text = upgrader::complaint_about(argument, what);
-  // A value with " --" in it is probably a whole command line that was quoted by mistake.
+  // A value with " --" in it is probably a whole command line, quoted as one argument by mistake.
   if (argument.value && argument.value->find(" --") != std::string_view::npos) {
     text += "; each option needs an --adapter of its own";
   }

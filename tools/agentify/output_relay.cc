@@ -24,12 +24,13 @@ constexpr std::size_t relay_piece_bytes = 16'384;
 // process can write in between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// At its end the keeper waits for a full log this number of times, for this time each.
+// At its end the keeper waits for a full log: so many times, and for so many milliseconds each
+// time.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 
-// Returns the bytes to write next: as many whole lines as one write takes, or a piece of a longer
-// line. Returns nothing while the only line has no newline yet.
+// Returns the bytes to write next: as many whole lines as fit into one write, or a piece of a
+// longer line. Returns nothing if there is only the beginning of a line.
 std::string_view next_piece(std::string_view waiting) {
   const std::string_view piece = waiting.substr(0, relay_write_bytes);
   const std::size_t end = piece.rfind('\n');
@@ -67,7 +68,8 @@ void OutputRelay::go_on() {
 
 void OutputRelay::finish() {
   if (!source_) return;
-  // A killed process may go on writing for a moment, so no more is read than the pipe can hold.
+  // After SIGKILL a process may still write for a moment. So that this loop ends, no more is read
+  // than the pipe can hold.
   for (std::size_t taken = 0; taken < waiting_bytes_max && take(); taken += relay_piece_bytes)
     pass_on();
   if (!waiting_.empty() && waiting_.back() != '\n') waiting_ += '\n';

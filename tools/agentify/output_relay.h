@@ -15,8 +15,8 @@
 
 namespace agentify {
 
-// The most bytes that are kept for a log that is full. More bytes are lost, and the log gets a line
-// with their number.
+// The most bytes that are kept while the log is full. Further bytes are lost; the log then gets a
+// line that says how many.
 inline constexpr std::size_t waiting_bytes_max = 262'144;
 
 class OutputRelay {
@@ -31,8 +31,8 @@ class OutputRelay {
 
   // Reads a bounded number of the daemon's bytes, and passes on as many as the log takes.
   void go_on();
-  // Returns true if bytes can be written to the log now. A last line without a newline waits for
-  // its newline first.
+  // Returns true if bytes wait that may be written to the log now. A last line without a newline is
+  // not written before its newline has come.
   [[nodiscard]] bool waits() const;
   // Reads all bytes in the pipe, ends the last line, and gives the log a second to take everything.
   void finish();

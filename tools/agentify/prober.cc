@@ -39,8 +39,8 @@ std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kin
   return std::nullopt;
 }
 
-// Finds the addresses to ask. Only a daemon on this machine can have a loopback address. At any
-// other address a stranger could answer, so a certificate must be verified there.
+// Finds the addresses to ask. Only a daemon on this machine can have a loopback address. A stranger
+// could answer at any other address, so there a certificate must be verified.
 std::optional<std::string> Prober::find_places() {
   if (const auto* local = std::get_if<UnixProbe>(&*kind_)) {
     addresses_ = {{.text = local->path, .is_path = true}};
@@ -121,8 +121,8 @@ void Prober::look_at_command() {
   if (command_->output_descriptor() < 0) output_watch_.end();
 }
 
-// Asks the next address. The time that is left is divided evenly among this address and those after
-// it.
+// Asks the next address. The rest of the time limit is divided evenly among this address and those
+// after it.
 void Prober::connect() {
   uv_update_time(loop_);
   const std::uint64_t left = end_ - std::min(end_, uv_now(loop_));

@@ -17,15 +17,15 @@
 
 namespace agentify {
 
-// The time limit of a probe: a daemon that has not answered by then has failed this time.
+// The time limit of a probe. If the daemon has not answered by then, the probe has failed.
 inline constexpr Duration probe_time_max = std::chrono::seconds{5};
 
 class Prober {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Looks up the host, which may block. Returns the fault in words, in the kind of probe or in
-  // --ca-file, or nothing.
+  // Looks up the host, which may block. Returns the fault in words if the kind of probe or
+  // --ca-file cannot be used; otherwise nothing.
   [[nodiscard]] std::optional<std::string> prepare(uv_loop_t* loop, const ProbeKind& kind,
                                                    const Options& options,
                                                    const std::vector<std::string>& environment);
@@ -33,7 +33,8 @@ class Prober {
   // daemon is started, since only a later change counts.
   void remember_file();
   // Asks the addresses of the host, one after the other, until an answer is good. Calls `told`
-  // once, before it returns or later. With `fresh`, a file must have changed since remember_file().
+  // once, before it returns or later. With `fresh`, the file of a `file` probe must have changed
+  // since remember_file().
   void ask(bool fresh, Told told);
   // Gives up a probe that is under way; `told` is not called.
   void end();

@@ -21,8 +21,8 @@ using upgrader::OwnedFd;
 // The most bytes that are read, more than any line of /proc/PID/stat has.
 constexpr std::size_t stat_bytes_max = 1024;
 
-// The most parents that are followed. A longer chain means that processes changed while it was
-// read.
+// The most parents that are followed upwards. A longer chain can only mean that processes changed
+// while the chain was read.
 constexpr int parents_max = 4096;
 
 std::optional<Process> look_at(pid_t pid) {

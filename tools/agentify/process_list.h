@@ -1,5 +1,5 @@
-// Lists the processes, from /proc. Kills a process safely, even if another process may get its
-// number.
+// Lists the processes, from /proc. Kills a process safely, although its number may go to another
+// process once it has ended.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ namespace agentify {
 // Kills and reaps all processes that descend from this process, which must be a subreaper.
 class Sweep {
  public:
-  // Does not count `spared` as killed: it is the main process, whose end is reported separately.
+  // `spared` is the main process, whose end is reported separately, so it is not counted as killed.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
   // Reaps processes that have ended, and kills those that live. Returns true when none is left;

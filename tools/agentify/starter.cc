@@ -112,7 +112,8 @@ int execute(const Program& program, const Vectors& vectors, By by) {
 
 // ---- in the parent
 
-// Returns the error that the child reports, or 0 once the child has executed the program.
+// Waits until the child has executed the program, and returns 0; or returns the error that the
+// child reports.
 int error_of(const OwnedFd& report) {
   int error = 0;
   for (;;) {
@@ -159,7 +160,8 @@ StartedChild start_child(const Program& program, const ChildSetting& setting) {
   if (changed != 0) return start_by(By::descriptor, program, setting);
   const StartedChild started = start_by(By::path, program, setting);
   if (started.pid < 0 || program.path_changed() == 0) return started;
-  // The path was changed during the start, so that it is unknown which of the two files runs.
+  // The path was changed during the start, so it is unknown whether the checked file runs. The
+  // process is killed, and the checked file is started by its descriptor.
   ::kill(started.pid, SIGKILL);
   reap(started.pid);
   return start_by(By::descriptor, program, setting);

@@ -33,14 +33,14 @@ struct StopPlan {
 // Returns the plan that sends SIGTERM and waits until the deadline.
 [[nodiscard]] StopPlan default_stop_plan();
 
-// The time of a stop without a deadline: the upgrader's own default.
+// The time of a stop that has no deadline: the same as the upgrader's default.
 inline constexpr Duration stop_time_default = std::chrono::seconds{90};
 
-// Returns the part of the deadline that is kept for SIGKILL, the wait until all processes have
-// ended, and `stopped`: a fifth, and at most a second.
+// Returns the part of the deadline that is kept free for SIGKILL, the wait until all processes have
+// ended, and the message `stopped`: a fifth of it, and at most a second.
 [[nodiscard]] Duration stop_margin(Duration deadline);
 
-// A signal, and the time at which it is due.
+// A signal of a plan, and the time at which it must be sent.
 struct StopMoment {
   Time at{};
   int signal = 0;
@@ -48,8 +48,8 @@ struct StopMoment {
   bool operator==(const StopMoment&) const = default;
 };
 
-// Returns the times of all signals of the plan. SIGKILL is last: when the steps are over, or at the
-// `deadline` less its margin, whichever comes first. The first signal is due at once.
+// Returns the times of all signals of the plan, the first one being now. SIGKILL is last: when the
+// steps are over, or at the `deadline` less stop_margin(), whichever comes first.
 [[nodiscard]] std::vector<StopMoment> schedule(const StopPlan& plan, Time now,
                                                std::optional<Duration> deadline);
 

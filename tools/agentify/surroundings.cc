@@ -69,8 +69,8 @@ void share_environment(Surroundings& made, bool sockets) {
   }
 }
 
-// Occupies the descriptor `number` until the daemon's pipe takes its place, so that nothing else is
-// opened there. The descriptor becomes a copy of standard error, which is always open.
+// Occupies the descriptor `number` with a copy of standard error, so that nothing else is opened
+// under this number before the daemon's pipe gets it.
 std::string keep_free(int number, int first_free) {
   const std::string name = "--ready=fd:" + std::to_string(number) + ": ";
   if (number < first_free) return name + "the daemon has a socket or the lock there";
@@ -131,8 +131,8 @@ agent_protocol::Result<Program> find_daemon(const Options& options) {
                  status.st_ino);
 }
 
-// Finds the lock of a daemon whose upgrader has no --lock. The lock is named after the upgrader,
-// which is the parent of all its agents.
+// Finds the lock of a daemon whose upgrader has no --lock. All agents of an upgrader are its
+// children, so the lock is named after the parent.
 std::variant<DaemonLock, std::string> find_own_lock() {
   const auto directory = find_lock_directory();
   if (const auto* none = std::get_if<NoDirectory>(&directory)) {
@@ -143,8 +143,8 @@ std::variant<DaemonLock, std::string> find_own_lock() {
   return DaemonLock::by_file(path + "/" + lock_file_name(::getppid()));
 }
 
-// Finds the daemon's lock next to the upgrader's lock, if the path of the upgrader's lock still
-// leads to the file that the inherited descriptor has open.
+// Finds the daemon's lock, which is next to the upgrader's lock. Refuses if the path of the
+// upgrader's lock no longer leads to the file that is open at the inherited descriptor.
 std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings) {
   if (surroundings.alone) return DaemonLock();
   if (!surroundings.lock) return find_own_lock();

@@ -24,13 +24,13 @@ struct Surroundings {
   std::vector<std::string> command_environment;  // environment of all other commands
 };
 
-// Marks every descriptor from 3 on close-on-exec. Reserves `ready_descriptor`, which the daemon
-// will get. Returns the fault in words if that number cannot be reserved.
+// Marks every descriptor from 3 on close-on-exec. Occupies the number `ready_descriptor`, which the
+// daemon will get, and returns the fault in words if that is impossible.
 [[nodiscard]] std::variant<Surroundings, std::string> look_around(
     std::optional<int> ready_descriptor);
 
-// Finds the program that `options` name: the one that the upgrader has passed, or else the one that
-// the name leads to.
+// Finds the program of the daemon: the one that the upgrader has passed, or else the one to which
+// the name in `options` leads.
 [[nodiscard]] agent_protocol::Result<upgrader::Program> find_daemon(const Options& options);
 
 // Finds the daemon's lock. Returns the fault in words if a lock is needed and cannot be had.

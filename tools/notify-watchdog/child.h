@@ -13,15 +13,15 @@
 
 namespace notify_watchdog {
 
-// The child's own values of the variables by which init speaks with notify-watchdog.
+// The values that the child gets for the variables by which init speaks with notify-watchdog.
 struct ChildSetting {
   std::string notify_socket;
   Duration watchdog{};
   sigset_t mask{};  // the signals that init had blocked for notify-watchdog
 };
 
-// Starts the child, which gets SIGTERM if notify-watchdog dies. If it cannot be started, returns
-// the errno value of the fork or the exec.
+// Starts the child. If notify-watchdog dies, the kernel sends the child SIGTERM. If the child
+// cannot be started, returns the errno value of the fork or the exec.
 struct StartFailed {
   int error = 0;
 };
@@ -32,7 +32,7 @@ struct StartFailed {
 // ended, or nothing.
 [[nodiscard]] std::optional<ChildEnded> reap(pid_t child);
 
-// Returns how often init itself requires WATCHDOG=1, or nothing.
+// Returns the interval at which init requires WATCHDOG=1 of notify-watchdog itself, or nothing.
 [[nodiscard]] std::optional<Duration> watchdog_of_init();
 
 }  // namespace notify_watchdog

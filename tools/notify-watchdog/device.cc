@@ -35,7 +35,8 @@ constexpr unsigned long set_options = _IOR('W', 4, int);
 constexpr unsigned long set_timeout_to = _IOWR('W', 6, int);
 constexpr unsigned long get_timeout = _IOR('W', 7, int);
 
-// Any byte that is written feeds the device. After the letter V, the next close() stops it.
+// The byte that is written to feed the device; any byte would do. After the letter V, the next
+// close() stops the device.
 constexpr char food = '.';
 constexpr char magic_letter = 'V';
 
@@ -130,8 +131,9 @@ void Device::feed() {
   complain("cannot feed {}: {}"_with(path_, in_words(SystemError{errno})));
 }
 
-// Stops a device whose timeout is shorter than `promised`. The program was started with an interval
-// for WATCHDOG=1 that fits the promised timeout, and the interval cannot be changed any more.
+// If the device's timeout is shorter than `promised`, stops the device and returns false. The
+// program was started with an interval for WATCHDOG=1 that fits the promised timeout, and the
+// interval cannot be changed any more.
 bool Device::keeps_promise(Duration promised) {
   if (timeout_ >= promised) return true;
   log_line("{} takes {} at most, and the program was told {}: use --timeout"_with(

@@ -12,9 +12,9 @@ namespace notify_watchdog {
 class Device {
  public:
   // Opens the device, which arms it. If it cannot be opened, logs that, and each feed() tries
-  // again: a machine without a watchdog is better than one without its agent. If a device could be
-  // opened only later, and its timeout is shorter than the one that the program was started with,
-  // it is stopped.
+  // again: a machine without a watchdog is better than one without its agent. The program was
+  // started with a certain timeout; if a device that is opened later has a shorter one, it is
+  // stopped.
   Device(std::string path, upgrader::Duration timeout);
 
   // Returns the device's real timeout, which may differ from the requested one: most devices know

@@ -13,7 +13,7 @@ namespace {
 // timeout, so that a late wake-up does not reset the machine.
 constexpr int feeds_a_timeout = 4;
 
-// The number that a shell adds to the signal that has ended a program.
+// A shell's exit status for a program that a signal has ended is the signal's number plus this.
 constexpr int killed_status_base = 128;
 
 bool is_stop(int signal_number) {
@@ -77,7 +77,7 @@ void Guard::take(const SignalArrived& event, Time now) {
   actions_.emplace_back(PassOnSignal{event.number});
 }
 
-// Begins the stop. If a stop is under way already, the child does not get more time.
+// Begins the stop. If a stop is under way already, its time limit does not change.
 void Guard::begin_stop(Time now) {
   if (phase_ == Phase::stopping) return;
   phase_ = Phase::stopping;
@@ -119,8 +119,8 @@ void Guard::starve(const std::string& why) {
                in_words(terms_.device_timeout)));
 }
 
-// Logs an observation and its consequence. While the device is not armed there is no consequence,
-// and the line says so instead.
+// Logs an observation and its consequence. While the device is not armed, the log line says that,
+// and not the consequence.
 void Guard::log(const std::string& observation, const std::string& consequence) {
   actions_.emplace_back(
       Log{observation + ": " +
@@ -141,8 +141,8 @@ std::optional<Time> Guard::feed_time() const {
   return fed_ + std::max(Duration{1}, terms_.device_timeout / feeds_a_timeout);
 }
 
-// Returns when to log that the child is silent. It must send WATCHDOG=1 within the device's
-// timeout, and usually does so twice in that time.
+// Returns when to log that the child is silent: after three quarters of the device's timeout. A
+// program must send WATCHDOG=1 within that timeout, and usually does so twice.
 std::optional<Time> Guard::silence_time() const {
   if (phase_ != Phase::watching || silence_logged_) return std::nullopt;
   return fed_ + terms_.device_timeout * 3 / 4;

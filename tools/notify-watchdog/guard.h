@@ -81,7 +81,7 @@ class Guard {
 
   // Returns the actions for an event, in order.
   [[nodiscard]] Actions step(const Event& event, Time now);
-  // Returns when TimePassed is due.
+  // Returns the time at which step() must be called with TimePassed.
   [[nodiscard]] std::optional<Time> next_deadline() const;
   [[nodiscard]] Phase phase() const { return phase_; }
 

@@ -67,7 +67,7 @@ class Loop {
   int run() {
     while (!leave_) {
       wait();
-      // Notifications that the child has sent are handled before its end, and before a deadline.
+      // Notifications that the child has sent are handled before its end, and before any deadline.
       while (const auto notification = notify_.take())
         feed(Notified{*notification});
       notify_.pass_on();
@@ -100,9 +100,9 @@ class Loop {
     signalfd_siginfo info{};
     while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
       const int number = static_cast<int>(info.ssi_signo);
-      // Two signals are not passed on to the child: a SIGPIPE that our own write has caused, and a
-      // signal from the terminal, which sends it to the whole process group, and so to the child,
-      // too.
+      // Two kinds of signals are not passed on to the child. One is a SIGPIPE that our own write
+      // has caused. The other is a signal from the terminal, which goes to the whole process group,
+      // and so reaches the child anyway.
       const bool of_terminal = info.ssi_code == SI_KERNEL && ::getpgid(child_) == ::getpgrp();
       if (number == SIGCHLD || info.ssi_pid == static_cast<unsigned>(::getpid())) continue;
       feed(SignalArrived{number}, !of_terminal);

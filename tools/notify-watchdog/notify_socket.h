@@ -34,9 +34,10 @@ class NotifySocket {
   // -1.
   [[nodiscard]] int outer_awaited() const { return waiting_.empty() ? -1 : outer_.get(); }
 
-  // Returns the child's next notification, after passing it on to init; or nothing.
+  // Reads the child's next notification, passes it on to init, and returns it; returns nothing if
+  // there is none.
   [[nodiscard]] std::optional<Notification> take();
-  // Sends the waiting notifications to init, as far as its socket has room.
+  // Sends the waiting notifications to init, as many as its socket has room for.
   void pass_on();
 
  private:

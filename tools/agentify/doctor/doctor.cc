@@ -40,13 +40,13 @@ constexpr int doctor_usage = 2;
 constexpr Duration watched_max{30'000};
 constexpr Duration quiet_time{1'500};
 constexpr Duration watch_interval{20};
-// The time in which a daemon must accept a connection from a passed socket: as long as its first
-// start took, and this time in addition.
+// The time that a daemon has to accept a connection from a passed socket: this constant, and in
+// addition the time that its first start took.
 constexpr Duration takes_time{3'000};
 constexpr Duration check_time{20'000};
 
-// Interpreters: a process of one of these programs may be any daemon, so its program does not tell
-// which.
+// Interpreters of scripts. Many daemons may run the same interpreter, so a running process of it
+// does not show that this daemon runs already.
 constexpr std::string_view interpreters[] = {"sh",   "dash", "bash", "busybox", "node", "perl",
                                              "ruby", "java", "php",  "lua",     "env"};
 
@@ -159,8 +159,8 @@ OwnedFd connect_to(const Listener& listener) {
   return made;
 }
 
-// Finds out whether the daemon takes sockets from init: starts it a second time, with a socket on
-// which one connection waits, and sees whether it accepts that connection.
+// Finds out whether the daemon takes sockets from init: starts it a second time with such a socket,
+// on which one connection waits, and looks whether it accepts the connection.
 std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
                                   const Findings& findings) {
   const auto tcp =
@@ -188,7 +188,8 @@ std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
   return false;
 }
 
-// Returns the check command that is known for daemons of this name, if it passes for this daemon.
+// Returns the check command that is known for daemons of this name, if the command succeeds with
+// this daemon.
 std::string working_check(const Patient& patient, const KnownDaemon* known) {
   if (known == nullptr || known->check.empty()) return "";
   Options options;

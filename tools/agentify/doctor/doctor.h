@@ -1,4 +1,5 @@
-// Performs `agentify doctor`: runs a daemon, watches it, and prints the options that follow.
+// Performs `agentify doctor`: runs a daemon, watches it, and prints the options of agentify that
+// suit it.
 #pragma once
 
 #include <string>

@@ -17,8 +17,8 @@ constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
-// A silent daemon is watched for the time that the start of its process took, times this factor.
-// That start takes some 50 ms on an idle machine.
+// For how long a silent daemon is watched: this factor times the time that the start of its process
+// took, which is some 50 ms on an idle machine.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 
@@ -52,8 +52,8 @@ std::string probe_of(const Listener& listener) {
   return "";
 }
 
-// Returns the value of --ready: `notify`, or a probe of the first socket that can be connected to;
-// tcp before unix, since a path may change with a restart.
+// Returns the value of --ready: `notify`, or a probe of the first socket that can be connected to.
+// tcp sockets come before unix sockets, since a unix socket's path may differ after a restart.
 std::string ready_of(const Findings& findings) {
   if (findings.notifies) return "notify";
   for (const auto kind : {Listener::Kind::tcp, Listener::Kind::tcp6, Listener::Kind::unix_stream}) {

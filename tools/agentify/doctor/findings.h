@@ -34,7 +34,7 @@ struct Listener {
 // Returns a text such as "tcp 0.0.0.0:80".
 [[nodiscard]] std::string in_words(const Listener& listener);
 
-// How a main process ended that was sent several signals, one after the other.
+// How the main process ended after several signals had been sent to it, one after the other.
 struct SignalledEnd {
   std::vector<int> ignored;   // the signals that did not end the main process in time
   int signal = 0;             // the signal that ended the main process
@@ -69,14 +69,14 @@ struct KnownDaemon {
 // Returns how many processes of the daemon had to be killed after its end.
 [[nodiscard]] int left_in(std::string_view log);
 // Returns why the daemon has ended by itself, for people: agentify's last log line about the
-// daemon, or else the last line that is not empty.
+// daemon. If there is none, returns the last line of the output that is not empty.
 [[nodiscard]] std::string words_on_failure(std::string_view log);
 
 // ---- how long a daemon is watched
 
-// Returns how long a daemon is watched that has opened no listener and sent no notification.
-// `started_after` is the time from the start of the run to the start of the daemon's process: on a
-// machine that is slow with that, the daemon itself is slow, too.
+// Returns for how long to watch a daemon that has opened no listener and sent no notification.
+// `started_after` is the time from the start of the run to the start of the daemon's process: a
+// machine that is slow in this is slow with the daemon, too.
 [[nodiscard]] upgrader::Duration silent_time(upgrader::Duration started_after);
 
 // ---- the conclusions
@@ -85,7 +85,7 @@ struct KnownDaemon {
 [[nodiscard]] std::vector<std::string> options_for(const Findings& findings,
                                                    const KnownDaemon* known);
 
-// Returns the findings as sentences, one a line.
+// Returns the findings as sentences, one on each line.
 [[nodiscard]] std::vector<std::string> sentences_on(const Findings& findings,
                                                     const KnownDaemon* known);
 

@@ -30,8 +30,8 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 // rules. The upgrader checks its options itself: see judging_command().
 [[nodiscard]] LaunchLine parse_run(const std::vector<std::string>& words);
 
-// Returns `launch` with a name: the one that was given, otherwise the one that the directory of
-// releases keeps, otherwise the daemon's base name. Returns an error if that cannot name a
+// Returns `launch` with a name: the name that was given, otherwise the name in the directory of
+// releases, otherwise the daemon's base name. Returns an error if the name cannot be that of a
 // directory.
 [[nodiscard]] std::variant<Launch, UsageError> with_name(Launch launch,
                                                          const std::string& name_of_releases);

@@ -26,7 +26,7 @@ namespace agentify {
 // Returns true if one of these options, each with its value, has this name.
 [[nodiscard]] bool holds_option(const std::vector<std::string>& options, std::string_view name);
 
-// Returns true if an option of the same name as words[end] stands before it.
+// Returns true if an option of the same name stands before words[end].
 [[nodiscard]] bool given_before(const std::vector<std::string>& words, std::size_t end);
 
 }  // namespace agentify

@@ -28,7 +28,7 @@ std::string because(const std::string& path, int error) {
 // Makes the directory unless it exists. Returns why the caller cannot use it, or nothing.
 std::optional<std::string> make_directory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0) {
-    if (::chmod(path.c_str(), mode) == 0) return std::nullopt;  // independent of the umask
+    if (::chmod(path.c_str(), mode) == 0) return std::nullopt;  // so the umask does not matter
     return because(path, errno);
   }
   if (errno != EEXIST) return because(path, errno);

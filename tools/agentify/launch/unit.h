@@ -17,7 +17,7 @@ struct Unit {
   Launch launch;
   InitSystem init = InitSystem::systemd;
   std::string user;      // the user as whom everything runs; empty for root
-  std::string replaces;  // the distribution's own service; if empty, it has the daemon's name
+  std::string replaces;  // the distribution's own service; if empty, its name is that of the daemon
   std::string prepare;   // a command that root runs before each start, or ""
   std::string agentify;  // the path of agentify
   std::string ctl;       // the path of upgraderctl
@@ -32,8 +32,8 @@ struct Unit {
 
 using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 
-// Parses the arguments after `agentify unit`. Leaves the members of Unit empty that depend on the
-// machine, such as the paths of the programs.
+// Parses the arguments after `agentify unit`. The members of Unit that depend on the machine, such
+// as the paths of the programs, stay empty.
 [[nodiscard]] UnitLine parse_unit(const std::vector<std::string>& words);
 
 // Returns the whole file, with a newline at its end. The name and all members of Unit must be set.

@@ -11,7 +11,7 @@ namespace agentify {
 namespace {
 
 constexpr std::size_t columns_max = 98;
-// The seconds that a service may take longer than the upgrader's own limits.
+// A service may take this many seconds longer than the upgrader's own limits before init acts.
 constexpr long seconds_to_spare = 20;
 
 bool needs_no_quotes(const std::string& word, std::string_view more) {
@@ -45,8 +45,8 @@ long seconds(upgrader::Duration time) {
   return static_cast<long>(std::chrono::ceil<std::chrono::seconds>(time).count());
 }
 
-// Returns the time of an option of the upgrader, or else its default, which is on the page
-// upgrader(8).
+// Returns the time that an option of the upgrader sets, or else the option's default, as on the
+// page upgrader(8).
 upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Duration by_default) {
   for (const std::string& option : unit.launch.upgrader) {
     const upgrader::Argument argument = upgrader::take_apart(option);
@@ -56,10 +56,10 @@ upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Du
   return by_default;
 }
 
-// Returns the shell commands that set up an upgrade after each replacement of the program by the
-// package manager. Under systemd, a path unit watches the program's file. Elsewhere, apt runs a
-// hook after every run of dpkg: the hook requests an upgrade if the program has changed since the
-// lock's file was last touched.
+// Returns shell commands for an administrator, after which each replacement of the program by the
+// package manager leads to an upgrade. Under systemd, a path unit watches the program's file.
+// Elsewhere, apt runs a hook after every run of dpkg: the hook requests an upgrade if the program
+// has changed since the lock's file was last touched.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string& daemon = unit.launch.daemon;
   const std::string upgrade = unit.ctl + " " + unit.name() + " upgrade";
@@ -73,7 +73,7 @@ std::vector<std::string> watching_commands(const Unit& unit) {
         "  >" + base + ".service", "systemctl enable --now " + unit.service() + "-replaced.path"};
   }
   const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
-  // apt's configuration cannot have quotes within quotes.
+  // In apt's configuration the hook's command is in double quotes, so it must contain none.
   return {"cat >/etc/apt/apt.conf.d/90" + unit.service() + " <<'HOOK'",
           "DPkg::Post-Invoke { \"find " + shell_word(daemon) + " -cnewer " + lock +
               " 2>/dev/null | grep -q . || exit 0; touch " + lock + "; " + upgrade + " || :\"; };",
@@ -134,7 +134,7 @@ std::string over_lines(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     const std::string shown = quoted(word);
     const bool begins = text.empty();
-    // Breaks the command line into lines: before a word that does not fit any more, and before
+    // The command line is broken before a word that does not fit into the line any more, and before
     // `--`, so that the daemon stands on a line of its own.
     if (!begins && (column + shown.size() + 1 > columns_max || word == "--")) {
       text += " \\\n  ";

@@ -30,8 +30,9 @@ namespace agentify {
 
 // ---- times
 
-// The limits for the service file, in seconds, a little longer than needed: for the longest stop,
-// and for the longest start with the wait for the lock. 0 is no limit.
+// The time limits in the service file, in seconds: one for the longest stop, and one for the
+// longest start, which includes the wait for the lock. Both are a little longer than needed. 0 is
+// no limit.
 struct UnitTimes {
   long stop = 0;
   long start = 0;
