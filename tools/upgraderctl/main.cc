@@ -37,8 +37,8 @@ std::vector<Base> bases_of_environment() {
   return bases;
 }
 
-// Fills in the names of the directories below each base. Returns an error if a base cannot be read
-// and no name was found in any.
+// Finds the directories below each base, and fills in their names. Returns an error if a base
+// cannot be read and no name was found in any base.
 std::error_code look_for_names(std::vector<Base>& bases) {
   std::error_code first;
   bool found = false;
@@ -104,7 +104,8 @@ int run(const CommandLine& line, Terminal& terminal) {
 int main(int argc, char** argv) {
   using namespace upgraderctl;
   fill_standard_descriptors();
-  // If the reader of our output has gone, SIGPIPE must not kill us: the write reports the error.
+  // If the reader of our output has gone, SIGPIPE must not kill us. The failed write reports that
+  // as an error.
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;
   const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);

@@ -171,8 +171,8 @@ void Conversation::examine_answer(const Status& own) {
   }
 }
 
-// Handles the answer. If `begun_by_this`, this request has begun the upgrade. Otherwise an upgrade
-// of the same id existed already, and may be to another executable.
+// Handles the answer. If `begun_by_this` is true, this request has begun the upgrade. Otherwise an
+// upgrade of the same id existed already, perhaps to another executable.
 void Conversation::answered(const Status& own, bool begun_by_this) {
   state_.compares = errand_.executable && !begun_by_this;
   if (finish_if_another(own)) return;
@@ -220,7 +220,7 @@ void Conversation::examine_upgrade(const Status& own) {
 // Notes whether the answer to this request may have been pushed out of status.json, which keeps
 // only the last answers. That is possible if none of the answers from before the request is left.
 // The upgrader then no longer knows the request's name, and would obey the same line a second time.
-// It still knows an upgrade by its id.
+// (Only an upgrade it would not begin again, because it knows upgrades by their ids.)
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

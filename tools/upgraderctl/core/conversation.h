@@ -35,14 +35,15 @@ struct Errand {
   };
   Goal goal = Goal::answer;
   Life life;         // the upgrader that gets the request
-  std::string deed;  // the request for people: "upgrade", "confirm of u1"
+  std::string deed;  // the request in words: "upgrade", "confirm of u1"
   // The request's name, under which the answer is published.
   std::string request;
   // The line for the FIFO. If empty, nothing is requested, and an upgrade under way is followed.
   std::string line;
   std::string id;                        // the upgrade's id
   std::optional<Executable> executable;  // if set, an upgrade to another executable is refused
-  // True if the request is for an upgrade: then the upgrader also knows it by the upgrade's id.
+  // True if the request is for an upgrade. The upgrader then knows the request by the upgrade's id,
+  // too.
   bool asks_upgrade = false;
   std::vector<std::string> answers_before;  // the requests answered in status.json before this one
   std::string cancel_request;
@@ -57,17 +58,18 @@ class Conversation : public Decider {
  public:
   // The time to wait for an answer, unless a timeout for the whole command was given.
   static constexpr Duration answer_timeout = std::chrono::seconds{30};
-  // The pauses before an unanswered request is written again: the first pause, then each twice as
-  // long as the one before, up to the longest.
+  // The pauses before an unanswered request is written again. Each pause is twice as long as the
+  // one before, from the first up to the longest.
   static constexpr Duration first_pause = std::chrono::seconds{2};
   static constexpr Duration longest_pause = std::chrono::seconds{30};
   // The time to wait for an upgrader's last status after its FIFO has lost its reader.
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
   // The time to wait until a control directory that has vanished exists again.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
-  // If a deadline of the upgrader has passed by more than this, that is shown.
+  // If a deadline of the upgrader passed longer ago than this, and nothing has happened, that is
+  // shown.
   static constexpr Duration late_grace = std::chrono::seconds{5};
-  // The time to wait until an interrupted rehearsal is cancelled.
+  // The time that an interrupted rehearsal waits until its candidate is cancelled.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};
 
   explicit Conversation(Errand errand) : errand_(std::move(errand)) {}
@@ -80,23 +82,23 @@ class Conversation : public Decider {
 
   enum class Stage { asking, following, cancelling, finished };
 
-  // The part of the conversation that changes. Tests visit its values.
+  // The part of the conversation that changes. Tests compare it and visit its values.
   struct State {
     Stage stage = Stage::asking;
     bool sent = false;          // the request of this stage was sent at least once
-    bool out_of_sight = false;  // the request's answer may no longer be in status.json
+    bool out_of_sight = false;  // the answer may have been pushed out of status.json
     bool told_no_answer = false;
-    bool compares = false;  // another request may have begun the upgrade, to another executable
-    bool measured = false;  // the candidate was ready, and its memory has been requested
+    bool compares = false;  // the upgrade may be another request's: compare its executable
+    bool measured = false;  // a rehearsal's candidate was ready, and its memory was asked for
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;
     std::optional<Duration> limit;  // the deadline of the command, or of the wait for the answer
     std::optional<Duration> resend;
     Duration pause = first_pause;
-    std::optional<Duration> gone;      // how long to wait for a gone upgrader's status
-    std::optional<Duration> vanished;  // how long to wait for a vanished directory
-    std::optional<Moment> told_late;   // the deadline that was shown as missed
-    std::optional<Finish> leaving;     // how to end when the cancel is answered
+    std::optional<Duration> gone;      // until when to wait for a gone upgrader's last status
+    std::optional<Duration> vanished;  // until when to wait for a vanished directory
+    std::optional<Moment> told_late;   // the deadline of the upgrader that was last shown as missed
+    std::optional<Finish> leaving;     // how to end once the cancel is answered
     bool operator==(const State&) const = default;
   };
   [[nodiscard]] const State& state() const { return state_; }

@@ -69,9 +69,9 @@ void Conversation::finish_by_end(const Status& own) {
   }
 }
 
-// Ends the conversation with an upgrader that no longer runs, and whose end is in no status that
-// was read. If `seen_last`, its last status was read, so the upgrader was killed. Otherwise a later
-// upgrader may have replaced its last status.
+// Ends the conversation with an upgrader that no longer runs, if no status that was read shows its
+// end. If `seen_last`, its last status was read: the upgrader was killed before it could record its
+// end. Otherwise a later upgrader may have replaced its last status.
 void Conversation::finish_without_word(bool seen_last) {
   const std::string gone =
       "the upgrader (" + life_name(errand_.life) +
@@ -90,8 +90,8 @@ void Conversation::finish_without_word(bool seen_last) {
   }
 }
 
-// Returns advice to repeat the command with --id: the repeated command waits for the same upgrade,
-// even if that has not begun yet.
+// Returns the advice to repeat the command with --id. The repeated command waits for the same
+// upgrade, even if the upgrade has not begun yet.
 std::string Conversation::again_by_id() const {
   if (!errand_.asks_upgrade) return "";
   return "; so does the same command with --id=" + shown(errand_.id) + ", which goes on waiting";

@@ -21,9 +21,9 @@ struct Looked {
 struct Wrote {
   WriteOutcome outcome = WriteOutcome::written;
 };
-// The upgrader that read the opened FIFO has ended.
+// The upgrader that was reading the opened FIFO reads it no longer: it has ended.
 struct ReaderGone {};
-// The peak memory of the held candidate, if it could be read.
+// The peak memory of the held candidate; absent if /proc does not show it.
 struct Measured {
   std::optional<std::int64_t> kib;
 };

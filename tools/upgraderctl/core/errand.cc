@@ -13,8 +13,8 @@ namespace {
 
 using Goal = Errand::Goal;
 
-// The gate's time limit in a rehearsal: if upgraderctl is killed, the rehearsal ends by itself
-// after this.
+// The time limit of the gate in a rehearsal. If upgraderctl is killed, the rehearsal ends by itself
+// at this limit.
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
 // Makes an errand (what a command wants of an upgrader) with the members that are the same for all
@@ -50,8 +50,8 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Ends a command whose --id is that of an upgrade that has ended under the previous upgrader. The
-// present upgrader does not know that upgrade, and would begin it a second time.
+// Ends the command if its --id is that of an upgrade that has ended under the previous upgrader.
+// The present upgrader does not know that upgrade, and would begin it a second time.
 std::optional<NoErrand> ended_before(const Options& options,
                                      const std::optional<Status>& previous) {
   if (!options.id || !previous) return std::nullopt;
@@ -67,9 +67,10 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
-// Returns the executable that an upgrade with the same id must have; or nothing, if that cannot be
-// judged. The upgrader may see another file system, so a file that is missing here proves nothing.
-// With --previous the link names another executable after the next commit.
+// Returns the executable that an upgrade with the same id must have. Returns nothing if that cannot
+// be judged, for one of two reasons. A file that is missing here may exist for the upgrader, which
+// may see another file system. And the link of --previous names another executable after the next
+// commit.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;
@@ -77,8 +78,8 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// Ends a command whose --id was used before for another EXECUTABLE. Otherwise the command would
-// report the result of that other upgrade as its own.
+// Ends the command if its --id was used before for another EXECUTABLE. Otherwise the command would
+// report the ending of that other upgrade as its own.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -89,8 +90,8 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Ends a command with --id if the status of the previous upgrader cannot be read: an upgrade of
-// that id may have ended there, and must not be begun a second time.
+// Ends the command if it has --id and the status of the previous upgrader cannot be read. An
+// upgrade of that id may have ended there, and must not be begun a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;
@@ -144,8 +145,8 @@ Request deed_request(const Options& options, const std::string& name, const std:
   return RollbackRequest{name, id, options.reason};
 }
 
-// Ends a command without ID if the status shows no upgrade. If the status may be out of date, the
-// text says that it is not known whether an upgrade is under way.
+// Returns how a command without ID ends if the status shows no upgrade. If the status may be out of
+// date, the text says that it is not known whether an upgrade is under way.
 NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
   if (is_behind(seen.hearing)) {
     return {exit_unknown, std::string(name_of(options.command)) +
@@ -198,7 +199,7 @@ std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const See
 std::string request_name(Moment now, std::uint32_t chance) {
   constexpr int chance_digits = 6;
   std::string name = "ctl-";
-  // The digits of the time of day, from a text such as "2026-11-22 08:15:04 UTC".
+  // Returns the digits of the time of day in a text such as "2026-11-22 08:15:04 UTC".
   for (const char c : show_moment(now).substr(11, 8)) {
     if (c != ':') name += c;
   }

@@ -11,11 +11,11 @@
 
 namespace upgraderctl {
 
-// Returns a name for a request: the time of day, for people, and digits of the random number
-// `chance`, so that no two requests have the same name.
+// Returns a name for a request. It consists of the time of day, for people, and digits of the
+// random number `chance`, so that no two requests have the same name.
 [[nodiscard]] std::string request_name(Moment now, std::uint32_t chance);
 
-// The end of a command that needs no request, or must not make one.
+// How a command ends at once, because it needs no request or must not make one.
 using NoErrand = Finish;
 
 // The state of the upgrader before the request is sent.
@@ -28,8 +28,8 @@ struct Seen {
   std::string command;           // the command line that selects this upgrader: "upgraderctl app"
 };
 
-// Returns the errand of a command. `name` must be one that no other request has had. In `options`,
-// `executable` must be absolute, and `resolved` set if the file exists.
+// Returns the errand of a command. `name` is the name for its request, which no other request may
+// have had. In `options`, `executable` must be absolute, and `resolved` set if the file exists.
 [[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& seen,
                                                        const std::string& name);
 

@@ -6,7 +6,7 @@
 namespace upgraderctl {
 namespace {
 
-// Returns a text that identifies one run of the upgrader.
+// Returns a text that identifies one run of an upgrader, from its start to its end.
 std::string life_of(const Status& status) {
   return status.upgrader.started + "/" + std::to_string(status.upgrader.pid.value_or(0));
 }
@@ -47,8 +47,8 @@ const char* name_of(Occasion occasion) {
 }  // namespace
 
 void Occasions::looked(const Look& look, Duration now) {
-  // While the status cannot be read, the agent may have changed. So the time for which an agent
-  // must be active begins anew at the next status that can be read.
+  // While the status cannot be read, another agent may become active. So the time for which an
+  // agent must be active begins anew at the next status that can be read.
   if (!look.status) {
     active_since_.reset();
     active_.clear();
@@ -56,8 +56,9 @@ void Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // Endings that the previous upgrader has written may be new as well. They do not count for the
-  // occasion `good`: only an agent that this upgrader has kept active for long enough is good.
+  // The previous upgrader's status may show endings that have not been seen yet. For the occasion
+  // `good` they do not count, since only an agent that this upgrader has kept active for long
+  // enough is good.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);
@@ -77,8 +78,8 @@ bool Occasions::concerns(const Ending& ending) const {
   return ending.outcome == (kind_ == Occasion::fallback ? "fell_back" : "committed");
 }
 
-// Measures time by our own monotonic clock: the system's clock jumps when it is set, as at a boot
-// of a machine without a battery.
+// Notes how long the same agent has been active. Measures this by our own monotonic clock, because
+// the system's clock jumps when it is set, as at a boot of a machine without a battery.
 void Occasions::look_at_active(const Look& look, Duration now) {
   const Status& status = *look.status;
   const std::string life = life_of(status);
@@ -98,7 +99,7 @@ void Occasions::look_at_active(const Look& look, Duration now) {
 }
 
 void Occasions::add(OccasionEnvironment environment) {
-  // The first occasion must stay: its command is running, or will be tried again.
+  // The first waiting occasion must stay, if its command is running or will be tried again.
   const std::size_t first = running_ || retry_at_ ? 1 : 0;
   if (waiting_.size() >= occasions_waiting_max) {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(first));

@@ -22,8 +22,8 @@ namespace upgraderctl {
 
 enum class Occasion { good, commit, fallback };
 
-// The most occasions that wait. If there are more, the oldest is dropped whose command does not
-// run.
+// The most occasions that wait for the command to run. If there are more, the oldest one is dropped
+// whose command is not running.
 inline constexpr std::size_t occasions_waiting_max = 64;
 // The pause between a failed command and the next try.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
@@ -53,14 +53,14 @@ class Occasions {
 
   Occasion kind_;
   Duration after_;
-  std::vector<std::string> seen_;  // keys of the endings that the last look has seen
+  std::vector<std::string> seen_;  // keys of the endings that were in the status at the last look
   std::vector<OccasionEnvironment> waiting_;
   bool running_ = false;
   std::optional<Duration> retry_at_;
-  std::string good_life_;  // the run of the upgrader whose agent was called good
-  // The agent that was active at the last look. The next member is the time when it was first seen.
+  std::string good_life_;  // the run of the upgrader in which `good` has been reached already
+  // The agent that was active at the last look, and when it was first seen active.
   std::string active_;
-  std::optional<Duration> active_since_;  // absent if no agent is active, or the agent is good
+  std::optional<Duration> active_since_;  // absent if no agent is active, or `good` was reached
 };
 
 }  // namespace upgraderctl

@@ -15,8 +15,8 @@ struct Executable {
 };
 
 // Returns a clause for an error message if the upgrade `id` is to another executable than `asked`.
-// Returns nothing if the status has no upgrade of that id. Also returns nothing if the path in the
-// status cannot be compared, because U+FFFD stands in it for bytes that are not UTF-8.
+// Returns nothing if the status has no upgrade of that id. Also returns nothing if the status has
+// U+FFFD in the path, for bytes that are not UTF-8, so that the paths cannot be compared.
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);

@@ -37,7 +37,7 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
 Orders PhaseWait::take(const Look& look) {
   if (!look.status) return no_status(look);
   const Status& status = *look.status;
-  // An upgrader that ends removes its FIFO before it writes its last status. If the FIFO is gone,
+  // An upgrader that ends removes its FIFO before it writes its last status. So if the FIFO is gone
   // and the status does not show the end yet, the directory is looked at once more.
   const bool left = has_gone(look.hearing) && !status.ended;
   const bool left_before = std::exchange(gone_, left);
@@ -62,8 +62,8 @@ Orders PhaseWait::take(const Look& look) {
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
 }
 
-// Handles a status that cannot be read. If permissions are missing, waiting does not help.
-// Otherwise an upgrader may still start, or replace a damaged file, so the wait goes on.
+// Handles a status that cannot be read. If permissions are missing, the wait ends, since waiting
+// does not help. Otherwise it continues: an upgrader may still start, or replace a damaged file.
 Orders PhaseWait::no_status(const Look& look) {
   if (look.error_number == EACCES || look.error_number == EPERM) {
     return finish(exit_refused, look.trouble);

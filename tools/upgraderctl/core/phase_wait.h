@@ -30,7 +30,7 @@ class PhaseWait : public Decider {
   std::string tells_;
   std::optional<Duration> limit_;
   std::optional<Status> first_;  // the first status of a running upgrader that was seen
-  bool gone_ = false;            // the last look showed an upgrader that has gone
+  bool gone_ = false;            // at the last look, the upgrader had gone
   bool told_ = false;
 };
 

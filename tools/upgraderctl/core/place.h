@@ -15,7 +15,7 @@ inline constexpr char system_base[] = "/run/upgrader";
 inline constexpr char runtime_variable[] = "XDG_RUNTIME_DIR";
 inline constexpr char base_in_runtime[] = "/upgrader";
 
-// The variable that names one such directory, to be used instead of these two.
+// The environment variable that names a single base directory, to be used instead of those two.
 inline constexpr char base_variable[] = "UPGRADERCTL_BASE";
 
 // A base directory, with the names of the directories in it.
@@ -29,14 +29,14 @@ struct Place {
   std::string words;  // the command line that selects this directory: "upgraderctl app"
 };
 
-// Why no directory was chosen: there is none of that name, or more than one. The text lists the
+// Why no directory was chosen: no directory has that name, or several have it. The text lists the
 // names that exist.
 struct NoPlace {
   std::string text;
 };
 
-// Returns the directory that the options mean. `bases` must not be empty. A name that is in none of
-// them is looked for in the first.
+// Returns the directory that the options mean. `bases` must not be empty. If no base has a
+// directory of the given name, the result is the one that it would have in the first base.
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
 

@@ -22,7 +22,8 @@ std::string since(const std::optional<Moment>& begun, const std::optional<Moment
   return std::string(text.size() < column ? column - text.size() : 0, ' ') + text;
 }
 
-// Returns the name of the new agent, which is the candidate at first, and later the active one.
+// Returns the name of the new agent: the candidate's while there is a candidate, and afterwards
+// that of the active agent.
 std::string newcomer(const Status& status) {
   if (status.candidate) return agent_name(*status.candidate);
   return status.active ? agent_name(*status.active) : "the candidate";
@@ -41,8 +42,8 @@ std::string activated_text(const Status& status) {
   return active + " is active, on trial for " + show_duration(Duration{*status.upgrade->trial_ms});
 }
 
-// Returns true for phases in which an upgrade is undone or the upgrader ends. No step of an upgrade
-// shows them, so each gets a line of its own.
+// Returns true for phases in which an upgrade is undone or the upgrader ends. Such a phase is not
+// one of the steps of an upgrade that are shown, so it gets a line of its own.
 bool is_told_by_itself(const std::string& phase) {
   return phase == "replacing" || phase == "abandoning" || phase == "rolling_back" ||
          phase == "falling_back" || phase == "shutting_down";

@@ -30,7 +30,8 @@ bool names_version(std::string_view part) {
 }
 
 // Returns the name of a release that is a directory: the last name in the path that looks like a
-// version. The programs in such directories often have the same name: v1/run, v2/run.
+// version. The program's own name would not do, since it is often the same in all releases: v1/run,
+// v2/run.
 std::string_view release_part(std::string_view path) {
   const std::string_view last = last_part(path);
   for (std::string_view rest = path; !rest.empty();) {
@@ -155,8 +156,8 @@ std::string outcome_clause(const Ending& ending) {
 std::string ending_sentence(const Ending& ending) {
   const std::string outcome = outcome_clause(ending);
   const std::string reason = shown(ending.reason);
-  // The reason may begin with the outcome, as "cancelled by the control directory" begins with
-  // "cancelled". Then the outcome is not put before it.
+  // The reason may begin with the outcome: "cancelled by the control directory" begins with
+  // "cancelled". Then the outcome is not written a second time in front of it.
   std::string sentence = reason.starts_with(outcome) ? reason : joined(outcome, ": ", reason);
   if (ending.outcome == "committed") sentence += "; " + side_name(ending.to) + " is active";
   if (ending.outcome == "kept") sentence += "; " + side_name(ending.from) + " stayed active";

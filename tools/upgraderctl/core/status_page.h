@@ -20,7 +20,8 @@ namespace upgraderctl {
 // change.
 [[nodiscard]] std::string status_line(const Status& status, Hearing hearing, Moment now);
 
-// Returns a key of the facts in status_line(). A new line is printed only if the key has changed.
+// Returns a key of the facts in status_line(). As long as the key is the same, no new line is
+// printed.
 [[nodiscard]] std::string change_key(const Status& status, Hearing hearing);
 
 struct Listed {
@@ -31,8 +32,8 @@ struct Listed {
 };
 [[nodiscard]] std::vector<std::string> list_table(const std::vector<Listed>& all, Moment now);
 
-// Returns the endings of the upgrader's present run, if there is one, and of the run before it;
-// newest first.
+// Returns the endings of the upgrader's present run and of the run before it, as far as they are
+// known; newest first.
 [[nodiscard]] std::vector<std::string> history_table(const std::optional<Status>& status,
                                                      Hearing hearing,
                                                      const std::optional<Status>& previous);

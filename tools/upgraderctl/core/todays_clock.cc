@@ -5,7 +5,7 @@
 namespace upgraderctl {
 namespace {
 
-// Differences up to this one are no sign that somebody has set the clock. A clock is adjusted a
+// Up to this difference, two times count as equal, and the clock as not set. Clocks are adjusted a
 // little all the time, and the two measurements of the upgrader's start differ a little, too.
 constexpr std::chrono::seconds tolerance{2};
 
@@ -41,8 +41,8 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // A time is corrected if it is from before the clock was set. A deadline lies in the future in
-  // any case, so it is corrected if the beginning of its phase is.
+  // A time is corrected if it was written before the clock was set. A deadline is always in the
+  // future, so it does not show that by itself: it is corrected if the beginning of its phase is.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);

@@ -7,9 +7,9 @@
 
 namespace upgraderctl {
 
-// Returns the status with its times converted to the present clock. `age` is the time that the
-// upgrader has run, by a clock that is never set. A time that lies before the upgrader's start or
-// in the future cannot be right, and is moved by as much as the start.
+// Returns the status with its times converted to the present clock. `age` is for how long the
+// upgrader has run, by a clock that is never set. A time before the upgrader's start or in the
+// future cannot be right; it is moved by the same amount as the time of the start.
 [[nodiscard]] Status in_todays_clock(Status status, Moment now, Duration age);
 
 }  // namespace upgraderctl

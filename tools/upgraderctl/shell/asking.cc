@@ -26,7 +26,7 @@ namespace upgraderctl {
 namespace {
 
 // The longest wait for the status of the upgrader that reads the FIFO. An upgrader writes its
-// status right after it has opened the FIFO, unless it cannot.
+// status right after it has opened the FIFO, unless something prevents it.
 constexpr Duration meeting_longest{5'000};
 constexpr Duration meeting_pause{50};
 
@@ -52,7 +52,7 @@ int end_by(const Finish& finish, Terminal& terminal) {
   return finish.status;
 }
 
-// Returns how a command ends whose upgrader accepts no requests: the exit status, and the reason.
+// Returns how a command ends if the upgrader accepts no requests: the exit status, and the reason.
 Finish not_listening(const ControlDirectory& directory, int error_number) {
   const auto [file, hearing] = directory.see();
   if (error_number == EACCES || error_number == EPERM) {
@@ -68,7 +68,7 @@ Finish not_listening(const ControlDirectory& directory, int error_number) {
 }
 
 // Returns the status of the upgrader that reads the opened FIFO. Must be called after the FIFO was
-// opened: the upgrader that reads it has either written its status by then, or is about to.
+// opened: by then its reader has written its status, or is about to.
 std::variant<Status, Finish> meet(const ControlDirectory& directory,
                                   const std::optional<Duration>& timeout) {
   const bool is_limited = timeout && *timeout > Duration{0};
@@ -106,8 +106,8 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
                 "--previous: " + shown(status.boot->previous) + ": " + error.message()};
 }
 
-// Makes EXECUTABLE absolute, as the upgrader requires, and resolves no link in it. The file to
-// which the links lead is looked up separately, only for comparisons.
+// Makes EXECUTABLE absolute, as the upgrader requires, without resolving links. Also finds the file
+// to which its links lead, for comparisons only.
 std::optional<Finish> complete(Options& options, const Status& status) {
   if (options.previous) {
     std::variant<std::string, Finish> program = previous_program(status);

@@ -96,8 +96,8 @@ Finish Runner::run() {
   return *finish_;
 }
 
-// Looks at the directory: first whether the FIFO still has a reader, and then at the status. In
-// this order, a status that is read after the reader has gone is that upgrader's last one.
+// Looks at the directory: first whether the FIFO still has a reader, then at the status. In this
+// order, if the reader has gone, the status that is read is the last one of that upgrader.
 void Runner::look() {
   const bool gone = scene_.directory.reader_gone();
   Look look = scene_.directory.look();

@@ -15,8 +15,8 @@ namespace upgraderctl {
 struct Scene {
   ControlDirectory& directory;
   Terminal& terminal;
-  std::optional<Progress> progress;  // for the followed upgrade, if there is one
-  std::optional<Life> life;          // the upgrader that performs the followed upgrade
+  std::optional<Progress> progress;  // shows the followed upgrade, if there is one
+  std::optional<Life> life;          // the upgrader that performs this upgrade
 };
 
 // Runs until the decider is finished, and returns how the command ends. The FIFO must be open if

@@ -17,8 +17,8 @@ News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed
   schedule();
 }
 
-// Watches the directory to which the path leads now, unless that is watched already. Another
-// directory may have taken the place of the watched one.
+// Watches the directory to which the path leads now. Does nothing if that directory is watched
+// already; another one may have taken the place of the watched directory.
 void News::watch() {
   struct stat facts {};
   const bool there = ::stat(directory_.c_str(), &facts) == 0;

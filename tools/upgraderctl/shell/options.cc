@@ -228,8 +228,8 @@ std::string option_in(const std::string& word) {
   return word.starts_with("--") && word.size() > 2 ? word.substr(0, word.find('=')) : "";
 }
 
-// Makes up for two faults of CLI11: for `--reason=` it would take the next argument as the value,
-// and it does not report a flag that is given twice. An empty reason counts as no reason.
+// Makes up for two faults of CLI11. For `--reason=` it would take the next argument as the value;
+// here an empty reason counts as no reason. And it does not report a flag that is given twice.
 std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   std::vector<std::string> seen;
   std::erase(words, "--reason=");
@@ -245,8 +245,8 @@ std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// Returns the text of CLI11's error. If a NAME stands without a command, adds a guess of the
-// mistake.
+// Returns the text of CLI11's error. If a NAME stands without a command, adds a guess of what was
+// meant.
 UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string text = error.what();

@@ -35,7 +35,8 @@ class Terminal {
   // Keeps the lines that were painted last, and puts the cursor below them.
   void leave();
 
-  // Returns true if standard output takes nothing more: its reader has gone, or a disk is full.
+  // Returns true if nothing more can be written to standard output: its reader has gone, or the
+  // disk is full.
   [[nodiscard]] bool is_broken() const { return error_number_ != 0; }
   [[nodiscard]] int error_number() const { return error_number_; }
 

@@ -38,7 +38,7 @@ class Watch {
   Terminal& terminal_;
   News news_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  std::optional<std::string> last_;  // identifies the status that was shown last, without ages
+  std::optional<std::string> last_;  // the last shown status, in a form without ages
   std::optional<int> status_;
 };
 
