@@ -27,9 +27,9 @@ inline constexpr int first_passed_descriptor = 3;
 // below that works.
 void mark_close_on_exec_from(int first);
 
-// Three ways to mark the descriptors from `first` on close-on-exec; the best comes first. The first
-// two return false if they cannot be used: the kernel refuses the call, or /proc is missing. The
-// third always works, but takes longer, the more descriptors a process may have.
+// These mark the descriptors from `first` on close-on-exec, in three ways, the best one first. The
+// first two return false if they cannot be used: the kernel refuses the call, or /proc is missing.
+// The third always works, but takes longer, the more descriptors a process may have.
 [[nodiscard]] bool mark_by_close_range(int first);
 [[nodiscard]] bool mark_by_proc(int first);
 void mark_one_by_one(int first);

@@ -131,7 +131,7 @@ void Device::feed() {
   complain("cannot feed {}: {}"_with(path_, in_words(SystemError{errno})));
 }
 
-// If the device's timeout is shorter than `promised`, stops the device and returns false. The
+// Stops the device and returns false if the device's timeout is shorter than `promised`. The
 // program was started with an interval for WATCHDOG=1 that fits the promised timeout, and the
 // interval cannot be changed any more.
 bool Device::keeps_promise(Duration promised) {

@@ -704,7 +704,7 @@ class Step {
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
     } else {
-      forget_attempts();  // failed starts of earlier programs do not count
+      forget_attempts();  // the link names a new program: earlier failed starts do not count
     }
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -1021,9 +1021,9 @@ class Step {
     return deadline && *deadline <= passed_by_;
   }
 
-  // After a freeze of the machine or of the upgrader, gives agents the lost time back, since they
-  // may have been frozen, too. Each deadline is put off only once, so that it is judged in the end,
-  // however many freezes follow.
+  // Gives agents the time back that was lost in a freeze, since they may have been frozen together
+  // with the upgrader. Each deadline is put off only once, so that it is judged in the end, however
+  // many freezes follow.
   void put_off_what_is_late() {
     std::erase_if(state_.put_off, [&](Time before) {
       bool is_set = false;

@@ -8,9 +8,9 @@
 
 namespace upgraderctl {
 
-// If the upgrader has cut `text`, adds "..." to it, so that nobody takes the beginning of a path
-// for the whole path. The upgrader marks an object with a cut text by the member `cut`; `text` is
-// the only long text of the object.
+// Adds "..." to `text` if the upgrader has cut it, so that nobody takes the beginning of a path for
+// the whole path. The upgrader marks an object with a cut text by the member `cut`; `text` is the
+// only long text of the object.
 template <class Archive>
 void serialize_cut(Archive& archive, std::string& text) {
   bool cut = false;
