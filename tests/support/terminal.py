@@ -13,7 +13,8 @@ def commands(page, section):
     """Returns the blocks of commands in a section of a page, in their order."""
     text = page.read_text().split(".Sh %s\n" % section)[1].split(".Sh ")[0]
     found = re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed|\.Dl ([^\n]*)", text, re.DOTALL)
-    return [(block or line).replace("\\e", "\\").strip() for block, line in found]
+    return [(block or line).replace("\\e", "\\").replace("\\&", "").strip()
+            for block, line in found]
 
 
 class Terminal:
