@@ -1,4 +1,4 @@
-// How a process ended, as plain data and in words. process.h finds out how.
+// The way in which a process ended, as plain data and in words. process.h finds it out.
 #pragma once
 
 #include <string>

@@ -81,8 +81,9 @@ struct Written {
   char bytes[size]{};
 };
 
-// Called at compile time if a form has fewer places than values. Since it is not constexpr,
-// compilation fails there, and the message shows its name.
+// Called at compile time if a form has fewer places than values. Since this function is not
+// constexpr, the compilation fails at that call, and the compiler's message shows the function's
+// name.
 void a_value_has_no_place();
 
 // Makes the form of `written`: each {} becomes the byte for the kind of its value; a zero ends the

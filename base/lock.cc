@@ -198,9 +198,9 @@ int Lock::empty_file() const {
   return 0;
 }
 
-// Writes our pid and start time to FILE. Failures are ignored: a full disk must not keep an agent
-// from its work. FILE is empty until it has the whole text, so that the next upgrader accepts FILE
-// even if this one is killed in between.
+// Writes our pid and start time to FILE. Failures are ignored, since a full disk must not keep an
+// agent from its work. FILE stays empty until the whole text is written in one step. So if this
+// upgrader is killed in between, the next one still accepts FILE.
 void Lock::write_holder() {
   if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));

@@ -71,7 +71,7 @@ struct Pipes {
 // cannot be changed.
 bool reset_signals() {
   struct {
-    unsigned long words[8];  // longer than the kernel's set; all zero means SIG_DFL
+    unsigned long words[8];  // longer than the kernel's structure; all zero means SIG_DFL
   } const defaults{};
   for (int number = 1; number <= signals_max; ++number) {
     const bool done =
@@ -230,8 +230,8 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) {
-  // A pid has so few digits that the std::string needs no memory from the heap. The digits' NUL
-  // ends the text, even if a longer number was there before.
+  // The digits of a pid fit into a std::string without memory from the heap. The NUL after them
+  // ends the text, even if a longer number was in its place before.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }

@@ -85,11 +85,11 @@ struct StartFailed {
 };
 
 // Starts the program. Returns when it runs or has been refused; a failure leaves neither process
-// nor descriptor behind. Descriptors 0 to 2 must be open, and the passed ones must be close-on-exec
-// in this process. The child leads its own session, has an empty signal mask and default
-// dispositions, and gets SIGTERM when this process dies, if the kernel supports that. It has only
-// descriptors 0, 1, 2 and the passed ones; an adapter also has the program's descriptor, unless the
-// program is a script.
+// nor descriptor behind. Descriptors 0 to 2 must be open, and those that are passed on must be
+// close-on-exec in this process. The child leads its own session, has an empty signal mask and
+// default dispositions, and gets SIGTERM when this process dies, if the kernel supports that. The
+// child has only descriptors 0, 1, 2 and those that are passed on. An adapter also has the
+// program's descriptor, unless the program is a script.
 [[nodiscard]] std::variant<Started, StartFailed> start_process(const Program& program,
                                                                const ChildSetting& setting);
 

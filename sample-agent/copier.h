@@ -41,7 +41,8 @@ class Copier {
                                                 const std::optional<std::string>& state,
                                                 std::uint64_t now_us);
 
-  // Copies lines, as records, up to the bytes of one turn. Returns true if there may be more lines.
+  // Copies lines as records, at most as many bytes as one turn of the loop may copy. Returns true
+  // if there may be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
   // Returns how long after the last copy() the agent may leave a rotated file; nothing if it

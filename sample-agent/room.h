@@ -8,8 +8,9 @@
 
 namespace sample_agent {
 
-// Writes `bytes` bytes to a file without a name in this directory, which vanishes again. If such a
-// file cannot be made, asks the file system for its free space, although that does not show quotas.
+// Checks that `bytes` bytes can be written to this directory: writes them to a file without a name,
+// which vanishes again. If such a file cannot be made, asks the file system for its free space,
+// although that does not show quotas.
 [[nodiscard]] Outcome check_room(const std::string& directory, std::size_t bytes);
 
 }  // namespace sample_agent

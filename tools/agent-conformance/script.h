@@ -92,7 +92,7 @@ struct Check {
   std::string_view doing;     // what is done to the agent
   std::string_view expected;  // what the agent must do
   std::vector<Quote> quotes;
-  std::vector<std::string_view> needs;  // the checks that must pass before this one makes sense
+  std::vector<std::string_view> needs;  // the checks that must pass, or else this one is not judged
   std::function<Script(const Terms&)> script;
   std::uint32_t rules = rule_none;
   // True if the check depends on time. A fault then counts only if a second try, with longer times,

@@ -11,8 +11,8 @@ namespace conformance {
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
 // Returns the environment of an agent: ours without the variables for the conversations with init
-// and with an upgrader, and with new ones for this agent. `lock` is the number of the lock's
-// descriptor, or -1.
+// and with an upgrader. It has new variables for the conversation with this agent. `lock` is the
+// number of the lock's descriptor, or -1.
 [[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
 
 // Returns pointers to the texts, and a null pointer at the end, as exec needs them.

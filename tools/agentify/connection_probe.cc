@@ -22,7 +22,8 @@ ProbeOutcome not_connected(int error) {
   return {.words = "no connection: " + in_words(upgrader::SystemError{error})};
 }
 
-// Opens a close-on-exec socket, so that no process that is started meanwhile inherits it.
+// Opens a socket that is close-on-exec from the start, so that no program that agentify starts
+// inherits it.
 curl_socket_t open_socket(void* /*self*/, curlsocktype /*purpose*/, curl_sockaddr* address) {
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }

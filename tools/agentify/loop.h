@@ -98,8 +98,8 @@ class Loop {
   bool feeding_ = false;
   std::optional<DaemonEnding> leaving_;
   Duration watchdog_{};
-  // The last time that a stranger, a process that is not of the daemon, was logged for writing to
-  // NOTIFY_SOCKET.
+  // When a message to NOTIFY_SOCKET from a stranger, which is a process that is not one of the
+  // daemon's, was last logged.
   std::optional<Time> stranger_logged_;
   std::size_t strangers_ = 0;  // messages from strangers since the last one that was logged
 

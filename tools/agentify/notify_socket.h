@@ -1,5 +1,5 @@
-// The daemon's own NOTIFY_SOCKET. Anybody may send there, so a message counts only if the kernel
-// says that its sender descends from the keeper.
+// The daemon's own NOTIFY_SOCKET. Any process may send messages to it, so a message counts only if
+// the kernel says that its sender descends from the keeper.
 #pragma once
 
 #include <sys/types.h>

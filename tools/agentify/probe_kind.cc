@@ -20,7 +20,7 @@ constexpr std::string_view ready_forms =
 constexpr std::string_view probe_forms =
     "needs =tcp:[HOST:]PORT, unix:PATH, http:URL, https:URL, exec:COMMAND or file:PATH";
 
-// The two parts of a text such as `KIND:REST`.
+// The text before a colon and the text after it, as in `KIND:REST`.
 struct Split {
   std::string_view kind;
   std::string_view rest;

@@ -23,9 +23,9 @@ class Sweep {
   // `spared` is the main process, whose end is reported separately, so it is not counted as killed.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
-  // Reaps processes that have ended, and kills those that live. Returns true when none is left;
-  // otherwise the caller must call it again when a child ends, or a little later, since a process
-  // may have forked meanwhile.
+  // Reaps processes that have ended, and kills those that live. Returns true when none is left.
+  // Otherwise it must be called again when a child ends, or a little later, since a process may
+  // have forked before it was killed.
   [[nodiscard]] bool round();
 
   // Returns how many living processes were killed.

@@ -24,7 +24,7 @@ namespace notify_watchdog {
 using upgrader::Time;
 
 struct Terms {
-  Duration device_timeout{};  // the device resets the machine if it is not fed for so long
+  Duration device_timeout{};  // the device resets the machine if it is not fed within this time
   Duration start_timeout{};   // 0 means no limit
   Duration stop_timeout{};
 };

@@ -109,8 +109,9 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;
   const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);
-  // If the reader of our output, such as head(1), has gone, it needed no more: that is no failure.
-  // After any other error of a write, output is missing, and the exit status must show that.
+  // If the reader of our output, such as head(1), has gone, it has all that it wanted, so this is
+  // not a failure. After any other error of a write, a part of the output is missing, and the exit
+  // status must show that.
   if (!terminal.is_broken() || terminal.error_number() == EPIPE || status != exit_done) {
     return status;
   }

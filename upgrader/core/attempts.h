@@ -32,10 +32,10 @@ struct NextAttempt {
 };
 
 // Decides which executable to start. `before` is the content of the file, `executable` the target
-// of AGENT's link, and `limit` the value of --attempts. After `limit` starts in vain the other
-// executable has the next `limit` starts, then the first one again. `way_back` is true if there is
-// another executable. If there is none, the count stays at `limit`, so that the file need not be
-// written at every start of a crash loop.
+// of AGENT's link, and `limit` the value of --attempts. After `limit` starts in vain, the next
+// `limit` starts use the executable of --previous, then AGENT's again, and so on by turns.
+// `way_back` is true if there is an executable of --previous. If there is none, the count stays at
+// `limit`, so that a crash loop need not write the file at every start.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
                                        int limit, bool way_back);
 

@@ -14,7 +14,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// Why an agent is told to stop, as the log line says it, in the order of StopReason.
+// The reason for which an agent is told to stop, as a clause for the log, in the order of
+// StopReason.
 constexpr const char* stop_clauses[] = {"its candidate takes over", "it is rolled back",
                                         "the upgrader shuts down"};
 
@@ -1006,8 +1007,8 @@ class Step {
 
   // ---- deadlines
 
-  // Handles at most one deadline that has passed. Before the shell reports the next one, it reads
-  // what agents have sent meanwhile.
+  // Handles at most one deadline that has passed. The shell then reads the agents' messages again,
+  // and reports the next deadline after that.
   void judge(const DeadlinePassed& event) {
     passed_by_ = std::min(now_, event.by);
     put_off_what_is_late();
@@ -1293,7 +1294,8 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
-    // If an earlier `stop` was sent to this agent, the shown time still counts from that one.
+    // If an earlier `stop` was sent to this agent, the time limit that is shown for its stop still
+    // counts from the earlier one.
     const bool again = agent.told.has_value();
     agent.told = reason;
     agent.told_id = stop.id;

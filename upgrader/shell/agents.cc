@@ -124,7 +124,7 @@ void Agents::read_everything(const std::vector<Generation>& late) {
   for (const Generation generation : generations()) {
     Running* const agent = find(generation);
     if (agent->ending) continue;
-    flush(*agent);  // if an agent has just read its input, write the rest now
+    flush(*agent);  // if the agent has just read its input, there is room for waiting bytes
     if (is_late(generation) || !must_read_replies_first(*agent)) read_what_is_held(*agent);
   }
 }
@@ -338,8 +338,8 @@ bool Agents::read_last_words(Running& agent, Budget budget) {
   return false;
 }
 
-// Passes on the agent's last line, which has no newline, and then reports its exit. Its other last
-// words have been passed on before.
+// Passes on the agent's last line, if it has no newline, and then reports the agent's exit. All its
+// earlier lines have been passed on before.
 void Agents::bury(Running& agent) {
   end_output(agent);
   const ProcessExited exited{agent.generation, *agent.ending};

@@ -87,8 +87,8 @@ class Agents {
     std::optional<Ending> ending{};
     // Of the bytes that were unread when the agent was reaped, the number that is still unread.
     std::size_t last_words = 0;
-    // When so many bytes in all have been written to the pipe, the `activate` has been written
-    // whole.
+    // The number of bytes, counted from the first message on, after which the `activate` has been
+    // written whole.
     std::optional<std::uint64_t> activate_end{};
   };
 

@@ -39,7 +39,8 @@ bool is_same(const std::optional<InitWait>& one, const std::optional<InitWait>& 
   return one && other && one->what == other->what && one->generation == other->generation;
 }
 
-// Returns true if two sets of news are equal, or differ only in how long something may still take.
+// Returns true if two states for init are equal, or differ only in how long something may still
+// take.
 bool differ_in_time_only(InitNews one, const InitNews& other) {
   one.until = other.until;
   if (is_same(one.wait, other.wait)) one.wait = other.wait;
@@ -178,7 +179,7 @@ std::optional<Time> InitSystem::owed_time() const {
   return owed_.front() == Owed::reloading ? pace_.next() : std::nullopt;
 }
 
-// Returns when to send changed news; nothing if none have changed.
+// Returns when to send the facts that have changed since the last message; nothing if none have.
 std::optional<Time> InitSystem::news_time() const {
   if (!socket_ || !news_due_) return std::nullopt;
   const Time turn = pace_.next().value_or(Time{});

@@ -110,17 +110,17 @@ class InitSystem {
   Readiness readiness_;
   std::optional<Time> readiness_retry_;  // when to try readiness_ again; set while its pipe is full
   Time next_beat_{};                     // when to send WATCHDOG=1 again; the first is sent at once
-  InitNews news_;                        // the present news
-  InitNews told_;                        // the news that init was last sent
+  InitNews news_;                        // the facts that init should know now
+  InitNews told_;                        // the facts that init was last sent
   Time told_at_{};
-  bool news_due_ = false;          // init must still be sent some news
+  bool news_due_ = false;          // news_ has changed since init was last sent it
   bool agent_has_spoken_ = false;  // an agent has sent a status, and init has not got it yet
   std::vector<Owed> owed_;         // messages that must not be lost, three at most
   // When to send the first of owed_ again after the socket was full.
   std::optional<Time> owed_retry_;
   Pace pace_;
-  bool was_ready_ = false;     // READY=1 was sent or is owed
-  bool is_reloading_ = false;  // RELOADING=1 was sent or is owed, and its READY=1 is not yet
+  bool was_ready_ = false;     // READY=1 was sent, or is in owed_
+  bool is_reloading_ = false;  // RELOADING=1 was sent or is in owed_; its READY=1 is not yet
   Generation speaker_ = 0;
   std::string agent_status_;
 };

@@ -60,7 +60,7 @@ inline constexpr std::string_view python_packages = "site-packages";
 [[nodiscard]] std::string python_program(const std::string& name, const std::string& entry,
                                          const std::vector<Found>& tree);
 
-// Returns true for a name such as "package.module", which `python3 -m` takes.
+// Returns true for a name that `python3 -m` takes, such as "package.module".
 [[nodiscard]] bool is_module_name(std::string_view text);
 
 }  // namespace agent_releases

@@ -21,7 +21,7 @@ namespace agent_releases {
 // unchanged.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
-// Reads the rest of an open file, at most `bytes_max` bytes; more is an error.
+// Reads the rest of an open file. A rest of more than `bytes_max` bytes is an error.
 [[nodiscard]] Result<std::string> read_all(int descriptor, const std::string& path,
                                            std::size_t bytes_max);
 [[nodiscard]] Outcome write_all(int descriptor, const std::string& path, std::string_view bytes);

@@ -44,7 +44,7 @@ Outcome install_wheels(const Project& project, const Directory& tree) {
   return packages.value().remove("bin");
 }
 
-// Returns a version such as "3.11".
+// Returns the version of the python3 in PATH, such as "3.11".
 Result<std::string> python_version(const std::string& directory) {
   auto version = run_child(
       {"python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"}, directory);

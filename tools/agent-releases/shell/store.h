@@ -23,8 +23,8 @@ struct Writing {
   Directory staging;
 };
 
-// The right of one process to make a certain release. No other process touches the names of this
-// release in .staging meanwhile.
+// The right of one process to make a certain release. As long as it is held, no other process
+// touches the names of this release in .staging.
 struct Claim {
   Directory staging;
   upgrader::OwnedFd lock;

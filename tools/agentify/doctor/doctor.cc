@@ -159,8 +159,8 @@ OwnedFd connect_to(const Listener& listener) {
   return made;
 }
 
-// Finds out whether the daemon takes sockets from init: starts it a second time with such a socket,
-// on which one connection waits, and looks whether it accepts the connection.
+// Finds out whether the daemon takes sockets from init. Starts it a second time, with a socket on
+// which one connection waits, and looks whether the daemon accepts the connection.
 std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
                                   const Findings& findings) {
   const auto tcp =

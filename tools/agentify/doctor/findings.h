@@ -31,7 +31,7 @@ struct Listener {
 // listen, and for udp those without a peer; skips malformed lines.
 [[nodiscard]] std::vector<Listener> parse_listeners(Listener::Kind kind, std::string_view text);
 
-// Returns a text such as "tcp 0.0.0.0:80".
+// Returns a socket in words, such as "tcp 0.0.0.0:80".
 [[nodiscard]] std::string in_words(const Listener& listener);
 
 // How the main process ended after several signals had been sent to it, one after the other.

@@ -16,7 +16,7 @@ constexpr std::string_view tcp_listens = "0A";
 constexpr std::string_view udp_unconnected = "07";
 constexpr std::string_view unix_listens = "00010000";
 
-// Removes the next word from the line and returns it; returns an empty word at the end.
+// Removes the next field from the line and returns it; returns an empty text at the end.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   const std::string_view word = line.substr(0, line.find(' '));
@@ -30,8 +30,7 @@ bool take_number(std::string_view text, Number& number, int base) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// Reads an address. The kernel prints each 32-bit word of it as a number in the machine's byte
-// order.
+// Reads an address. The kernel prints each 32 bits of it as one number in the machine's byte order.
 std::optional<std::string> address_in(std::string_view digits) {
   if (digits.size() != ipv4_digits && digits.size() != ipv6_digits) return std::nullopt;
   std::array<std::uint32_t, 4> words{};
@@ -46,8 +45,8 @@ std::optional<std::string> address_in(std::string_view digits) {
   return std::string(text);
 }
 
-// Parses a line such as "  0: 0100007F:1F90 00000000:0000 0A 00000000:00000001 00:00000000 00000000
-// 0  0 12345 ..."
+// Parses a line of the tables for tcp and udp, such as "  0: 0100007F:1F90 00000000:0000 0A
+// 00000000:00000001 00:00000000 00000000  0  0 12345 ..."
 std::optional<Listener> internet_listener(Listener::Kind kind, std::string_view line) {
   std::array<std::string_view, 10> words;
   for (std::string_view& word : words)
@@ -68,7 +67,8 @@ std::optional<Listener> internet_listener(Listener::Kind kind, std::string_view 
   return listener;
 }
 
-// Parses a line such as "0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x".
+// Parses a line of the table for unix sockets, such as "0000000000000000: 00000002 00000000
+// 00010000 0001 01 12345 /run/x".
 std::optional<Listener> unix_listener(std::string_view line) {
   std::array<std::string_view, 7> words;
   for (std::string_view& word : words)

@@ -45,7 +45,7 @@ struct Errand {
   // True if the request is for an upgrade. The upgrader then knows the request by the upgrade's id,
   // too.
   bool asks_upgrade = false;
-  std::vector<std::string> answers_before;  // the requests answered in status.json before this one
+  std::vector<std::string> answers_before;  // answers that status.json had before this request
   std::string cancel_request;
   std::string cancel_line;
   std::optional<Duration> timeout;  // for the whole command; 0 means no limit, also for the answer

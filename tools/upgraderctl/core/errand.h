@@ -22,7 +22,7 @@ using NoErrand = Finish;
 struct Seen {
   Status status;
   Hearing hearing = Hearing::listens;
-  // The status of the upgrader before this one, if it could be read.
+  // The status of the upgrader that ran before the present one, if it could be read.
   std::optional<Status> previous;
   std::string previous_trouble;  // why `previous` could not be read, if there is one
   std::string command;           // the command line that selects this upgrader: "upgraderctl app"

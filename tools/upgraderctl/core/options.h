@@ -43,7 +43,7 @@ struct Options {
   bool previous = false;
   bool no_wait = false;
   Terms terms;
-  std::optional<std::string> id;  // the id of a new upgrade, or of the one to confirm, cancel, ...
+  std::optional<std::string> id;  // of a new upgrade, or of the upgrade to confirm, cancel, ...
   std::optional<std::string> reason;
   std::optional<std::string> phase;
   std::optional<Duration> timeout;

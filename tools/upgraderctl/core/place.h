@@ -40,7 +40,7 @@ struct NoPlace {
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
 
-// Returns a text such as "/run/upgrader and /run/user/1000/upgrader".
+// Returns the bases as text, such as "/run/upgrader and /run/user/1000/upgrader".
 [[nodiscard]] std::string in_words(const std::vector<Base>& bases);
 
 // Returns a text in the form in which a shell reads it as one word.

@@ -1,5 +1,5 @@
-// Runs a decider for one control directory: passes events to it, carries out its orders, and shows
-// the progress meanwhile. Decides nothing.
+// Runs a Decider (decider.h) for one control directory: passes events to it, carries out its
+// orders, and shows the progress. Decides nothing.
 #pragma once
 
 #include <optional>
