@@ -16,7 +16,8 @@ struct Ending {
   bool operator==(const Ending&) const = default;
 };
 
-// Returns "exited with status 3", "was killed by signal 11 (SIGSEGV)" or "ended in an unknown way".
+// Returns how the process ended: "exited with status 3", "was killed by signal 11 (SIGSEGV)" or
+// "ended in an unknown way".
 [[nodiscard]] std::string in_words(const Ending& ending);
 
 // Returns the exit status with which the upgrader ends after this ending of an agent: the agent's

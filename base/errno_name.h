@@ -8,7 +8,7 @@
 
 namespace upgrader {
 
-// Returns a name such as "ENOENT"; for an error without a name here, "E" and the number.
+// Returns the error's name, such as "ENOENT"; for an error without a name here, "E" and the number.
 [[nodiscard]] std::string errno_name(int error);
 
 // Wraps an error number, to be put into a text: "{}"_with(SystemError{errno}).
@@ -16,7 +16,7 @@ struct SystemError {
   int number = 0;
 };
 
-// Returns "No such file or directory (ENOENT)", for people.
+// Returns the error in words for people: "No such file or directory (ENOENT)".
 [[nodiscard]] std::string in_words(SystemError error);
 
 // Returns true if the system has no process, descriptor or memory left: then the program that was

@@ -46,8 +46,8 @@ constexpr std::size_t name_bytes_max = 64;
 constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 struct Holder {
-  pid_t pid = 0;                // 0 if the number cannot be a pid
-  std::int64_t start_time = 0;  // 0 if it is unknown
+  pid_t pid = 0;                // the holder's pid; 0 if the number cannot be a pid
+  std::int64_t start_time = 0;  // the holder's start time; 0 if it is unknown
 };
 
 bool skip(std::string_view& text, char character) {

@@ -120,7 +120,7 @@ std::string show_moment(Moment moment) {
 }
 
 std::string rfc3339(std::int64_t seconds) {
-  constexpr std::int64_t last = 253'402'300'799;  // this is 9999-12-31T23:59:59Z
+  constexpr std::int64_t last = 253'402'300'799;  // 9999-12-31T23:59:59Z
   const std::chrono::seconds shown{std::clamp<std::int64_t>(seconds, 0, last)};
   return date_and_time(std::chrono::sys_seconds(shown), 'T') + "Z";
 }

@@ -22,14 +22,14 @@ using upgrader::Duration;
 // offset.
 [[nodiscard]] std::optional<Moment> parse_moment(std::string_view text);
 
-// Returns a text such as 2026-11-22 08:15:04 UTC.
+// Returns the time for people, such as 2026-11-22 08:15:04 UTC.
 [[nodiscard]] std::string show_moment(Moment moment);
 
 // Returns a text such as 2026-11-22T08:15:04Z for a number of seconds since 1970. A time before
 // 1970 or after the year 9999 is shown as the first or the last valid time.
 [[nodiscard]] std::string rfc3339(std::int64_t seconds);
 
-using upgrader::parse_duration;  // for the command line
+using upgrader::parse_duration;  // parses durations of the command line
 
 // Returns a duration in its two largest units; the second one is left out if it is 0: 12 ms, 4.2 s,
 // 3 min 4 s, 2 h 13 min, 5 d 1 h. A negative duration counts as 0.

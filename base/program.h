@@ -23,7 +23,7 @@ class Program {
 
   [[nodiscard]] const std::string& name() const { return name_; }  // argv[0], as it was given
   [[nodiscard]] const std::vector<std::string>& args() const { return args_; }
-  [[nodiscard]] const std::string& path() const { return path_; }  // without symbolic links
+  [[nodiscard]] const std::string& path() const { return path_; }  // has no symbolic links
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   [[nodiscard]] ExecutableKind kind() const { return kind_; }
 

@@ -10,8 +10,8 @@
 namespace agent_protocol {
 
 struct Refusal {
-  std::string reason;         // for people, without a full stop
-  int error_number = EINVAL;  // for a program; 0 if no errno applies
+  std::string reason;         // a sentence for people, without a full stop
+  int error_number = EINVAL;  // the errno value for programs; 0 if none fits
   bool missing = false;       // the named file does not exist, and not only a file that it needs
 
   bool operator==(const Refusal&) const = default;

@@ -9,7 +9,7 @@
 namespace upgrader {
 
 using Duration = std::chrono::milliseconds;
-using Time = std::chrono::milliseconds;  // since a moment that only the loop knows
+using Time = std::chrono::milliseconds;  // counted from a moment that only the loop knows
 
 [[nodiscard]] inline std::optional<Time> earlier_of(std::optional<Time> one,
                                                     std::optional<Time> other) {

@@ -28,7 +28,7 @@ struct FileId {
 // Size and time of the last write: they change when somebody writes to the file.
 struct FileAge {
   std::uint64_t size = 0;
-  std::uint64_t modified_us = 0;  // since the epoch, by the clock of the file system
+  std::uint64_t modified_us = 0;  // microseconds since the epoch, by the file system's clock
   bool operator==(const FileAge&) const = default;
 };
 

@@ -8,7 +8,7 @@
 namespace sample_agent {
 
 struct Refusal {
-  std::string reason;  // for people, without a full stop
+  std::string reason;  // a sentence for people, without a full stop
 };
 
 template <class Value>

@@ -15,7 +15,7 @@ struct ProcessFacts {
   bool has_output = false;           // the process holds the pipe for the agent's messages
   bool has_variables = false;        // has variables AGENT_PROTOCOL... in its environment
   bool has_lock = false;             // holds the descriptor of the upgrader's lock
-  bool lock_on_exec = false;         // the lock's descriptor is not close-on-exec
+  bool lock_on_exec = false;         // programs that the process executes inherit the lock, too
   std::vector<std::string> listens;  // the addresses on which the process listens
 };
 

@@ -27,8 +27,8 @@ struct Member {
   const char* name;
   Form form;
   bool required;
-  std::int64_t least;  // for an integer its least value, for an array its least length
-  std::int64_t most;   // for an integer its largest value, for texts the most bytes
+  std::int64_t least;  // the least value of an integer, or the least length of an array
+  std::int64_t most;   // the largest value of an integer, or the most bytes of a text
   const char* choices = "";
 };
 

@@ -55,10 +55,10 @@ struct Step {
   bool bytewise = false;
   bool activates = false;  // `text` makes the agent active
   bool stops = false;      // `text` tells the agent to stop
-  std::string upgrade{};   // if `stops` for an upgrade: the upgrade's id
+  std::string upgrade{};   // the id of the upgrade, if `text` is a stop for an upgrade
   Duration time{0};        // for await: how long to wait; 0 means the usual time limit
   Start terms{};
-  Life life{};  // for start: the role and state of the agent
+  Life life{};  // for the step start: the agent's role and state
   Judge judge{};
 
   [[nodiscard]] bool awaits_word() const {
@@ -98,7 +98,7 @@ struct Check {
   // True if the check depends on time. A fault then counts only if a second try, with longer times,
   // finds it, too.
   bool twice = false;
-  bool unfit_is_fine = false;  // an agent that says `unfit` passes, since its input is odd
+  bool unfit_is_fine = false;  // an agent may say `unfit` here, since this check sends it odd input
   bool is_advice = false;      // a fault is reported, but does not count against conformance
 };
 

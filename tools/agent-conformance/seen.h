@@ -23,7 +23,7 @@ struct NotStarted {
 // A line on the agent's standard output, without its newline.
 struct Line {
   enum class End : std::uint8_t { newline, output, too_long };
-  std::string bytes;  // of a line that is too long, only the beginning
+  std::string bytes;  // if the line is too long, only its beginning
   End end = End::newline;
 };
 struct ErrorLine {
@@ -54,7 +54,7 @@ struct Event {
 // ---- orders
 
 struct Start {
-  bool alone = false;    // without the variable AGENT_PROTOCOL, as without an upgrader
+  bool alone = false;    // the agent gets no variable AGENT_PROTOCOL, as without an upgrader
   bool traced = false;   // the agent runs under strace
   bool locked = false;   // the agent inherits the descriptor of a lock
   bool clogged = false;  // the agent's output pipe is full from the beginning

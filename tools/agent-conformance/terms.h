@@ -6,13 +6,13 @@
 namespace conformance {
 
 using Duration = std::chrono::milliseconds;
-using Time = std::chrono::microseconds;  // since the check began
+using Time = std::chrono::microseconds;  // counted from the beginning of the check
 
 // The times that options set. All except `watch` are deadlines that the agent must meet. They are
 // long, so that an agent on a loaded machine meets them, too.
 struct Terms {
-  Duration start_timeout{std::chrono::seconds{30}};  // from the start, or welcome, to ready
-  Duration stop_timeout{std::chrono::seconds{30}};   // from stop to stopped
+  Duration start_timeout{std::chrono::seconds{30}};  // from start or welcome to `ready`
+  Duration stop_timeout{std::chrono::seconds{30}};   // from `stop` to `stopped`
   Duration exit_grace{std::chrono::seconds{30}};     // from stopped, a signal or the end of input
                                                      // to the exit
   Duration watch{300};  // how long to watch an agent that should do nothing

@@ -25,7 +25,7 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string upgrade_failed(std::string_view id, std::string_view stage,
                                          std::string_view reason);
 
-// Returns a duration such as "30 s" or "1500 ms".
+// Returns the duration in words, such as "30 s" or "1500 ms".
 [[nodiscard]] std::string duration_in_words(Duration duration);
 
 }  // namespace conformance

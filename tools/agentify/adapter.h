@@ -160,7 +160,7 @@ class Adapter {
 
   bool follows_ = false;
 
-  bool stop_asked_ = false;             // by the upgrader, a signal, or the end of input
+  bool stop_asked_ = false;             // requested by the upgrader, a signal or the end of input
   std::optional<Duration> stop_limit_;  // time limit of a stop before the daemon's start
   std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
   bool gives_up_ = false;               // the daemon is stopped because it is sick

@@ -77,7 +77,7 @@ struct AskDaemon {  // make one probe of the daemon; the event ProbeAnswered ans
 
 // ---- actions for the releases that are followed
 
-struct Follow {  // from now on, request the release that is due
+struct Follow {  // from now on, request upgrades to releases that are due
   bool operator==(const Follow&) const = default;
 };
 struct EndFollowing {  // request no more releases

@@ -22,7 +22,8 @@ struct DaemonEnding {
   bool operator==(const DaemonEnding&) const = default;
 };
 
-// Returns "exited with status 3", "was killed by SIGSEGV" or "ended in an unknown way".
+// Returns how the process ended: "exited with status 3", "was killed by SIGSEGV" or "ended in an
+// unknown way".
 [[nodiscard]] std::string in_words(const DaemonEnding& ending);
 
 // ---- events of the conversation

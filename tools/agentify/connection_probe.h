@@ -23,7 +23,7 @@ struct Address {
   std::string text;          // "127.0.0.1", "::1", "/run/d/socket"
   bool is_path = false;      // the path of a socket
   bool is_loopback = false;  // only this machine can have this address
-  std::uint32_t scope = 0;   // for a link-local address: the number of its interface
+  std::uint32_t scope = 0;   // the number of the interface, if the address is link-local
 
   // Returns the address as in a URL: an IPv6 address in brackets.
   [[nodiscard]] std::string in_url() const {

@@ -29,7 +29,7 @@ class DaemonLock {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  std::string path_;  // empty if there is no lock
+  std::string path_;  // the path of the lock's file; empty if there is no lock
   upgrader::OwnedFd held_;
 };
 

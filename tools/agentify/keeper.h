@@ -42,7 +42,7 @@ struct KeeperPlan {
   bool tells_watchdog = false;  // the child gets WATCHDOG_USEC, with the value in `start`
   DaemonLock lock;
   int output = -1;              // the child's standard output and error; -1 leaves agentify's own
-  bool closes_input = true;     // make standard input /dev/null
+  bool closes_input = true;     // the keeper's standard input becomes /dev/null
   const char* name = "keeper";  // shown by ps
   // The memory for the last bytes of the daemon's output (--last-words); null if they are not kept.
   LastWords* words = nullptr;

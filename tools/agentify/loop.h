@@ -31,11 +31,11 @@ struct Prepared {
   const Surroundings* surroundings = nullptr;
   KeeperHandle keeper;
   NotifySocket notify;           // open with --ready=notify
-  upgrader::OwnedFd ready_pipe;  // with --ready=fd:N
+  upgrader::OwnedFd ready_pipe;  // where the daemon writes a newline, with --ready=fd:N
   std::string lock;              // the path of the daemon's lock
   std::string program;           // the daemon's resolved path
   std::string version;           // the daemon's own version; empty if unknown
-  LastWords* words = nullptr;    // with --last-words
+  LastWords* words = nullptr;    // the daemon's last words, with --last-words
 };
 
 class Loop {

@@ -13,12 +13,12 @@
 namespace agentify {
 
 struct NotifyMessage {
-  bool ready = false;                      // READY=1
-  bool alive = false;                      // WATCHDOG=1
-  bool failed = false;                     // WATCHDOG=trigger
-  std::optional<std::string> status = {};  // STATUS=, shortened for the upgrader's `status`
-  std::optional<Duration> extend = {};     // EXTEND_TIMEOUT_USEC=
-  std::optional<pid_t> main_process = {};  // MAINPID=
+  bool ready = false;                      // READY=1 was in the message
+  bool alive = false;                      // WATCHDOG=1 was in the message
+  bool failed = false;                     // WATCHDOG=trigger was in the message
+  std::optional<std::string> status = {};  // the text of STATUS=, cut to the size of a `status`
+  std::optional<Duration> extend = {};     // the time of EXTEND_TIMEOUT_USEC=
+  std::optional<pid_t> main_process = {};  // the pid of MAINPID=
 
   bool operator==(const NotifyMessage&) const = default;
 };

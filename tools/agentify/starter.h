@@ -24,7 +24,7 @@ struct ChildSetting {
 };
 
 struct StartedChild {
-  pid_t pid = -1;  // -1 if the program could not be started
+  pid_t pid = -1;  // the child; -1 if the program could not be started
   int error = 0;   // why the program could not be started, as an errno value
 };
 

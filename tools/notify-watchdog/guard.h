@@ -25,7 +25,7 @@ using upgrader::Time;
 
 struct Terms {
   Duration device_timeout{};  // the device resets the machine if it is not fed within this time
-  Duration start_timeout{};   // 0 means no limit
+  Duration start_timeout{};   // the time limit until READY=1; 0 means no limit
   Duration stop_timeout{};
 };
 

@@ -15,11 +15,11 @@ using upgrader::Duration;
 inline constexpr std::size_t notification_bytes_max = 8192;
 
 struct Notification {
-  bool ready = false;                // READY=1
-  bool stopping = false;             // STOPPING=1
-  bool alive = false;                // WATCHDOG=1
-  bool failed = false;               // WATCHDOG=trigger
-  std::optional<Duration> extend{};  // EXTEND_TIMEOUT_USEC=, rounded up, at most a day
+  bool ready = false;                // READY=1 was in the notification
+  bool stopping = false;             // STOPPING=1 was in the notification
+  bool alive = false;                // WATCHDOG=1 was in the notification
+  bool failed = false;               // WATCHDOG=trigger was in the notification
+  std::optional<Duration> extend{};  // the time of EXTEND_TIMEOUT_USEC=, rounded up, at most a day
 
   bool operator==(const Notification&) const = default;
 };

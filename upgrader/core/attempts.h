@@ -14,7 +14,7 @@ inline constexpr std::int64_t attempts_max = 999'999;  // the largest value that
 
 struct Attempts {
   int count = 0;           // starts in a row in which no agent lasted, the present one included
-  std::string executable;  // its path, without symbolic links
+  std::string executable;  // the path of AGENT's executable, without symbolic links
   std::string ending;  // how the last start ended; empty if the upgrader died before it wrote that
   bool operator==(const Attempts&) const = default;
 };

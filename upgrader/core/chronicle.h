@@ -24,7 +24,7 @@ inline constexpr std::size_t chronicle_max = 16;
 // be set meanwhile.
 struct Stamp {
   std::int64_t monotonic_us = 0;
-  std::int64_t wall_ms = 0;  // since 1970 in UTC
+  std::int64_t wall_ms = 0;  // the wall clock: milliseconds since 1970 in UTC
   [[nodiscard]] explicit operator bool() const { return wall_ms != 0; }
   bool operator==(const Stamp&) const = default;
 };
@@ -118,7 +118,8 @@ class Chronicle {
   // Returns the requests that were answered, the newest first.
   [[nodiscard]] const std::vector<PastRequest>& requests() const { return requests_; }
   [[nodiscard]] bool has_answered(const std::string& name) const;
-  // Returns "under way" or how the upgrade with this id ended; empty if the id is not known.
+  // Returns how the upgrade with this id ended, or "under way"; an empty text if the id is not
+  // known.
   [[nodiscard]] std::string what_became_of(const std::string& id) const;
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }

@@ -12,7 +12,7 @@ using agent_protocol::Role;
 // the status that the agent itself has sent.
 constexpr std::size_t reason_bytes_shown = 200;
 
-// Returns "v2 (generation 3)".
+// Returns the agent's name for the status line, such as "v2 (generation 3)".
 std::string name_of(const Agent& agent) {
   if (!agent.version) return "generation {}"_with(agent.generation);
   return "{} (generation {})"_with(*agent.version, agent.generation);

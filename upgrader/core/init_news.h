@@ -39,7 +39,7 @@ struct InitNews {
   // Number of upgrades that no agent asked for, the refused ones included. A change of the number
   // tells that init may have to be sent RELOADING=1.
   std::int64_t reloads = 0;
-  std::optional<InitWait> wait;  // for a `ready` at the start of the service, or for a stop
+  std::optional<InitWait> wait;  // a wait for a `ready` while the service starts, or for a stop
   std::string status;            // one line for people
   std::optional<Time> until;     // the time limit of the phase that `status` describes
 

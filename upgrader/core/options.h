@@ -19,12 +19,12 @@ struct Options {
                  .confirm_timeout = std::chrono::minutes{5},
                  .stop_timeout = std::chrono::seconds{90},
                  .trial = std::chrono::seconds{30}};
-  Duration exit_grace{std::chrono::seconds{10}};  // 0 means no limit
+  Duration exit_grace{std::chrono::seconds{10}};  // the limit for an agent's exit; 0 means none
   bool relink = false;
   std::optional<std::string> previous;  // a path
-  int attempts = 0;                     // 0 if starts are not counted
+  int attempts = 0;                     // the value of --attempts; 0 if starts are not counted
   std::optional<std::string> lock_file;
-  std::optional<Duration> lock_timeout;  // as given; see lock_timeout_of()
+  std::optional<Duration> lock_timeout;  // the given value, if any; see lock_timeout_of()
   std::optional<std::string> control_directory;
   std::optional<int> notify_fd;  // never a standard descriptor
   bool subreaper = false;

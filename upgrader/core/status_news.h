@@ -26,7 +26,7 @@ struct BootFacts {
 };
 
 struct StatusFacts {
-  int pid = 0;  // of the upgrader
+  int pid = 0;  // the upgrader's pid
   BootFacts boot{};
   const void* programs = nullptr;
   ArgumentsOf arguments_of = nullptr;

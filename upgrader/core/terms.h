@@ -32,7 +32,7 @@ struct Policy {
   bool relink = false;
   // With --previous: another program may be started if the first agent fails.
   bool previous = false;
-  bool attempts = false;  // with --attempts: starts in which no agent lasted are counted
+  bool attempts = false;  // --attempts: count the starts in which no agent lasted
   bool operator==(const Policy&) const = default;
 };
 

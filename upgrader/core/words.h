@@ -14,7 +14,7 @@ namespace upgrader {
 
 // Returns a duration as on the command line: "90s", "5m", "250ms".
 [[nodiscard]] std::string in_words(Duration duration);
-// Returns "generation 2 (version 1.1)".
+// Returns the agent's name, such as "generation 2 (version 1.1)".
 [[nodiscard]] std::string in_words(const Agent& agent);
 
 namespace words {
@@ -31,21 +31,22 @@ inline constexpr const char* may_not_speak =
 // Returns a hint about the probable cause, for an agent that has not done in time what was awaited.
 // The hint is appended to the failure.
 [[nodiscard]] std::string hint(const Agent& agent);
-// Returns ": no network" for the reason "no network", or an empty text without a reason.
+// Returns the reason after a colon, as ": no network", or an empty text without a reason.
 [[nodiscard]] std::string behind_colon(const std::optional<std::string>& reason);
-// Returns "the upgrader ends with status 3".
+// Returns the end of a log line, such as "the upgrader ends with status 3".
 [[nodiscard]] std::string ends_with(int status);
 
 // Returns why an agent that exited while held has failed: the reason in its `unfit`, or how its
 // process ended.
 [[nodiscard]] std::string failed_to_start(const Agent& gone, const Ending& ending);
 [[nodiscard]] std::string closed_its_pipe(const Agent& agent);
-// Returns "generation 2: ...; upgrade u7 failed at its start; generation 1 stays active".
+// Returns the log line about a failed upgrade: "generation 2: ...; upgrade u7 failed at its start;
+// generation 1 stays active".
 [[nodiscard]] std::string failed(const UpgradeUnderWay& upgrade,
                                  const agent_protocol::Failure& failure,
                                  const std::optional<Agent>& incumbent);
 
-// Returns "request r1 (confirm) refused: ...".
+// Returns the log line about a refused request: "request r1 (confirm) refused: ...".
 [[nodiscard]] std::string request_refused(const std::string& name, std::string_view type,
                                           std::string_view reason);
 // Makes a failure as it is sent to agents. `ending` may be null, and `error` 0.

@@ -63,7 +63,7 @@ class Agents {
   // Sends a signal. Returns 0 or an errno value.
   [[nodiscard]] int signal(Generation generation, int signal_number);
 
-  // Returns the number of bytes that an agent has written and nobody has read.
+  // Returns the number of bytes of an agent's output that nobody has read yet.
   [[nodiscard]] std::size_t unread(Generation generation) const;
 
   // Reports the exits of all agents that have ended, each after the contents of its pipe. If a pipe
@@ -130,7 +130,7 @@ class Agents {
   uv_loop_t* loop_ = nullptr;
   UvHandle<uv_idle_t> backlog_;  // runs while lines or exits are left over from a turn
   bool strangers_left_ = false;
-  std::vector<std::unique_ptr<Running>> running_;  // in order of their generations
+  std::vector<std::unique_ptr<Running>> running_;  // living agents, by their generations
 };
 
 }  // namespace upgrader

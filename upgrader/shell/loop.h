@@ -121,8 +121,8 @@ class Loop {
   std::optional<Time> lock_retry_;
   bool stepping_ = false;     // an event is being handled
   std::vector<Event> later_;  // events that came up while another event was handled
-  Actions carried_out_;       // empty; feed() reuses its memory
-  Outcome outcome_;           // of the last action that has an outcome
+  Actions carried_out_;       // an empty list, whose memory feed() uses again
+  Outcome outcome_;           // the outcome of the last action that has one
   std::optional<int> exit_status_;
 };
 

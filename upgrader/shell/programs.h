@@ -45,7 +45,7 @@ class Programs {
     return nullptr;
   }
 
-  std::vector<std::pair<ProgramId, Program>> programs_;  // only a few at a time
+  std::vector<std::pair<ProgramId, Program>> programs_;  // the open programs, never more than a few
 };
 
 }  // namespace upgrader

@@ -28,7 +28,7 @@ struct ControlRequest {
   // its executable is empty, it is the present target of AGENT on the command line. In all other
   // requests only the id is set; a shutdown has none.
   agent_protocol::Upgrade upgrade;
-  std::optional<std::string> reason;  // for a cancel or a rollback
+  std::optional<std::string> reason;  // the operator's reason for a cancel or a rollback
   bool operator==(const ControlRequest&) const = default;
 };
 

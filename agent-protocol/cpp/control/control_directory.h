@@ -14,7 +14,7 @@ namespace upgraderctl {
 // status.json or previous.json, as far as it could be read.
 struct StatusFile {
   std::string text;              // the content of the file
-  std::optional<Status> status;  // absent if the file cannot be read
+  std::optional<Status> status;  // the parsed content; absent if the file cannot be read
   int error_number = 0;
   std::string trouble;  // why the file cannot be read
 };

@@ -22,7 +22,7 @@ enum class Hearing {
 // upgrader, since a new upgrader renames the old status.json before it makes its FIFO.
 struct Signs {
   int fifo_error = 0;                 // errno of opening the FIFO for writing; 0 if it has a reader
-  std::optional<bool> process_there;  // absent if status.json has no pid
+  std::optional<bool> process_there;  // absent if status.json names no pid
   bool process_stopped = false;
   bool disk_full = false;
 };

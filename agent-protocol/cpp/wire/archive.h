@@ -41,7 +41,7 @@ class Refusals {
   bool keeps_count(const char* name, std::size_t count, const TextsRule& rule);
 
   std::string path_;     // for refusals: the name of the present object with a dot, or empty
-  std::string element_;  // for refusals: "an element of ", while one is checked
+  std::string element_;  // for refusals: "an element of " while an element of a list is checked
 
  private:
   std::optional<std::string> refusal_;

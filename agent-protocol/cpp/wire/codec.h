@@ -20,7 +20,8 @@ struct Stray {
   bool operator==(const Stray&) const = default;
 };
 
-// A JSON object with a `type` that this direction of the protocol does not have.
+// A JSON object whose `type` is not that of a message in this direction (from an agent, or to an
+// agent).
 struct Unknown {
   std::string type;
   bool operator==(const Unknown&) const = default;

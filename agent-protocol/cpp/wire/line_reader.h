@@ -17,8 +17,8 @@ namespace agent_protocol {
 inline constexpr std::size_t incomplete_bytes_max = 200;
 
 struct Line {
-  std::string_view text;  // without its newline; the first bytes of an incomplete line
-  bool complete = true;   // false if the line was too long, or the stream ended in it
+  std::string_view text;  // the line without its newline; if it is incomplete, its first bytes
+  bool complete = true;   // false if the line was too long, or the stream ended within the line
 };
 
 class LineReader {

@@ -20,8 +20,8 @@ inline constexpr std::int64_t integer_max = 9'007'199'254'740'991;
 // A rule for a text, which is always UTF-8 without U+0000.
 struct TextRule {
   enum class Form { any, printable_ascii, absolute_path };
-  std::size_t bytes_max = line_bytes_max;          // of the text before it is escaped
-  std::size_t escaped_bytes_max = line_bytes_max;  // of the escaped text, without the quotes
+  std::size_t bytes_max = line_bytes_max;          // the most bytes of the unescaped text
+  std::size_t escaped_bytes_max = line_bytes_max;  // the most bytes when it is escaped, unquoted
   // If printable_ascii or absolute_path, the text must also not be empty.
   Form form = Form::any;
 };
@@ -34,7 +34,7 @@ struct RangeRule {
 struct TextsRule {
   std::size_t count_max = 0;
   TextRule each;
-  bool may_be_absent = false;  // if true, an empty list is written as an absent member
+  bool may_be_absent = false;  // an empty list is then written by leaving out the member
 };
 
 struct NameRule {

@@ -18,7 +18,7 @@ namespace agent_protocol {
 inline constexpr std::int64_t protocol_version = 1;
 
 // Limits. Texts are counted in bytes of UTF-8, unescaped.
-inline constexpr std::size_t line_bytes_max = 65'536;  // with its newline; a pipe holds as much
+inline constexpr std::size_t line_bytes_max = 65'536;  // the newline included; a pipe holds as much
 inline constexpr std::size_t version_bytes_max = 128;
 inline constexpr std::size_t features_max = 16;
 // The feature of an agent that says `healthy` when it works, in every role.
@@ -197,7 +197,7 @@ struct Failure {
 // The failed upgrade after which a fallback was started.
 struct PastFailure {
   Failure failure;
-  std::optional<std::string> version;  // of the failed agent, if known
+  std::optional<std::string> version;  // the version of the agent that failed, if known
   bool operator==(const PastFailure&) const = default;
 };
 
@@ -229,8 +229,8 @@ struct Stop {
   static constexpr std::string_view type = "stop";
   StopReason reason = StopReason::shutdown;
   std::int64_t deadline_ms = 1;
-  std::optional<std::string> id;           // only for the reason upgrade
-  std::optional<std::int64_t> generation;  // only for the reason upgrade
+  std::optional<std::string> id;           // set only if the reason is `upgrade`
+  std::optional<std::int64_t> generation;  // set only if the reason is `upgrade`
   bool operator==(const Stop&) const = default;
 };
 

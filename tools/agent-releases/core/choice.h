@@ -19,7 +19,7 @@ struct Candidate {
 
 // The operator's wish, from the file `desired`.
 struct Wish {
-  std::optional<Version> version;  // absent if the file holds no valid version
+  std::optional<Version> version;  // the desired version; absent if the file holds no valid version
   std::string writing;             // identifies this state of the file; differs after each write
 };
 

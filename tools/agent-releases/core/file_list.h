@@ -15,7 +15,7 @@ namespace agent_releases {
 struct Listed {
   enum class Kind : std::uint8_t { file, directory, link };
   Kind kind = Kind::file;
-  unsigned mode = 0;  // for a file: 0555 or 0444
+  unsigned mode = 0;  // the permissions of a file: 0555 or 0444
   std::string sha256{};
   std::string path;  // relative, without `.` and `..`
 };

@@ -23,16 +23,16 @@ struct Found {
   unsigned mode = 0;  // the bits of the permissions, set-user-ID and set-group-ID
   std::int64_t bytes = 0;
   std::int64_t written_ns = 0;  // the time of the last change, from the file system
-  std::string target{};         // for a link
-  std::string beginning{};      // for a file: its first `elf_header_bytes`
+  std::string target{};         // the target, if this is a link
+  std::string beginning{};      // the first `elf_header_bytes` of a file
 };
 
 // The values that the publisher gives.
 struct Wanted {
   std::string name;
   Version version;
-  std::string arch{};   // if empty, taken from the program
-  std::string entry{};  // for a directory; if empty, NAME or bin/NAME
+  std::string arch{};   // the processor; if empty, that of the program
+  std::string entry{};  // the program of a directory; if empty, NAME or bin/NAME
   std::int64_t min_protocol = 1;
   std::optional<Moment> expires{};
 };
@@ -40,8 +40,8 @@ struct Wanted {
 struct Packing {
   Kind kind = Kind::file;
   std::string arch;
-  std::string entry{};        // for a directory: the program's path
-  std::vector<Found> tree{};  // in the order in which they are packed
+  std::string entry{};        // the path of a directory's program
+  std::vector<Found> tree{};  // the files in the order of packing
 };
 
 // These make the plan for a file or a directory. They refuse everything that `add` would refuse, or

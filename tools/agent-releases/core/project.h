@@ -19,8 +19,8 @@ inline constexpr std::size_t package_bytes_max = 1'048'576;
 
 // The members of a package.json that are used.
 struct NodePackage {
-  std::string name;     // without the scope
-  std::string version;  // empty if there is none
+  std::string name;     // the package's name without its scope
+  std::string version;  // the package's version; empty if it has none
   std::string program;  // the path of the script to run: `bin`, or else `main`
 };
 

@@ -19,7 +19,7 @@ struct Holding {
 };
 
 struct Bounds {
-  std::size_t keep = 1;          // this number of the newest releases stay
+  std::size_t keep = 1;          // how many of the newest releases stay
   std::optional<Moment> before;  // releases that were added at or after this time stay
 };
 

@@ -26,7 +26,7 @@ struct Packed {
   std::string signature;  // the path of the signature; empty if it is not signed
   std::string arch;
   std::string sha256;
-  std::string entry;  // for a directory: the path of its program
+  std::string entry;  // the path of the program, if the release is a directory
   std::int64_t bytes = 0;
 };
 

@@ -14,7 +14,7 @@ namespace agent_releases {
 struct Publication {
   Manifest manifest;
   std::string text;       // the manifest's text, as it was signed
-  std::string signature;  // empty if no keys were given
+  std::string signature;  // the text of the signature; empty if no keys were given
   std::string trusted_comment;
   std::string url;  // the URL of the manifest
 };

@@ -36,7 +36,7 @@ struct Overview {
 // Returns the facts about one release, one on each line.
 [[nodiscard]] std::string text_of(const Fact& fact);
 
-// Returns a size such as "4.2 MB".
+// Returns the size for people, such as "4.2 MB".
 [[nodiscard]] std::string shown_bytes(std::int64_t bytes);
 
 class ProgressLine {

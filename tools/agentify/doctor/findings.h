@@ -38,7 +38,7 @@ struct Listener {
 struct SignalledEnd {
   std::vector<int> ignored;   // the signals that did not end the main process in time
   int signal = 0;             // the signal that ended the main process
-  upgrader::Duration time{};  // from `signal` to the end of the main process
+  upgrader::Duration time{};  // how long the main process ran on after `signal`
   int left = 0;               // how many of the daemon's processes then had to be killed
 };
 
@@ -47,7 +47,7 @@ struct Findings {
   bool forks = false;     // the first process ended, and another took its place
   bool notifies = false;  // the daemon has said READY=1
   std::vector<Listener> listeners;
-  upgrader::Duration ready_after{};  // from the start to the last new listener or notification
+  upgrader::Duration ready_after{};  // when the last listener or notification came, after the start
   SignalledEnd end;
   std::optional<bool> takes_sockets;  // absent if not tried: the daemon listens on no tcp port
   std::string check;                  // a check command that succeeded with this daemon

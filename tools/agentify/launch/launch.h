@@ -41,7 +41,7 @@ struct Places {
   std::string upgrader;   // the program upgrader
   std::string agentify;   // the program agentify
   std::string ctl;        // the program upgraderctl
-  std::string directory;  // for --control, the lock and the last words; empty if not needed
+  std::string directory;  // where to put the control files, lock and last words; may be empty
 };
 
 // Returns true unless the upgrader's options set both the control directory and the lock.

@@ -48,7 +48,7 @@ struct Errand {
   std::vector<std::string> answers_before;  // answers that status.json had before this request
   std::string cancel_request;
   std::string cancel_line;
-  std::optional<Duration> timeout;  // for the whole command; 0 means no limit, also for the answer
+  std::optional<Duration> timeout;  // of the whole command, so also of the answer; 0: no limit
   std::string tells;                // the command that shows how the upgrade ended
   std::string shows;                // the command that shows what runs
   std::string on_trial;             // the command to use instead while the upgrade is on trial

@@ -16,14 +16,14 @@ inline constexpr std::array<std::string_view, 12> phase_names{
     "starting", "running",    "preparing",    "confirming",   "switching",     "replacing",
     "trial",    "abandoning", "rolling_back", "falling_back", "shutting_down", "ended"};
 
-// Returns "generation 2 (version 1.1)", as far as it is known.
+// Returns the agent's name, such as "generation 2 (version 1.1)", as far as it is known.
 [[nodiscard]] std::string agent_name(const AgentStatus& agent);
 
 // Returns "version 1.1"; if the version is not known, the release's name in the executable's path,
 // such as "v1" of v1/run, or else the executable.
 [[nodiscard]] std::string side_name(const Side& side);
 
-// Returns "1.1": the short form of side_name(), for a table.
+// Returns the short form of side_name() for a table, such as "1.1".
 [[nodiscard]] std::string side_cell(const Side& side);
 
 // Returns what the upgrader does in this phase: "generation 2 (version 1.1) is on trial".
@@ -32,17 +32,19 @@ inline constexpr std::array<std::string_view, 12> phase_names{
 // Returns the phase, how long it has lasted, and how long it may last: "trial for 12 s, 18 s left".
 [[nodiscard]] std::string phase_clause(const Status& status, Moment now);
 
-// Returns "committed", "cancelled", "failed at its start", "fell back, having failed on trial" or
-// "ended with the upgrader".
+// Returns how an upgrade ended: "committed", "cancelled", "failed at its start", "fell back, having
+// failed on trial" or "ended with the upgrader".
 [[nodiscard]] std::string outcome_clause(const Ending& ending);
 
 // Returns how an upgrade ended, with the reason and its durations, without its id.
 [[nodiscard]] std::string ending_sentence(const Ending& ending);
 
-// Returns "with status 125: first agent: ...", as far as it is known.
+// Returns how an upgrader ended, such as "with status 125: first agent: ...", as far as it is
+// known.
 [[nodiscard]] std::string end_clause(const Ended& ended);
 
-// Returns "process 4020", or "an upgrader" if the process is not known.
+// Returns the name of an upgrader's run for messages: "process 4020", or "an upgrader" if the
+// process is not known.
 [[nodiscard]] std::string life_name(const Life& life);
 
 }  // namespace upgraderctl

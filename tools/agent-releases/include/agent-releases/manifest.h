@@ -33,7 +33,7 @@ struct Manifest {
   Kind kind = Kind::file;
   std::int64_t size = 0;
   std::string sha256;  // 64 digits, with lower-case letters
-  std::string entry;   // for an archive: the program to execute
+  std::string entry;   // the program to execute, if the release is an archive
   std::int64_t min_protocol = 1;
   std::string url;
   std::optional<std::int64_t> expires;  // seconds since 1970

@@ -26,7 +26,7 @@ struct Release {
   Version version;
   std::string path;          // absolute; the file or directory NAME-v1.2.3
   std::string executable{};  // absolute; the program to start
-  std::string sha256{};      // of the fetched file; empty if there is no manifest
+  std::string sha256{};      // the hash of the fetched file; empty if there is no manifest
   std::int64_t bytes = 0;    // on disk; for a directory the bytes of its archive
   std::int64_t added = 0;    // seconds since 1970
   bool is_directory = false;
@@ -71,7 +71,7 @@ class Releases {
   struct Adding {
     std::string source;       // a URL (http, https, file) or a path of a manifest
     std::string sha256{};     // the hash that the release must have; if empty, any
-    bool allow_files = true;  // if false, only http and https: the source may be a stranger's
+    bool allow_files = true;  // if false, only http and https: `source` may come from a stranger
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
     std::optional<Version> running{};  // the agent's version; older releases are refused
@@ -81,7 +81,7 @@ class Releases {
   struct Added {
     Release release;
     bool was_there = false;
-    std::string trusted_comment{};  // of the signature, if there is one
+    std::string trusted_comment{};  // the signature's trusted comment, if there is a signature
   };
   // Fetches a release, verifies it and makes it durable. After a failure only .staging may have
   // changed.

@@ -19,7 +19,7 @@ enum class Trouble : std::uint8_t {
 };
 
 struct Refusal {
-  std::string reason;  // for people, without a full stop
+  std::string reason;  // a sentence for people, without a full stop
   Trouble trouble = Trouble::refused;
 };
 
