@@ -67,7 +67,7 @@ unsigned long Directory::file_system() const {
 
 bool Directory::is_fat() const {
   const unsigned long type = file_system();
-  return type == 0x4d44 || type == 0x2011bab0;  // FAT, exFAT
+  return type == 0x4d44 || type == 0x2011bab0;  // the magic numbers of FAT and exFAT
 }
 
 int Directory::moved() const {

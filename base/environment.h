@@ -31,9 +31,9 @@ namespace upgrader {
 // The environment for agents. It points to texts that others own, since copying them would take a
 // twentieth of the first agent's start (measured by make size).
 struct Environment {
-  std::vector<const char*> entries;         // NAME=value, in order
+  std::vector<const char*> entries;         // texts of the form NAME=value, in order
   std::optional<std::size_t> listen_pid{};  // the entry into which the child writes its own pid
-  std::optional<int> lock_descriptor{};     // the lock's descriptor, named by an additional entry
+  std::optional<int> lock_descriptor{};     // if set, one more entry names this descriptor
 };
 
 }  // namespace upgrader

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t integer_digits_max = 18;
 static_assert(nesting_max == 32, "Parser::open() says so");
 
-constexpr std::size_t unicode_escape_bytes = 6;  // \uXXXX
+constexpr std::size_t unicode_escape_bytes = 6;  // the bytes of an escape such as \u00e9
 
 constexpr const char* legal_character = "a legal character or escape";
 

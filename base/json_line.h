@@ -50,8 +50,8 @@ class JsonLine {
 
   struct Found {
     const Node* value = nullptr;
-    std::size_t index = 0;  // the index of the member's value
-    bool twice = false;     // another member has the same name
+    std::size_t index = 0;  // the place of the member's value in the list
+    bool twice = false;     // the object has another member of the same name
   };
 
   // Finds the first member called `name` in the object whose index is `object`.

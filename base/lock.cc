@@ -232,7 +232,7 @@ std::string Lock::holder_in_words() const {
     const bool holds = found.empty() || std::count(found.begin(), found.end(), holder->pid) > 0;
     return holds ? "{} holds it"_with(process_in_words(holder->pid)) : found_hold();
   }
-  if (!start_time_in("/proc/self/stat")) {  // /proc is not mounted
+  if (!start_time_in("/proc/self/stat")) {  // then /proc is not mounted, and names no holder
     return "process {} or an agent of it holds it"_with(holder->pid);
   }
   return "process {}, which {} names, is gone: one of its agents still holds it{}{}"_with(

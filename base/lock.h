@@ -57,7 +57,7 @@ class Lock {
   std::string path_;
   int number_;
   OwnedFd descriptor_;     // has the number number_
-  int access_ = O_RDONLY;  // the flag with which FILE is opened
+  int access_ = O_RDONLY;  // the access mode for opening FILE
   bool written_ = false;
 };
 

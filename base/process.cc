@@ -79,7 +79,7 @@ bool reset_signals() {
     const bool promised = number <= promised_signal_max && number != SIGKILL && number != SIGSTOP;
     if (promised && !done) return false;
   }
-  const sigset_t none{};  // as made by sigemptyset()
+  const sigset_t none{};  // an empty set, as sigemptyset() makes it
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 

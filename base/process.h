@@ -79,7 +79,7 @@ struct StartFailed {
   };
 
   Where where = Where::resources;
-  int error = 0;  // an errno value
+  int error = 0;  // the errno value that says why
 
   bool operator==(const StartFailed&) const = default;
 };

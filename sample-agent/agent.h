@@ -62,12 +62,12 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  std::optional<Agent::Milliseconds> watchdog_;  // set if the upgrader wants heartbeats
+  std::optional<Agent::Milliseconds> watchdog_;  // interval, if the upgrader wants heartbeats
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // set while this agent is active
   bool on_trial_ = false;
   bool vouched_ = false;                // this agent has said `healthy`
-  std::optional<Agent::Stop> stop_;     // set when the agent has been told to stop
+  std::optional<Agent::Stop> stop_;     // the requested stop; absent again after a cancel
   std::optional<std::string> waiting_;  // the id of an upgrade that waits at the gate
   std::optional<agent_releases::Follower> follower_;
 

@@ -27,7 +27,7 @@ struct CopierSettings {
   std::string input;
   std::string output;
   std::string state_directory;
-  std::string version;           // written into each record
+  std::string version;           // the agent's version, which is written into each record
   unsigned position_format = 1;  // the newest format that this version knows
   std::uint64_t rotate_wait_us = 0;
 };

@@ -24,14 +24,14 @@ struct Life {
   bool wants_readiness = false;
   std::optional<std::string> version, state, unfit;
   std::vector<Time> heartbeats;
-  Duration extended{0};  // the time that the agent's last `extend` asked for
+  Duration extended{0};  // the time in the agent's last `extend`
   std::optional<Time> extended_at;
 
   bool told_activate = false;
   bool told_stop = false;  // the agent got a stop, and has not said `cancel` since
   bool hung_up = false;    // the agent's input was closed
   bool signalled = false;  // the agent was sent SIGTERM
-  std::string upgrade;     // the id of the upgrade in the stop
+  std::string upgrade;     // the upgrade's id in the last stop, if it was for an upgrade
   std::optional<Time> activated_at, stopped_at;
 
   bool output_closed = false;

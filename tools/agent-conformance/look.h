@@ -11,7 +11,7 @@ namespace conformance {
 
 // The inodes by which an agent's descriptors are recognised.
 struct Marks {
-  ino_t output = 0;  // the inode of the agent's output pipe
+  ino_t output = 0;  // the inode of the pipe for the agent's messages
   ino_t lock = 0;    // the inode of the lock's file; 0 if there is no lock
 };
 

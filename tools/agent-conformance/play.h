@@ -72,7 +72,7 @@ class Play {
   const Terms& terms_;
   std::deque<Step> steps_;
   bool begun_ = false;    // the first step of steps_ has begun
-  bool time_up_ = false;  // the time of the present step is over
+  bool time_up_ = false;  // the time limit of the present step has passed
   std::size_t looks_before_ = 0;
   Lives lives_;
   std::vector<Seat> seats_;

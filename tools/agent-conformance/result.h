@@ -16,7 +16,7 @@ struct Result {
   enum class Verdict : std::uint8_t { passed, failed, advised, not_judged };
   const Check* check = nullptr;
   Verdict verdict = Verdict::passed;
-  Fault fault;               // the fault, if the check failed or gives advice
+  Fault fault;               // what is wrong, if the check failed or gives advice
   std::string_view missing;  // the needed check that did not pass, if this one was not judged
   std::vector<std::string> notes;
   Transcript transcript;

@@ -34,13 +34,13 @@ using Judge = std::function<Judgement(const Lives&, Time now)>;
 struct Step {
   enum class Kind : std::uint8_t {
     start,  // starts a new agent, which is sent `text` when it says hello
-    await,  // waits until the agent has done `what`
-    tell,   // sends `text` to the agent
+    await,  // waits until the agent has done the deed `what`
+    tell,   // sends the lines in `text` to the agent
     hang_up,
     signal,
     watch,  // watches for `time`; the agent must do nothing in that time
     taken,  // waits until the agent has read everything sent to it
-    look,   // looks at the agent's processes
+    look,   // reads facts about the agent's processes from /proc
     clog,
     unclog,
     traced,  // waits until strace has reported every call of an agent that has exited
@@ -53,8 +53,8 @@ struct Step {
   What what = What::hello;
   std::string text{};
   bool bytewise = false;
-  bool activates = false;  // `text` makes the agent active
-  bool stops = false;      // `text` tells the agent to stop
+  bool activates = false;  // the lines in `text` make the agent active
+  bool stops = false;      // the lines in `text` tell the agent to stop
   std::string upgrade{};   // the id of the upgrade, if `text` is a stop for an upgrade
   Duration time{0};        // for await: how long to wait; 0 means the usual time limit
   Start terms{};
@@ -89,8 +89,8 @@ enum Rule : std::uint32_t {
 
 struct Check {
   std::string_view name;
-  std::string_view doing;     // what is done to the agent
-  std::string_view expected;  // what the agent must do
+  std::string_view doing;     // what the check does to the agent, for the report
+  std::string_view expected;  // what the agent must do, for the report
   std::vector<Quote> quotes;
   std::vector<std::string_view> needs;  // the checks that must pass, or else this one is not judged
   std::function<Script(const Terms&)> script;

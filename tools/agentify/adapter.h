@@ -35,7 +35,7 @@ enum class ReadyBy { start, word, time, probe };
 struct Terms {
   bool check = false;
   ReadyBy ready_by = ReadyBy::start;
-  Duration ready_time{};        // how long the daemon must have lived, with ReadyBy::time
+  Duration ready_time{};        // with ReadyBy::time: the daemon is ready when it has lived so long
   std::string ready_text = {};  // the value of --ready, for messages to people
   // The time that a daemon on trial must be ready and well before agentify says `healthy`.
   Duration settle{};
@@ -142,7 +142,7 @@ class Adapter {
   std::optional<Time> judge_at_;    // the time when the daemon must be ready and well
   std::optional<Time> settled_at_;  // `healthy` is said then, if the daemon stays well until then
   bool settling_ = false;           // the daemon is ready, but must last before `healthy` is said
-  bool unfit_ = false;              // `unfit` has been said
+  bool unfit_ = false;              // `unfit` has been said, so `healthy` must not follow
   Time activated_at_{};
   std::string not_ready_;          // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;           // the last bad answer of a health check, for `unfit`
@@ -163,7 +163,7 @@ class Adapter {
   bool stop_asked_ = false;             // requested by the upgrader, a signal or the end of input
   std::optional<Duration> stop_limit_;  // time limit of a stop before the daemon's start
   std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
-  bool gives_up_ = false;               // the daemon is stopped because it is sick
+  bool gives_up_ = false;               // a sick daemon is stopped because --health-action says so
   std::optional<DaemonEnding> ending_;  // how the daemon's main process ended
   bool clean_ = false;
 };

@@ -29,7 +29,7 @@ struct DaemonEnding {
 // ---- events of the conversation
 
 struct Welcomed {
-  bool candidate = false;  // on trial from its activation
+  bool candidate = false;  // the agent is a candidate, on trial from its activation
   bool boot = false;       // a fallback at a boot, which is on trial, too
   bool readiness = false;  // the upgrader has the feature `readiness`
   std::optional<Duration> watchdog = {};
@@ -72,7 +72,7 @@ struct DaemonStarted {
 
   bool operator==(const DaemonStarted&) const = default;
 };
-struct DaemonRefused {  // the daemon could not be started
+struct DaemonRefused {  // the daemon's program could not be executed
   int error = 0;        // the errno value of the failed start
   std::string words;
 

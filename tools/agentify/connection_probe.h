@@ -21,7 +21,7 @@ namespace agentify {
 // An address of a host, or the path of a socket.
 struct Address {
   std::string text;          // "127.0.0.1", "::1", "/run/d/socket"
-  bool is_path = false;      // the path of a socket
+  bool is_path = false;      // `text` is the path of a socket
   bool is_loopback = false;  // only this machine can have this address
   std::uint32_t scope = 0;   // the number of the interface, if the address is link-local
 
@@ -41,7 +41,7 @@ inline constexpr std::size_t addresses_max = 16;
 
 struct ProbeOutcome {
   bool good = false;
-  std::string words = {};  // the fault, if the answer was not good
+  std::string words = {};  // why the answer was not good
 };
 
 // The most bytes of the head of an HTTP answer. A longer head counts as a bad answer; the body is

@@ -30,8 +30,8 @@ struct News {
   Kind kind = Kind::waits;
   int value = 0;         // depends on `kind`: a pid (waits: of the holder of the lock, or 0), an
                          // errno value, an exit status or a signal, or how many were killed
-  int how = 0;           // ended: DaemonEnding::How
-  pid_t heir = 0;        // ended: see DaemonEnded
+  int how = 0;           // ended: the way of the end, a value of DaemonEnding::How
+  pid_t heir = 0;        // ended: the process that may become the main process, or 0
   bool by_lock = false;  // refused: the lock is the reason
 };
 
@@ -39,11 +39,11 @@ struct News {
 struct KeeperPlan {
   const upgrader::Program* program = nullptr;
   ChildSetting child;
-  bool tells_watchdog = false;  // the child gets WATCHDOG_USEC, with the value in `start`
+  bool tells_watchdog = false;  // set WATCHDOG_USEC for the child, to the value in `start`
   DaemonLock lock;
   int output = -1;              // the child's standard output and error; -1 leaves agentify's own
   bool closes_input = true;     // the keeper's standard input becomes /dev/null
-  const char* name = "keeper";  // shown by ps
+  const char* name = "keeper";  // the name of the process as ps shows it
   // The memory for the last bytes of the daemon's output (--last-words); null if they are not kept.
   LastWords* words = nullptr;
   std::string words_file = {};  // the keeper writes `words` here if agentify is killed; may be ""

@@ -30,7 +30,7 @@ struct Prepared {
   const Options* options = nullptr;
   const Surroundings* surroundings = nullptr;
   KeeperHandle keeper;
-  NotifySocket notify;           // open with --ready=notify
+  NotifySocket notify;           // the daemon's NOTIFY_SOCKET, open with --ready=notify
   upgrader::OwnedFd ready_pipe;  // where the daemon writes a newline, with --ready=fd:N
   std::string lock;              // the path of the daemon's lock
   std::string program;           // the daemon's resolved path

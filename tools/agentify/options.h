@@ -33,10 +33,10 @@ struct Options {
   StopPlan stop = default_stop_plan();
   std::optional<std::string> version;
   std::optional<std::string> version_command;
-  std::optional<std::string> follow;       // a directory of releases to follow
-  std::optional<std::string> follow_keys;  // a directory of public keys for the followed releases
+  std::optional<std::string> follow;       // the value of --follow: a directory of releases
+  std::optional<std::string> follow_keys;  // the public keys for the releases of --follow
   bool last_words = false;
-  std::optional<std::string> last_words_file;  // an absolute path
+  std::optional<std::string> last_words_file;  // the value of --last-words: an absolute path
   std::string name;                            // the daemon's argv[0]
   std::vector<std::string> args;
 

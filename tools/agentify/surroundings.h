@@ -16,7 +16,7 @@
 namespace agentify {
 
 struct Surroundings {
-  bool alone = true;                             // there is no upgrader
+  bool alone = true;                             // agentify was started without an upgrader
   int passed = 0;                                // the number of sockets, plus one for the lock
   std::optional<int> lock;                       // the number of the lock's descriptor
   ChildSetting daemon;                           // environment and descriptors of the daemon

@@ -36,7 +36,7 @@ class Device {
   std::string path_;
   upgrader::Duration timeout_;
   upgrader::OwnedFd descriptor_;
-  bool is_real_ = false;   // a device, not a FIFO
+  bool is_real_ = false;   // the path is that of a device, not of a FIFO
   bool given_up_ = false;  // stopped for good: its timeout is too short
   std::string complaint_;  // the last complaint, so that it is not repeated
 };

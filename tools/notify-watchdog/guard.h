@@ -106,8 +106,8 @@ class Guard {
   std::optional<Time> deadline_;  // the time limit of the start or of the stop
   Time fed_{};                    // the time when the device was last fed
   bool is_armed_ = true;
-  bool told_to_stop_ = false;  // SIGTERM or SIGINT has come
-  bool child_stops_ = false;   // STOPPING=1 has come
+  bool told_to_stop_ = false;  // SIGTERM or SIGINT has come, so that the end is orderly
+  bool child_stops_ = false;   // STOPPING=1 has come, so that an exit with status 0 is orderly
   bool silence_logged_ = false;
 };
 

@@ -17,7 +17,7 @@ struct Options {
   Duration timeout = std::chrono::seconds{60};
   Duration start_timeout = std::chrono::minutes{10};
   Duration stop_timeout = std::chrono::minutes{3};
-  std::vector<std::string> command;  // never empty
+  std::vector<std::string> command;  // the program and its arguments; never empty
 
   bool operator==(const Options&) const = default;
 };

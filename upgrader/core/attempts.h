@@ -10,7 +10,7 @@
 
 namespace upgrader {
 
-inline constexpr std::int64_t attempts_max = 999'999;  // the largest value that --attempts accepts
+inline constexpr std::int64_t attempts_max = 999'999;  // the limit for --attempts
 
 struct Attempts {
   int count = 0;           // starts in a row in which no agent lasted, the present one included

@@ -57,7 +57,7 @@ struct UpgradePast {
   std::array<Stamp, static_cast<std::size_t>(Moment::count)> moments{};
   std::array<std::int64_t, static_cast<std::size_t>(Span::count)> spans{
       not_measured, not_measured, not_measured, not_measured, not_measured, not_measured};
-  Generation generation = 0;  // the generation of the candidate
+  Generation generation = 0;  // that of the candidate
   Stamp gate_begun;
   Stamp ended;
   RecordEnding ending;

@@ -98,7 +98,7 @@ struct Outcome {
   bool way_back = true;  // after Check: the active agent's program could be started again
   // After Spawn: exec failed because of the file, not because the system lacked a resource.
   bool not_executable = false;
-  Sent sent = Sent::written;  // after Send of an `activate`
+  Sent sent = Sent::written;  // set after the action Send of an `activate`
 };
 
 // All deadlines up to the time `by` have passed, and all messages and exits that the kernel held at
@@ -108,9 +108,9 @@ struct DeadlinePassed {
   Time by = Time::max();
 };
 
-struct StopRequested {};     // SIGTERM or SIGINT
-struct QuitRequested {};     // SIGQUIT
-struct UpgradeRequested {};  // SIGUSR2
+struct StopRequested {};     // caused by SIGTERM or SIGINT
+struct QuitRequested {};     // caused by SIGQUIT
+struct UpgradeRequested {};  // caused by SIGUSR2
 struct SignalReceived {      // SIGHUP or SIGUSR1, which is passed on to the agent
   int signal = 0;
 };

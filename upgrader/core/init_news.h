@@ -40,7 +40,7 @@ struct InitNews {
   // tells that init may have to be sent RELOADING=1.
   std::int64_t reloads = 0;
   std::optional<InitWait> wait;  // a wait for a `ready` while the service starts, or for a stop
-  std::string status;            // one line for people
+  std::string status;            // the status line for people, as in STATUS=
   std::optional<Time> until;     // the time limit of the phase that `status` describes
 
   bool operator==(const InitNews&) const = default;

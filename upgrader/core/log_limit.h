@@ -41,7 +41,7 @@ class LogLimit {
     Generation generation = 0;
     NoticeKind kind = NoticeKind::stray;
     Time shown{0};
-    std::uint64_t held_back = 0;        // notices since the last line shown
+    std::uint64_t held_back = 0;        // notices held back since the last one that was shown
     std::optional<std::string> latest;  // the newest status that was held back
 
     void show(Time now) {

@@ -21,12 +21,12 @@ struct Options {
                  .trial = std::chrono::seconds{30}};
   Duration exit_grace{std::chrono::seconds{10}};  // the limit for an agent's exit; 0 means none
   bool relink = false;
-  std::optional<std::string> previous;  // a path
+  std::optional<std::string> previous;  // the value of --previous: the path of a link
   int attempts = 0;                     // the value of --attempts; 0 if starts are not counted
   std::optional<std::string> lock_file;
   std::optional<Duration> lock_timeout;  // the given value, if any; see lock_timeout_of()
   std::optional<std::string> control_directory;
-  std::optional<int> notify_fd;  // never a standard descriptor
+  std::optional<int> notify_fd;  // the value of --notify-fd; never a standard descriptor
   bool subreaper = false;
   // The words of --adapter: the program that runs AGENT, and its arguments. Empty without an
   // adapter.

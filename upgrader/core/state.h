@@ -96,10 +96,10 @@ struct UpgradeUnderWay {
   Terms terms;
   ProgramId previous = 0;  // the program that a fallback runs
   std::optional<std::string> previous_version;
-  std::optional<ProgramId> program;      // set when the executable has been checked
+  std::optional<ProgramId> program;      // set when the executable has passed the check
   std::optional<Generation> generation;  // set when the upgrade is accepted
   std::optional<std::string> version;    // the version of the candidate
-  bool waits_for_confirm = false;        // the gate is closed: `confirm` is awaited
+  bool waits_for_confirm = false;        // the candidate is ready, and `confirm` is awaited
   // The active agent knows of this upgrade: it requested it, or was sent `candidate_ready` or
   // `stop`.
   bool known_to_agent = false;
@@ -114,7 +114,7 @@ struct UpgradeUnderWay {
 
 // The facts about the last active agent that the next one needs.
 struct LeftBehind {
-  bool clean = false;  // the agent said `stopped` before it exited
+  bool clean = false;  // the agent said `stopped` before it exited, so its stop was clean
   // The `state` from the agent's `stopped`, which is passed on in the next agent's `activate`.
   std::optional<std::string> state;
   int exit_status = 0;  // the upgrader's exit status if no agent follows
@@ -150,12 +150,12 @@ struct State {
   std::optional<agent_protocol::Failure> last_failure;
   // The upgrader's exit status, once it is decided; all agents are reaped before the exit.
   std::optional<int> exit_with;
-  bool shutdown = false;  // SIGTERM or SIGINT came
-  bool quit = false;      // SIGQUIT came
+  bool shutdown = false;  // SIGTERM, SIGINT or a request of an operator has come
+  bool quit = false;      // SIGQUIT has come
   bool ended = false;
   Generation last_generation = 0;
   std::int64_t control_reloads = 0;  // number of upgrades requested by the control directory
-  std::int64_t upgrade_signals = 0;  // number of SIGUSR2 so far
+  std::int64_t upgrade_signals = 0;  // number of SIGUSR2 that have come so far
   // The time at which the active agent will have been active for the time of a trial, so that its
   // start has succeeded (--previous, --attempts).
   std::optional<Time> attempts_deadline;
@@ -165,7 +165,7 @@ struct State {
   bool lasted = false;  // some agent has been active for the time of a trial, or has passed it
   std::vector<Time> put_off;  // deadlines already put off after a freeze; none is put off twice
   Pending pending = Pending::nothing;
-  std::optional<Agent> spawning;  // the agent whose start is pending
+  std::optional<Agent> spawning;  // the agent whose process is being started now
   bool operator==(const State&) const = default;
 };
 

@@ -24,7 +24,7 @@ class StatusPaper {
  public:
   void open(const char* name, char bracket) {
     if (*name != '\0') put_name(name);
-    put_comma();  // put_comma() puts none after the name of a member
+    put_comma();  // directly after a member's name, this writes none
     text_ += bracket;
     cut_ <<= 1;
   }

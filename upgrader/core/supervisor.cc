@@ -443,7 +443,7 @@ class Step {
     Agent* agent = find(event.generation);
     if (agent == nullptr || agent->output_closed) return;
     agent->output_closed = true;
-    if (agent->activate_waits) return;  // wait: the agent may still read its `activate`
+    if (agent->activate_waits) return;  // the agent may still read its `activate`
     if (!agent->activated) {
       start_close_grace(*agent);
     } else if (!agent->stopped) {
@@ -1353,7 +1353,7 @@ class Step {
   const Policy& policy_;
   State& state_;
   const Time now_;
-  Time passed_by_{};  // deadlines up to this time are judged
+  Time passed_by_{};  // the time up to which deadlines are judged now
   Actions& actions_;
 };
 

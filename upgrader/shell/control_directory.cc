@@ -82,7 +82,7 @@ void ControlDirectory::remove_fifo() const {
 
 bool ControlDirectory::is_in_memory() const {
   const unsigned long type = directory_.file_system();
-  return type == 0 || type == 0x01021994 || type == 0x858458f6;  // tmpfs, ramfs
+  return type == 0 || type == 0x01021994 || type == 0x858458f6;  // the numbers of tmpfs and ramfs
 }
 
 }  // namespace upgrader

@@ -49,7 +49,7 @@ class Logbook {
   LogLevel level_;
   int descriptor_;
   bool journal_ = false;
-  mode_t mode_ = 0;   // the file type of the stream
+  mode_t mode_ = 0;   // the stream's file type, as in st_mode
   OwnedFd own_;       // the same pipe or terminal, opened again for the first line, if possible
   std::string tail_;  // the rest of a line that was written in part
   std::uint64_t lost_ = 0;

@@ -36,8 +36,8 @@ struct ControlRequest {
 // answered under its name.
 struct ControlRefused {
   std::string name;
-  std::string type;    // cut to agent_protocol::about_bytes_max
-  std::string reason;  // the malformed member, and its fault
+  std::string type;    // the request's type, cut to agent_protocol::about_bytes_max
+  std::string reason;  // the name of the malformed member, and what is wrong with it
   bool operator==(const ControlRefused&) const = default;
 };
 

@@ -31,7 +31,7 @@ class EventView {
   void fill_failure(const Failure& failure, const char* version);
 
   SessionEvent event_;
-  std::vector<const char*> features_;  // ended by null
+  std::vector<const char*> features_;  // pointers to the names, with a null at the end
   agent_protocol_failure failure_{};
   agent_protocol_event view_{};
 };

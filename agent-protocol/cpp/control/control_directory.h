@@ -13,10 +13,10 @@ namespace upgraderctl {
 
 // status.json or previous.json, as far as it could be read.
 struct StatusFile {
-  std::string text;              // the content of the file
+  std::string text;              // the content of the file, empty if it cannot be read
   std::optional<Status> status;  // the parsed content; absent if the file cannot be read
   int error_number = 0;
-  std::string trouble;  // why the file cannot be read
+  std::string trouble;  // the reason, in words, if the file cannot be read
 };
 
 struct Sight {

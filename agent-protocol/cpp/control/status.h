@@ -16,7 +16,7 @@ namespace upgraderctl {
 struct Life {
   std::optional<std::int64_t> pid;
   std::string version;
-  std::string started;  // spelled as in the file; different for each upgrader
+  std::string started;  // the time of the start as the file spells it; no two runs have the same
   std::optional<Moment> since;
   std::optional<std::int64_t> protocol;
   bool operator==(const Life&) const = default;
@@ -68,7 +68,7 @@ struct Ending {
   std::string reason;
   std::optional<std::int64_t> exit_status;
   std::optional<std::int64_t> signal;
-  std::string error;  // called `errno` in status.json
+  std::string error;  // the member `errno` of status.json
   Side from;
   Side to;
   std::optional<Moment> accepted;
@@ -110,8 +110,8 @@ struct Status {
   std::optional<AgentStatus> candidate;
   std::optional<AgentStatus> standby;
   std::optional<UpgradeStatus> upgrade;
-  std::vector<Ending> endings;   // newest first
-  std::vector<Answer> requests;  // newest first
+  std::vector<Ending> endings;   // upgrades that have ended, the newest first
+  std::vector<Answer> requests;  // requests with their answers, the newest first
   std::optional<Ended> ended;
   std::optional<Boot> boot;
   bool operator==(const Status&) const = default;

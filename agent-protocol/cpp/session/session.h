@@ -84,7 +84,7 @@ class Session {
 
   [[nodiscard]] SessionActions hear(const UpgraderMessage& message);
   [[nodiscard]] SessionActions input_ended();
-  [[nodiscard]] SessionActions terminated();  // SIGTERM has come
+  [[nodiscard]] SessionActions terminated();  // to be called when SIGTERM has come
 
   // Returns true while the agent is held or has ended, so that it has no work to give up before it
   // exits.
@@ -162,7 +162,7 @@ class Session {
   bool signalled_ = false;         // SIGTERM has requested a stop
   bool readiness_ = false;         // both sides have the feature `readiness`
   bool works_ = false;             // `healthy` has been said
-  bool gone_ = false;              // the input has ended
+  bool gone_ = false;              // the input has ended: the upgrader has gone
 };
 
 }  // namespace agent_protocol

@@ -30,7 +30,7 @@ struct Unknown {
 // A message of a known type with a member that is not valid.
 struct Malformed {
   std::string type;
-  std::string reason;  // which member is malformed, and why
+  std::string reason;  // the name of the malformed member, and what is wrong with it
   // The id to name in the reply to a malformed `upgrade`; absent if that id is malformed, too.
   std::optional<std::string> id;
   bool operator==(const Malformed&) const = default;

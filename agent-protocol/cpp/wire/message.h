@@ -190,7 +190,7 @@ struct Failure {
   std::string reason;
   std::optional<std::int64_t> exit_status;
   std::optional<std::int64_t> signal;
-  std::optional<std::string> errno_name;  // called "errno" on the wire, such as "ENOENT"
+  std::optional<std::string> errno_name;  // the member `errno` of the message, such as "ENOENT"
   bool operator==(const Failure&) const = default;
 };
 

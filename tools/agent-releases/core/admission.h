@@ -28,9 +28,9 @@ struct Present {
 
 // The versions that a directory and its agent have.
 struct Versions {
-  std::optional<Version> running;  // the agent's version, if the caller knows it
-  std::optional<Version> current;  // the target of the link `current`
-  std::vector<Version> there;      // all releases of the directory
+  std::optional<Version> running;  // the version of the agent that runs, if the caller knows it
+  std::optional<Version> current;  // the version to which the link `current` leads
+  std::vector<Version> there;      // the versions of all releases in the directory
 };
 
 // Returns the newer one of `running` and `current`. If neither is known, returns the newest version

@@ -37,7 +37,7 @@ template <std::size_t Size>
   std::string text(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
   sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
                     bytes.size(), sodium_base64_VARIANT_ORIGINAL);
-  text.pop_back();  // remove libsodium's NUL
+  text.pop_back();  // libsodium ends the text with a NUL, which is removed
   return text;
 }
 

@@ -17,7 +17,7 @@ struct Listed {
   Kind kind = Kind::file;
   unsigned mode = 0;  // the permissions of a file: 0555 or 0444
   std::string sha256{};
-  std::string path;  // relative, without `.` and `..`
+  std::string path;  // relative to the release's directory, without `.` and `..`
 };
 
 [[nodiscard]] std::string to_line(const Listed& listed);

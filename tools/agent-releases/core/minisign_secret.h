@@ -29,8 +29,8 @@ struct SecretKey {
 struct SecretKeyFile {
   bool has_password = false;
   std::array<unsigned char, salt_bytes> salt{};
-  std::uint64_t operations = 0;                                // the parameter of scrypt
-  std::uint64_t memory = 0;                                    // the parameter of scrypt, in bytes
+  std::uint64_t operations = 0;                                // scrypt's limit of operations
+  std::uint64_t memory = 0;                                    // scrypt's limit of memory, in bytes
   std::array<unsigned char, 8 + secret_bytes + 32> content{};  // number, key and checksum
 };
 

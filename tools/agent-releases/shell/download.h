@@ -56,7 +56,7 @@ class Download {
   std::string path_;
   upgrader::OwnedFd part_;
   Hash hash_;
-  std::int64_t bytes_ = 0;  // bytes of the file so far
+  std::int64_t bytes_ = 0;  // the bytes of the file that have been fetched so far
   std::int64_t from_ = 0;   // the bytes of the file that an earlier fetch has left
   bool in_parts_ = false;   // fetched in parts, so the file may have changed in between
   std::chrono::steady_clock::time_point ends_;

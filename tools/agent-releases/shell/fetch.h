@@ -50,15 +50,15 @@ class Fetcher {
     std::string url;
     std::int64_t from = 0;              // the number of bytes that were fetched before
     std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
-    std::chrono::milliseconds limit{};  // the limit for the whole transfer
+    std::chrono::milliseconds limit{};  // the time limit of the whole transfer
     std::function<Outcome(std::string_view)> take;
     std::function<void(std::int64_t)> progress;  // called with the number of bytes so far
   };
   enum class End { complete, cut_off, cannot_resume };
   struct Fetched {
     End end = End::complete;
-    std::string why{};     // the reason, if not complete
-    bool is_slow = false;  // ended, since the server was too slow
+    std::string why{};     // the reason, if the fetch is not complete
+    bool is_slow = false;  // the transfer was ended because the server was too slow
   };
   // Fetches bytes. Refuses only if another try would be useless. After any other failure, the
   // result says why the fetch is not complete.

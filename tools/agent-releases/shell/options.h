@@ -40,7 +40,7 @@ struct Options {
   std::vector<std::string> controls;
   bool json = false;
 
-  std::string source;  // the argument of add; for adopt, the link
+  std::string source;  // the argument of add: a URL or path; for adopt, the path of the program
   std::string sha256;
   bool unsigned_is_wanted = false;
   bool older_is_wanted = false;

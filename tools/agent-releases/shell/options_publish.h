@@ -23,7 +23,7 @@ struct PublishOptions {
   std::string entry;
   std::int64_t min_protocol = 1;
   std::optional<Moment> expires;
-  std::string secret_key;  // the file of --sign
+  std::string secret_key;  // the path in --sign: the file of the secret key
   std::string public_key;
   bool npm = false;
   bool wheels = false;

@@ -18,8 +18,8 @@ struct Project {
 };
 
 struct ProjectTree {
-  Scratch scratch;        // owns the files
-  std::string path{};     // the path of the directory with the files
+  Scratch scratch;        // the temporary directory that has the files
+  std::string path{};     // the path of the files in it
   std::string name{};     // the release's NAME, if known
   std::string version{};  // the project's version; empty if it has none
   std::string entry{};    // the program that was made to start the project

@@ -19,10 +19,10 @@ struct Listener {
   enum class Kind { tcp, tcp6, udp, udp6, unix_stream };
 
   Kind kind = Kind::tcp;
-  std::string address = {};  // "0.0.0.0" or "::1"; for a unix socket its path
+  std::string address = {};  // an IP address, or the path of a unix socket
   std::uint16_t port = 0;
   std::uint64_t inode = 0;
-  unsigned long waiting = 0;  // connections that have not been accepted
+  unsigned long waiting = 0;  // how many connections have not been accepted yet
 
   bool operator==(const Listener&) const = default;
 };

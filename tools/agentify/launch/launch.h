@@ -13,13 +13,13 @@ namespace agentify {
 
 // The options of `agentify run` and `agentify unit`. Members that were not given are empty.
 struct Launch {
-  std::string name;                     // the name of the upgrader's directory; see with_name()
-  std::optional<std::string> releases;  // a directory of agent-releases: DIR/current is run
+  std::string name;                     // names the upgrader's directory; see with_name()
+  std::optional<std::string> releases;  // a directory of agent-releases, whose DIR/current is run
   std::vector<std::string> upgrader;    // options of the upgrader, as given
   std::vector<std::string> adapter;     // agentify's own options, as given
   std::string daemon;                   // the daemon's path or name; with `releases`, DIR/current
   std::vector<std::string> args;
-  bool print = false;  // `run --print`: show the command line instead
+  bool print = false;  // with --print: show the command line, and do not run it
 
   bool operator==(const Launch&) const = default;
 };
@@ -38,9 +38,9 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
 // The paths of the programs and of the directory of one upgrader.
 struct Places {
-  std::string upgrader;   // the program upgrader
-  std::string agentify;   // the program agentify
-  std::string ctl;        // the program upgraderctl
+  std::string upgrader;   // the path of the program upgrader
+  std::string agentify;   // the path of the program agentify
+  std::string ctl;        // the path of the program upgraderctl
   std::string directory;  // where to put the control files, lock and last words; may be empty
 };
 

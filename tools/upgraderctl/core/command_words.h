@@ -35,7 +35,7 @@ inline constexpr CommandName command_names[] = {
 
 struct Words {
   std::optional<std::string> name;
-  std::vector<std::string> options;  // options, with the command among them
+  std::vector<std::string> options;  // the options, and among them the command
   std::vector<std::string> tail;     // the arguments from EXECUTABLE on, which are never options
 };
 

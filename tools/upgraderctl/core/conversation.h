@@ -28,10 +28,10 @@ namespace upgraderctl {
 // The goal of a command, with the facts by which to judge whether the goal is reached.
 struct Errand {
   enum class Goal {
-    answer,     // the request has been carried out or begun
-    ending,     // the upgrade has ended
-    rehearsal,  // the candidate was ready; the upgrade is then cancelled
-    shutdown,   // the upgrader has ended
+    answer,     // reached when the request has been carried out or begun
+    ending,     // reached when the upgrade has ended
+    rehearsal,  // reached when the candidate was ready; the upgrade is then cancelled
+    shutdown,   // reached when the upgrader has ended
   };
   Goal goal = Goal::answer;
   Life life;         // the upgrader that gets the request

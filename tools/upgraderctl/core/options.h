@@ -30,7 +30,7 @@ enum class Command {
 
 struct Options {
   std::optional<std::string> directory;  // the value of --dir
-  std::optional<std::string> name;       // the name of a directory below the base
+  std::optional<std::string> name;       // NAME: a directory below one of the bases
   Command command = Command::list;
   bool json = false;
   bool watch = false;

@@ -46,7 +46,7 @@ class Terminal {
   void put(int fd, std::string_view text);
 
   bool repaints_ = false;
-  std::size_t painted_ = 0;  // the number of painted lines
+  std::size_t painted_ = 0;  // how many lines the next call has to replace
   int error_number_ = 0;
 };
 

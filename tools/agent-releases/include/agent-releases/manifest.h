@@ -32,11 +32,11 @@ struct Manifest {
   std::string arch;
   Kind kind = Kind::file;
   std::int64_t size = 0;
-  std::string sha256;  // 64 digits, with lower-case letters
+  std::string sha256;  // the hash as 64 digits, with lower-case letters
   std::string entry;   // the program to execute, if the release is an archive
   std::int64_t min_protocol = 1;
   std::string url;
-  std::optional<std::int64_t> expires;  // seconds since 1970
+  std::optional<std::int64_t> expires;  // when the manifest expires, in seconds since 1970
 };
 
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text);

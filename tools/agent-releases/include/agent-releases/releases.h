@@ -28,17 +28,17 @@ struct Release {
   std::string executable{};  // absolute; the program to start
   std::string sha256{};      // the hash of the fetched file; empty if there is no manifest
   std::int64_t bytes = 0;    // on disk; for a directory the bytes of its archive
-  std::int64_t added = 0;    // seconds since 1970
+  std::int64_t added = 0;    // when the release was added, in seconds since 1970
   bool is_directory = false;
   std::string writing{};  // identifies this state of the files; changes if they are replaced
 };
 
 // The progress of a fetch.
 struct Progress {
-  std::string what;  // the file's name
+  std::string what;  // the name of the file that is fetched
   std::int64_t bytes = 0;
-  std::int64_t of = 0;    // the file's size, or 0 if it is unknown
-  std::int64_t from = 0;  // bytes that an earlier, interrupted fetch has left
+  std::int64_t of = 0;    // the size of the whole file, or 0 if it is unknown
+  std::int64_t from = 0;  // the bytes that an earlier, interrupted fetch has left
 };
 
 class Releases {
@@ -74,8 +74,8 @@ class Releases {
     bool allow_files = true;  // if false, only http and https: `source` may come from a stranger
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
-    std::optional<Version> running{};  // the agent's version; older releases are refused
-    std::int64_t now = 0;              // seconds since 1970, by the system's clock
+    std::optional<Version> running{};  // the agent's version; releases older than that are refused
+    std::int64_t now = 0;              // the system's time, in seconds since 1970
     std::function<void(const Progress&)> progress{};
   };
   struct Added {

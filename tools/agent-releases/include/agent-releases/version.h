@@ -18,7 +18,7 @@ inline constexpr std::size_t version_bytes_max = 128;
 struct Version {
   std::array<std::uint64_t, 3> numbers{};
   std::vector<std::string> prerelease;
-  std::string build;  // not compared, and not part of paths
+  std::string build;  // the part after `+`, which is neither compared nor part of paths
 
   // Parses a version such as "1.2.3-rc.1+build". Each version has only one spelling: no leading
   // zeros.
