@@ -159,8 +159,8 @@ Judgement judge_elf(int fd, off_t file_bytes) {
 }
 
 // Returns the interpreter that a `#!` line names. By the kernel's rules the name ends at the next
-// blank, NUL or end of line; a name that reaches the end of a full `head` may be cut off, and does
-// not count.
+// blank, NUL or end of line. If `head` is full and the name reaches its end, the name may be cut
+// off, and does not count.
 std::optional<std::string> interpreter_of(std::string_view head) {
   constexpr std::string_view ends(" \t\0\n", 4);
   const std::size_t begin = head.find_first_not_of(" \t", 2);

@@ -20,8 +20,8 @@ class JsonLine {
  public:
   enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
 
-  // A value, or the name of a member. An array comes before its elements in the list, and an object
-  // before its members, each of which is its name and its value.
+  // An element of the list: a value, or the name of a member. An array is followed by its elements.
+  // An object is followed by its members, each as its name and then its value.
   struct Node {
     std::uint32_t begin = 0;  // for a text or number: its place in the line
     std::uint32_t size = 0;   // for a text or number its length, for a boolean 1 if it is true,

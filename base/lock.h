@@ -40,9 +40,9 @@ class Lock {
   // Returns an errno value of try_lock() in words.
   [[nodiscard]] static std::string refusal_in_words(int error);
 
-  // Says who has the lock, by FILE and /proc, as a sentence without a full stop: "process 4711
-  // (upgrader) holds it", or "process 4711, which FILE names, is gone: one of its agents still
-  // holds it: process 4712 (agent)".
+  // Returns a sentence without a full stop about the holder of the lock, from FILE and /proc:
+  // "process 4711 (upgrader) holds it", or "process 4711, which FILE names, is gone: one of its
+  // agents still holds it: process 4712 (agent)".
   [[nodiscard]] std::string holder_in_words() const;
 
   [[nodiscard]] int number() const { return number_; }

@@ -18,7 +18,7 @@
 
 namespace upgrader {
 
-// Everything besides the program that start_process() needs; the same for every agent.
+// Everything that start_process() needs besides the program. It is the same for every agent.
 struct ChildSetting {
   Environment environment;
   // How many descriptors, from 3 on, the process inherits under the same numbers: init's sockets,

@@ -73,9 +73,9 @@ struct Opened {
   bool readable = false;
 };
 
-// Opens the path first with O_PATH, and then for reading, since reading a device may have an
-// effect, and since a file that may be executed but not read is a program, too. Returns nothing if
-// the path was changed between the two.
+// Opens the path first with O_PATH, which has no effect even on a device, and only then for
+// reading. A file that may be executed but not read is a program, too, so a failure of the second
+// step does not matter then. Returns nothing if the path was changed between the two steps.
 std::optional<Result<Opened>> open_once(const std::string& path) {
   Opened opened;
   opened.descriptor.reset(::open(path.c_str(), O_PATH | O_CLOEXEC));

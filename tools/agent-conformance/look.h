@@ -17,8 +17,8 @@ struct Marks {
 
 [[nodiscard]] Facts look_at(int pid, const Marks& marks);
 
-// Returns the processes that an agent has left: those of its session that have not ended. Returns
-// none if the agent's process group is empty.
+// Returns the processes that an agent has left behind: those of its session that have not ended.
+// Returns none if the agent's process group is empty.
 [[nodiscard]] std::vector<int> session_of(int pid);
 
 }  // namespace conformance

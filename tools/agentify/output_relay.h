@@ -21,9 +21,9 @@ inline constexpr std::size_t waiting_bytes_max = 262'144;
 
 class OutputRelay {
  public:
-  // Makes a pipe the standard output and error of this process and of its later children; what
-  // comes out of the pipe is passed on to the old standard error. Returns false, with errno, and
-  // changes nothing, if that fails.
+  // Makes a pipe the standard output and error of this process and of its later children. The bytes
+  // that come out of the pipe are passed on to the old standard error. If that fails, changes
+  // nothing, and returns false, with errno.
   [[nodiscard]] bool begin(LastWords* words);
   // These return the descriptors of the pipe and the log, which are 3 or higher; -1 before begin().
   [[nodiscard]] int source() const { return source_.get(); }

@@ -99,9 +99,9 @@ class Chronicle {
   void note_answer(PastRequest request);
 
   // Looks at a request from the control directory's FIFO before the supervisor gets it. Returns the
-  // event for the supervisor, in which an upgrade without an id has got one. Returns nothing if a
-  // request of this name has been answered before; or if an upgrade of this id is known, in which
-  // case the answer is how that upgrade stands.
+  // event for the supervisor, in which an upgrade without an id has got one. Returns nothing in two
+  // cases. A request of this name has been answered before; or an upgrade of this id is known, and
+  // then the answer says how that upgrade stands.
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
   // Records why the upgrader ends. Only the first reason counts, whether it was noted here or by a

@@ -51,7 +51,7 @@ std::optional<StartFailed> Agents::start(Generation generation, const Program& p
       .generation = generation,
       .pid = started.pid,
       .channel{std::move(started.input), std::move(started.output), readable, writable}});
-  // If a channel cannot be watched, its agent is treated like one that has closed its output.
+  // If a channel cannot be watched, its agent is treated as if it had closed its output.
   if (agent->channel.start(loop_) != 0) agent->channel.close_output();
   const bool watched = agent->channel.output_open();
   running_.push_back(std::move(agent));
@@ -136,8 +136,8 @@ Agents::Running* Agents::find(Generation generation) const {
   return nullptr;
 }
 
-// Returns a copy for loops that report events of agents: an event may start another agent, which
-// changes the list of those that run.
+// Returns the generations of the agents that run, as a copy. Loops that report events need a copy,
+// because an event may start another agent and so change the list.
 std::vector<Generation> Agents::generations() const {
   std::vector<Generation> all;
   for (const auto& agent : running_)

@@ -1,10 +1,14 @@
 // Notifies init of the upgrader's state, by systemd's notification protocol, without its library:
-// READY=1 once an agent is active, STATUS= in words, STOPPING=1, RELOADING=1 and READY=1 around an
-// upgrade by a signal, EXTEND_TIMEOUT_USEC= when an agent that init waits for was given more time,
-// and WATCHDOG=1 while all is well. With --notify-fd, Readiness also notifies init, by one newline
-// on a descriptor. If the socket has vanished, the messages are lost, without other effects. If the
-// socket is full, READY=1 and STOPPING=1 are tried again; other messages wait for the next one.
-// Init gets at most ten a second.
+//   READY=1                       an agent is active
+//   STATUS=                       the state in words
+//   RELOADING=1, then READY=1     an upgrade that no agent asked for begins and ends
+//   STOPPING=1                    the upgrader is about to end
+//   EXTEND_TIMEOUT_USEC=          an agent that init waits for was given more time
+//   WATCHDOG=1                    all is well
+// With --notify-fd, Readiness also notifies init, by one newline on a descriptor. If the socket has
+// vanished, the messages are lost, without other effects. If the socket is full, READY=1 and
+// STOPPING=1 are tried again; other messages wait for the next one. Init gets at most ten messages
+// a second.
 #pragma once
 
 #include <sys/socket.h>

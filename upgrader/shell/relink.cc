@@ -27,8 +27,8 @@ int sync_open_file(int fd, const BeforeSync& before_sync) {
 }
 
 // Adds to `way` the directories that lead to the program, innermost first, as far as they are on
-// one file system. A release may be in a new directory: if that were lost and the link kept, the
-// link would dangle.
+// one file system. A release may be in a new directory. If a power cut lost that directory but not
+// the link to it, the link would dangle.
 int find_way_to(const Program& program, std::vector<std::string>& way) {
   std::string directory = program.path();
   dev_t device{};
@@ -143,8 +143,8 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   return sync_release(program, before_sync);
 }
 
-// Makes the link of --previous name the executable that was committed before `program`. If both
-// have the same path, the link would name the new version, so it stays as it is.
+// Makes the link of --previous name the executable that was committed before `program`. If the two
+// have the same path, that path leads to the new version by now, so the link is not changed.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;

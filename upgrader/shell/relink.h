@@ -37,17 +37,17 @@ class Link {
 
   // Proves that a commit will be able to replace the link: replaces it with a fresh one of the same
   // target, and syncs the executable of `program` and the directories that lead to it. Returns 0 or
-  // an errno value. ESTALE: AGENT's path leads to another directory, or the program's path names
-  // another file by now. EACCES: neither the executable nor any directory that leads to it on its
-  // file system may be read, so that nothing can be synced.
+  // an errno value. ESTALE means that AGENT's path leads to another directory, or that the
+  // program's path names another file by now. EACCES means that nothing can be synced, because
+  // neither the executable nor any directory that leads to it on its file system may be read.
   [[nodiscard]] int prove(const Program& program, const BeforeSync& before_sync) const;
 
   // Makes the link name `program`, and syncs the link's directory. In an upgrade, prove() has been
   // called before. The new target is relative if the present one is. With `moves_previous` and a
   // link of --previous, first makes that link name the executable that was committed before,
   // durably. Returns 0 when all is durable; otherwise an errno value, and both links are as they
-  // were. ESTALE: the program's path names another file by now, which has passed no trial, or
-  // AGENT's leads to another directory.
+  // were. ESTALE means that the program's path names another file by now, which has passed no
+  // trial, or that AGENT's path leads to another directory.
   [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync,
                            bool moves_previous = true);
 

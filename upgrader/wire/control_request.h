@@ -24,9 +24,9 @@ using agent_protocol::name_of;
 struct ControlRequest {
   Deed deed = Deed::shutdown;
   std::string name;  // chosen by its writer; the answer is published under it
-  // For an upgrade: the same request as an agent's. If its id is empty, the upgrader makes one; if
-  // its executable is empty, it is the present target of AGENT on the command line. In all other
-  // requests only the id is set; a shutdown has none.
+  // For an upgrade: the request as an agent would send it. If its id is empty, the upgrader makes
+  // one; if its executable is empty, it is the present target of AGENT on the command line. In all
+  // other requests only the id is set; a shutdown has none.
   agent_protocol::Upgrade upgrade;
   std::optional<std::string> reason;  // the operator's reason for a cancel or a rollback
   bool operator==(const ControlRequest&) const = default;

@@ -46,7 +46,7 @@ int read_file(const std::string& path, std::string& text) {
   return read_whole(file.get(), text);
 }
 
-// Returns what follows a label in /proc/PID/status, up to the end of the file. Returns an empty
+// Returns the text after a label in /proc/PID/status, up to the end of the file. Returns an empty
 // text if the file cannot be read or has no such label.
 std::string process_fact(std::int64_t pid, std::string_view label) {
   std::string text;

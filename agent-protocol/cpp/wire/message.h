@@ -218,8 +218,8 @@ struct Activate {
   std::optional<std::string> state;
   bool clean = false;
   std::optional<PastFailure> failure{};  // absent if the agent's `welcome` already had the failure
-  // Both are set only if the agent is on trial: how long the trial lasts, and what the agent must
-  // do to pass it.
+  // How long the trial lasts, and what the agent must do to pass it. Both are set only if the agent
+  // is on trial.
   std::optional<std::int64_t> trial_ms{};
   std::optional<CommitRule> commit{};
   bool operator==(const Activate&) const = default;

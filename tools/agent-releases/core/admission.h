@@ -33,9 +33,10 @@ struct Versions {
   std::vector<Version> there;      // the versions of all releases in the directory
 };
 
-// Returns the newer one of `running` and `current`. If neither is known, returns the newest version
-// that the ledger says was committed; if there is none, the newest release of the directory that is
-// not a pre-release and whose last upgrade has not failed.
+// Returns the version to compare with. It is the newer one of `running` and `current`. If neither
+// is known, it is the newest version that the ledger says was committed. If the ledger has none, it
+// is the newest release of the directory that is not a pre-release and whose last upgrade has not
+// failed.
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 

@@ -25,7 +25,7 @@ struct NodePackage {
 };
 
 // Parses a package.json. If `bin` has several programs, takes the one that is called `wanted`, or
-// has the package's name.
+// else the one that has the package's name.
 [[nodiscard]] Result<NodePackage> parse_package(std::string_view text, std::string_view wanted);
 
 // Returns the paths that Node.js would try, in this order, to find the file that `main` names.
