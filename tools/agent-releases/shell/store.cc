@@ -189,13 +189,14 @@ Result<std::optional<Manifest>> Store::trusted_manifest(const Version& version) 
 
 std::optional<Wish> Store::wish() const {
   const std::string name{desired_name};
+  const Wish unreadable{.version = std::nullopt, .writing = "unreadable"};
   const auto text = directory_.read(name, small_file_bytes_max);
-  if (!text) return Wish{.version = std::nullopt, .writing = "unreadable"};
+  if (!text) return unreadable;
   if (!text.value()) return std::nullopt;
   const auto status = directory_.status(name);
-  Wish wish{.version = Version::parse(first_line(*text.value())),
-            .writing = status && status.value() ? writing_of(*status.value()) : ""};
-  return wish;
+  if (!status || !status.value()) return unreadable;
+  return Wish{.version = Version::parse(first_line(*text.value())),
+              .writing = writing_of(*status.value())};
 }
 
 Result<std::optional<Version>> Store::version_of_link(std::string_view name) const {
