@@ -98,10 +98,14 @@ bool publishes(Task task) {
   return task == Task::pack || task == Task::key_make || task == Task::key_public;
 }
 
+bool needs_version(Task task) {
+  return task == Task::show || task == Task::adopt || task == Task::forget || task == Task::remove;
+}
+
 Outcome check(Options& options, const Words& words) {
   if (publishes(options.task)) return check_publishing(options, words.publishing);
   const std::string& text = options.task == Task::adopt ? words.as : words.version;
-  if (!text.empty()) {
+  if (!text.empty() || needs_version(options.task)) {
     options.version = Version::parse(text);
     if (!options.version) return usage("`" + text + "` is no version such as 1.2.3");
   }
