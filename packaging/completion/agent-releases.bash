@@ -3,7 +3,7 @@
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
-_agent_releases_commands='add list show verify desire adopt forget remove prune pack key'
+_agent_releases_commands='add list show verify desire adopt forget try fail remove prune pack key'
 _agent_releases_options='--dir= --keys= --name= --control= --json --help --version'
 
 # Prints the options of the command $1.
@@ -13,6 +13,8 @@ _agent_releases_options_of() {
     verify) echo '--all' ;;
     desire) echo '--newest' ;;
     adopt) echo '--as=' ;;
+    try) echo '--running=' ;;
+    fail) echo '--stage= --reason= --errno=' ;;
     prune) echo '--keep= --older=' ;;
     pack)
       echo '--version= --arch= --entry= --min-protocol= --expires= --out= --sign= --check='
@@ -48,6 +50,11 @@ _agent_releases_values() {
       compgen -W 'x86_64 i386 aarch64 armhf armel mips mipsel riscv64 ppc64le s390x any' -- "$2"
       ;;
     --min-protocol) compgen -W '1' -- "$2" ;;
+    --running) compgen -W "$(_agent_releases_versions)" -- "$2" ;;
+    --stage)
+      compgen -W 'request spawn start confirm cancel stop trial commit shutdown boot' -- "$2"
+      ;;
+    --errno) compgen -W 'ENOENT ENOEXEC' -- "$2" ;;
     --keep) compgen -W '1 2 3 5 10' -- "$2" ;;
     --older) compgen -W '12h 7d 30d 90d' -- "$2" ;;
   esac
@@ -75,7 +82,7 @@ _agent_releases() {
   elif [[ $command =~ ^(add|adopt|pack|key)$ ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
     compopt -o filenames
-  elif [[ $command != list && $command != prune ]]; then
+  elif [[ ! $command =~ ^(list|try|fail|prune)$ ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_agent_releases_versions)" -- "$current")
   fi
 }

@@ -17,6 +17,8 @@ _agent_releases_commands() {
     'desire:what is to run from now on'
     'adopt:make a release of an installed file'
     'forget:let one that has failed be tried again'
+    'try:what should replace the version that runs, recorded as tried'
+    'fail:record how an upgrade failed'
     'remove:unless somebody needs it'
     'prune:all but the newest'
     'pack:make what a publisher puts on a server'
@@ -26,7 +28,7 @@ _agent_releases_commands() {
 }
 
 _agent_releases_argument() {
-  case ${words[(r)(add|list|show|verify|desire|adopt|forget|remove|prune|pack|key)]} in
+  case ${words[(r)(add|list|show|verify|desire|adopt|forget|try|fail|remove|prune|pack|key)]} in
     add | adopt | pack) _files ;;
     key) compadd make public ;;
     show | verify | desire | forget | remove) _agent_releases_versions ;;
@@ -42,7 +44,7 @@ local -a options=(
   '(- *)'{-h,--help}'[print the options and exit]'
   '(- *)--version[print the version and exit]'
 )
-case ${words[(r)(add|verify|desire|adopt|prune|pack|key)]} in
+case ${words[(r)(add|verify|desire|adopt|try|fail|prune|pack|key)]} in
   add)
     options+=(
       '--sha256=[what the bytes of a release must be]:hash:'
@@ -53,6 +55,15 @@ case ${words[(r)(add|verify|desire|adopt|prune|pack|key)]} in
   verify) options+=('--all[every release]') ;;
   desire) options+=('--newest[the newest that is no pre-release]') ;;
   adopt) options+=('--as=[the version of what is adopted]:version:') ;;
+  try) options+=('--running=[the version that runs]:version:_agent_releases_versions') ;;
+  fail)
+    local stages='request spawn start confirm cancel stop trial commit shutdown boot'
+    options+=(
+      "--stage=[where it failed]:stage:($stages)"
+      '--reason=[why it failed]:reason:'
+      '--errno=[the error of the system]:error:(ENOENT ENOEXEC)'
+    )
+    ;;
   prune)
     options+=(
       '--keep=[how many stay]:number:(1 2 3 5 10)'

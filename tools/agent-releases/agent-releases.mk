@@ -8,8 +8,8 @@ build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 # The parts that only the program has; all others are the library's.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
-  check_published.cc child.cc commands.cc copy_tree.cc interruption.cc key_files.cc options.cc \
-  options_publish.cc outgoing.cc pack.cc project_node.cc project_python.cc \
+  attempt.cc check_published.cc child.cc commands.cc copy_tree.cc interruption.cc key_files.cc \
+  options.cc options_publish.cc outgoing.cc pack.cc project_node.cc project_python.cc \
   pack_bytes.cc pack_look.cc password.cc publish_commands.cc report.cc))
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))
@@ -69,7 +69,7 @@ $(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
 
 releases_plays := $(addprefix tests/together/releases/, \
-  kills faults crash page fetch archives keeping add signatures sample pack keys)
+  kills faults crash page fetch archives keeping attempts add signatures sample pack keys)
 releases_test_programs := $(releases_judge) $(BUILD)/tests/adversity/crash/careless.so
 tool_tests += $(releases_unit_tests) $(releases_plays)
 slow_tests += $(BUILD)/tests/together/releases/choice_test tests/together/releases/page

@@ -70,6 +70,35 @@ TEST_CASE("what a crash has left of the last line is no entry, and neither is an
   CHECK(parse_ledger(std::string(100, '\0') + "\n" + line).size() == 1);
 }
 
+TEST_CASE("an upgrade to the version that runs, and has no ending, is committed") {
+  const auto trying = entry("2.0.0", Ending::trying);
+  const auto failed_one = entry("2.0.0", Ending::failed, "trial");
+
+  const auto committed = commitment_of({failed_one, trying, entry("1.0.0", Ending::failed)},
+                                       version("2.0.0"), 1'500'000'000);
+
+  REQUIRE(committed);
+  CHECK(committed->ending == Ending::committed);
+  CHECK(committed->when == 1'500'000'000);
+  CHECK(committed->id == trying.id);
+  CHECK(committed->sha256 == trying.sha256);
+  CHECK_FALSE(commitment_of({trying, failed_one}, version("2.0.0"), 0));
+  CHECK_FALSE(commitment_of({trying}, version("1.0.0"), 0));
+  CHECK_FALSE(commitment_of({}, version("1.0.0"), 0));
+}
+
+TEST_CASE("the last entry of an upgrade is found by its id, which has at most 64 bytes") {
+  const std::vector<Entry> ledger{entry("1.0.0", Ending::trying), entry("2.0.0", Ending::failed)};
+
+  REQUIRE(upgrade_of(ledger, "u1") != nullptr);
+  CHECK(upgrade_of(ledger, "u1")->version == version("2.0.0"));
+  CHECK(upgrade_of(ledger, "u2") == nullptr);
+  CHECK(upgrade_of(ledger, "") == nullptr);
+  CHECK(upgrade_id(version("1.2.3"), 4'000'000, 7) == "1.2.3/4000000/7");
+  const std::string long_version = "1.2.3-" + std::string(100, 'a');
+  CHECK(upgrade_id(version(long_version), 4'000'000, 1'700'000'000).size() == 64);
+}
+
 TEST_CASE("only failures of its own stand against a release") {
   for (const char* stage : {"start", "trial", "self-test"})
     CHECK(blames_release(stage, ""));

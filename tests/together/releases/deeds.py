@@ -36,7 +36,8 @@ def entry(version, ending="failed"):
 
 
 # Ledgers to begin with: a crash has torn the last line of one, and the other must become shorter.
-ENTRIES = {"forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
+ENTRIES = {"fail": entry("1.0.0", "trying"),
+           "forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
            "forget_many": "".join(entry("%d.0.0" % (number % 7 + 1)) for number in range(1000))}
 
 
@@ -72,6 +73,8 @@ class Stage(World):
             "forget": ["forget", "1.0.0"],
             "forget_torn": ["forget", "1.0.0"],
             "forget_many": ["forget", "1.0.0"],
+            "try": ["try", "--running=0.9.0"],
+            "fail": ["fail", "u1", "--stage=trial", "--reason=it died"],
             "adopt": ["adopt", self.path("root/installed"), "--as=1.5.0"],
         }[deed]
 
@@ -101,7 +104,7 @@ class Stage(World):
 
 
 DEEDS = ["add_first", "add_file", "add_tar", "remove", "prune", "desire", "newest", "forget",
-         "forget_torn", "forget_many", "adopt"]
+         "forget_torn", "forget_many", "try", "fail", "adopt"]
 DEEDS_WITH_NETWORK = [*DEEDS, "add_http"]
 # Calls whose number depends on the network or on other processes, and differs in every run.
 UNSTEADY = {"poll", "recvfrom", "sendto", "futex", "readlinkat"}

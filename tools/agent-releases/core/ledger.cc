@@ -12,6 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 4> ending_names{"trying", "committed", "failed",
                                                        "forgotten"};
 constexpr std::size_t short_bytes_max = 128;
+constexpr std::size_t id_bytes_max = 64;  // the protocol's limit for an upgrade's id
 
 std::optional<Ending> ending_of(std::string_view name) {
   const auto* found = std::ranges::find(ending_names, name);
@@ -113,6 +114,28 @@ bool has_failed(const std::vector<Entry>& ledger, const Version& version, std::s
       return false;
   }
   return false;
+}
+
+std::string upgrade_id(const Version& version, std::int64_t process, std::int64_t number) {
+  const std::string ending = "/" + std::to_string(process) + "/" + std::to_string(number);
+  return version.text().substr(0, id_bytes_max - ending.size()) + ending;
+}
+
+std::optional<Entry> commitment_of(const std::vector<Entry>& ledger, const Version& running,
+                                   Moment when) {
+  const auto is_of_it = [&](const Entry& entry) { return entry.version == running; };
+  const auto last = std::find_if(ledger.rbegin(), ledger.rend(), is_of_it);
+  if (last == ledger.rend() || last->ending != Ending::trying) return std::nullopt;
+  Entry committed = *last;
+  committed.when = when;
+  committed.ending = Ending::committed;
+  return committed;
+}
+
+const Entry* upgrade_of(const std::vector<Entry>& ledger, std::string_view id) {
+  const auto is_it = [&](const Entry& entry) { return entry.id == id; };
+  const auto found = std::find_if(ledger.rbegin(), ledger.rend(), is_it);
+  return id.empty() || found == ledger.rend() ? nullptr : &*found;
 }
 
 std::vector<Entry> shortened(const std::vector<Entry>& ledger) {

@@ -63,6 +63,19 @@ struct Entry {
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);
 
+// Returns the id under which the upgrade to a version is requested. `process` and `number` together
+// tell the request from all others of that version.
+[[nodiscard]] std::string upgrade_id(const Version& version, std::int64_t process,
+                                     std::int64_t number);
+
+// Returns the entry that says that the upgrade to `running`, which has proved itself, is committed.
+// Returns nothing unless the last entry on that version is `trying`.
+[[nodiscard]] std::optional<Entry> commitment_of(const std::vector<Entry>& ledger,
+                                                 const Version& running, Moment when);
+
+// Returns the last entry of an upgrade, or null if the ledger does not know its id.
+[[nodiscard]] const Entry* upgrade_of(const std::vector<Entry>& ledger, std::string_view id);
+
 // Returns fewer entries: the last one of each release, and of these only the newest.
 [[nodiscard]] std::vector<Entry> shortened(const std::vector<Entry>& ledger);
 

@@ -7,6 +7,7 @@
 
 #include "agent-releases/releases.h"
 #include "tools/agent-releases/core/json_object.h"
+#include "tools/agent-releases/shell/attempt.h"
 #include "tools/agent-releases/shell/ledger_file.h"
 #include "tools/agent-releases/shell/publish_commands.h"
 #include "tools/agent-releases/shell/report.h"
@@ -143,6 +144,38 @@ Outcome forget(Releases& releases, const Options& options) {
   return done;
 }
 
+Outcome begin_attempt(const Releases& releases, const Options& options) {
+  auto begun = begin_attempt(releases, *options.version, std::time(nullptr));
+  if (!begun) return begun.refusal();
+  const std::string running = options.version->text();
+  if (!begun.value()) {
+    print(options.json ? JsonWriter().add("running", running).line() + "\n"
+                       : "no release is to replace version " + running + "\n");
+    return std::monostate{};
+  }
+  const std::string id = begun.value()->id;
+  const Result<Fact> fact = fact_of(releases, std::move(begun.value()->release));
+  if (!fact) return fact.refusal();
+  if (options.json) {
+    JsonWriter json;
+    json.add("running", running).add("id", id).add_raw("release", json_of(fact.value()));
+    print(json.line() + "\n");
+  } else {
+    print("id          " + id + "\n" + text_of(fact.value()));
+  }
+  return std::monostate{};
+}
+
+Outcome end_attempt(const Releases& releases, const Options& options) {
+  const Result<Entry> ended = end_attempt(releases, options.failure, std::time(nullptr));
+  if (!ended) return ended.refusal();
+  if (!options.json) {
+    print("upgrade " + ended.value().id + " to version " + ended.value().version.text() + ": " +
+          std::string(name_of(ended.value().ending)) + "\n");
+  }
+  return std::monostate{};
+}
+
 Outcome remove(Releases& releases, const Options& options) {
   const Outcome done = releases.remove(*options.version);
   if (done && !options.json) print("version " + options.version->text() + " is removed\n");
@@ -212,6 +245,10 @@ Outcome perform_in_directory(const Options& options) {
       return adopt(releases, options);
     case Task::forget:
       return forget(releases, options);
+    case Task::begin_attempt:
+      return begin_attempt(releases, options);
+    case Task::end_attempt:
+      return end_attempt(releases, options);
     case Task::remove:
       return remove(releases, options);
     case Task::prune:

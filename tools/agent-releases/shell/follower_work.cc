@@ -20,8 +20,6 @@ constexpr auto look_interval_unwatched = 1s;
 // The interval at which to ask whether the self-test has exited, on kernels without pidfds.
 constexpr auto exit_look_interval = 20ms;
 
-constexpr std::size_t id_bytes_max = 64;  // the protocol's limit for an upgrade's id
-
 }  // namespace
 
 Result<std::shared_ptr<Store>> Follower::Work::store() const {
@@ -42,15 +40,8 @@ void Follower::Work::begin() {
   next_look_ = Clock::now();
   const auto known = ledger();
   if (known) {
-    for (auto entry = known.value().rbegin(); entry != known.value().rend(); ++entry) {
-      if (entry->version != settings_.running) continue;
-      if (entry->ending != Ending::trying) break;
-      Entry ending = *entry;
-      ending.when = std::time(nullptr);
-      ending.ending = Ending::committed;
-      note_ending(ending);
-      break;
-    }
+    const auto committed = commitment_of(known.value(), settings_.running, std::time(nullptr));
+    if (committed) note_ending(*committed);
   }
   set_timer();
 }
@@ -244,9 +235,7 @@ void Follower::Work::note_what_is_kept() {
 // Requests the upgrade. Before that, records durably that the release is tried, so that a release
 // that crashes the machine is not tried again.
 void Follower::Work::ask() {
-  const std::string version = chosen_->version.text();
-  const std::string ending = "/" + std::to_string(::getpid()) + "/" + std::to_string(++requests_);
-  id_ = version.substr(0, id_bytes_max - ending.size()) + ending;
+  id_ = upgrade_id(chosen_->version, ::getpid(), ++requests_);
   const auto opened = store();
   const Outcome noted =
       opened ? notes_.note(opened.value()->directory(), entry(Ending::trying, "", ""))
@@ -264,9 +253,8 @@ void Follower::Work::ask() {
 void Follower::Work::upgrade_failed(const Failure& failure) {
   const auto known = ledger();
   if (!known) return agent_.report(known.reason());
-  const auto is_it = [&](const Entry& entry) { return entry.id == failure.id; };
-  const auto last = std::find_if(known.value().rbegin(), known.value().rend(), is_it);
-  if (failure.id.empty() || last == known.value().rend()) return;  // no follower requested it
+  const Entry* last = upgrade_of(known.value(), failure.id);
+  if (last == nullptr) return;  // no follower requested it
   if (last->ending == Ending::trying) {
     Entry ending = *last;
     ending.when = std::time(nullptr);

@@ -14,6 +14,7 @@ constexpr std::size_t keep_max = 1'000'000;
 struct Words {
   std::string version;
   std::string as;
+  std::string running;
   std::string older;
   PublishWords publishing;
 };
@@ -26,6 +27,8 @@ struct Commands {
   CLI::App* desire;
   CLI::App* adopt;
   CLI::App* forget;
+  CLI::App* begin_attempt;
+  CLI::App* end_attempt;
   CLI::App* remove;
   CLI::App* prune;
   PublishCommands publishing;
@@ -62,6 +65,13 @@ Commands declare(CLI::App& app, Options& options, Words& words) {
   commands.adopt->add_option("--as", words.as)->required();
   commands.forget = app.add_subcommand("forget");
   commands.forget->add_option("VERSION", words.version)->required();
+  commands.begin_attempt = app.add_subcommand("try");
+  commands.begin_attempt->add_option("--running", words.running)->required();
+  commands.end_attempt = app.add_subcommand("fail");
+  commands.end_attempt->add_option("ID", options.failure.id)->required();
+  commands.end_attempt->add_option("--stage", options.failure.stage)->required();
+  commands.end_attempt->add_option("--reason", options.failure.reason)->required();
+  commands.end_attempt->add_option("--errno", options.failure.errno_name);
   commands.remove = app.add_subcommand("remove");
   commands.remove->add_option("VERSION", words.version)->required();
   commands.prune = app.add_subcommand("prune");
@@ -79,6 +89,8 @@ Task task_of(const Commands& commands) {
                                               {commands.desire, Task::desire},
                                               {commands.adopt, Task::adopt},
                                               {commands.forget, Task::forget},
+                                              {commands.begin_attempt, Task::begin_attempt},
+                                              {commands.end_attempt, Task::end_attempt},
                                               {commands.remove, Task::remove},
                                               {commands.prune, Task::prune},
                                               {commands.publishing.pack, Task::pack},
@@ -99,12 +111,18 @@ bool publishes(Task task) {
 }
 
 bool needs_version(Task task) {
-  return task == Task::show || task == Task::adopt || task == Task::forget || task == Task::remove;
+  return task == Task::show || task == Task::adopt || task == Task::forget ||
+         task == Task::remove || task == Task::begin_attempt;
+}
+
+const std::string& version_text(Task task, const Words& words) {
+  if (task == Task::adopt) return words.as;
+  return task == Task::begin_attempt ? words.running : words.version;
 }
 
 Outcome check(Options& options, const Words& words) {
   if (publishes(options.task)) return check_publishing(options, words.publishing);
-  const std::string& text = options.task == Task::adopt ? words.as : words.version;
+  const std::string& text = version_text(options.task, words);
   if (!text.empty() || needs_version(options.task)) {
     options.version = Version::parse(text);
     if (!options.version) return usage("`" + text + "` is no version such as 1.2.3");
@@ -175,6 +193,13 @@ std::string_view help_text() {
          "  adopt LINK --as=VERSION\n"
          "                        make a release of an installed file, and a link of its place\n"
          "  forget VERSION        let one that has failed be tried again\n"
+         "  try --running=VERSION\n"
+         "                        for an agent that requests its upgrades: choose the release "
+         "that\n"
+         "                        should replace VERSION, and record that it is tried\n"
+         "  fail ID --stage=STAGE --reason=TEXT\n"
+         "                        record how the upgrade of that id failed\n"
+         "      --errno=NAME      the error of the system, if there was one\n"
          "  remove VERSION        unless somebody needs it\n"
          "  prune --keep=N        all but the newest N, and those that somebody needs\n"
          "      --older=D         only what was added as long ago as D (30d, 12h, 90m)\n"

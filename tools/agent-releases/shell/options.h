@@ -10,6 +10,7 @@
 
 #include "agent-releases/result.h"
 #include "agent-releases/version.h"
+#include "tools/agent-releases/shell/attempt.h"
 #include "tools/agent-releases/shell/options_publish.h"
 
 namespace agent_releases {
@@ -24,6 +25,8 @@ enum class Task : std::uint8_t {
   desire,
   adopt,
   forget,
+  begin_attempt,
+  end_attempt,
   remove,
   prune,
   pack,
@@ -44,7 +47,8 @@ struct Options {
   std::string sha256;
   bool unsigned_is_wanted = false;
   bool older_is_wanted = false;
-  std::optional<Version> version;
+  std::optional<Version> version;  // for try, the one that runs
+  AttemptFailure failure;          // for fail
   bool all = false;
   bool newest = false;
   std::size_t keep = 0;

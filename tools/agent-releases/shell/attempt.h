@@ -1,0 +1,38 @@
+// For agents that request their upgrades by themselves, without a Follower: chooses the release
+// that should replace the agent, and records how the upgrade ended.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent-releases/releases.h"
+#include "agent-releases/result.h"
+#include "tools/agent-releases/core/ledger.h"
+
+namespace agent_releases {
+
+struct Attempt {
+  std::string id;  // under which the upgrade is to be requested
+  Release release;
+};
+
+// `running` is the version of an agent that has passed its trial. If the ledger says that this
+// version is being tried, records that it is committed. Then verifies the release that should
+// replace it, and records that it is tried. The agent must request the upgrade next: a release that
+// was tried, and has no ending, counts as failed. Returns nothing if no release should replace
+// `running`. If the release is not as it was added, refuses, and records nothing of it.
+[[nodiscard]] Result<std::optional<Attempt>> begin_attempt(const Releases& releases,
+                                                           const Version& running, Moment now);
+
+struct AttemptFailure {
+  std::string id;
+  std::string stage;  // as in `upgrade_failed`
+  std::string reason;
+  std::string errno_name;
+};
+
+// Records how an upgrade failed, unless its ending is recorded already. Returns its last entry.
+[[nodiscard]] Result<Entry> end_attempt(const Releases& releases, const AttemptFailure& failure,
+                                        Moment now);
+
+}  // namespace agent_releases
