@@ -110,6 +110,11 @@ export class Agent implements AsyncIterable<AgentEvent> {
 
 /** At most one of registry, directory and url; without any of them npm's own settings hold. */
 export interface UpdateOptions {
+  /**
+   * The agent that is to be replaced: update() requests its upgrade. Left out: this is a daemon, for
+   * which `agentify run --releases` does that.
+   */
+  agent?: Agent;
   /** The URL of npm's registry. */
   registry?: string;
   /** A directory of files that `agent-releases pack` has made. */
@@ -134,7 +139,7 @@ export interface UpdateOptions {
   scripts?: boolean;
   /** The directory of agent-releases; left out: the npm package with the programs, or PATH. */
   programs?: string;
-  /** How many milliseconds an upgrade may take to begin; left out: two minutes. */
+  /** Without `agent`: how many milliseconds an upgrade may take to begin; left out: two minutes. */
   wait?: number;
   /** Ends what is under way. A release that was added stays. */
   signal?: AbortSignal;
@@ -144,17 +149,20 @@ export interface Update {
   /**
    * `current`: there is no newer version. `installed`: the directory had no release, and has its
    * first now. `committed`: the newer version has passed its trial; only a caller that is not itself
-   * replaced is told. `failed`: the newer version was tried, now or before, and is not tried again.
-   * `held`: an operator desires a version, and nothing was done.
+   * replaced is told. `failed`: the newer version was tried, now or before. It is tried again only if the
+   * failure was not its own, as with the stages `request` and `cancel`. `held`: an operator desires
+   * a version, and nothing was done. `stopping`: the agent has been told to stop. If `newest` is
+   * set, that version was requested, and as a rule it replaces the agent now.
    */
-  outcome: 'current' | 'installed' | 'committed' | 'failed' | 'held';
+  outcome: 'current' | 'installed' | 'committed' | 'failed' | 'held' | 'stopping';
   /** The version that runs. */
   version?: string;
-  /** With `failed`: the version that failed, where by the words of agent-protocol(7), and why. */
+  /** With `failed` and `stopping`: the version that was tried. */
   newest?: string;
+  /** With `failed`: where it failed, by the words of agent-protocol(7), and why. */
   stage?: string;
   reason?: string;
-  /** Why old releases could not be removed. */
+  /** Why old releases could not be removed, or the failure could not be recorded. */
   warning?: string;
 }
 
@@ -166,8 +174,9 @@ export class UpdateError extends Error {
 }
 
 /**
- * Looks for a newer version, and has it replace the daemon. Resolves when that has ended; a process
- * that is replaced is stopped meanwhile. Throws an UpdateError, in words, and the releases are as
+ * Looks for a newer version, and has it replace the daemon or the agent. Resolves when that has
+ * ended; a daemon that is replaced is stopped meanwhile. An agent goes on taking its events. For an
+ * agent, update() first waits until the agent is active and its own trial is over. Throws an UpdateError, in words, and the releases are as
  * they were: nothing half-written is among them. A release that was added stays, and the next call
  * goes on with it. One call at a time.
  */

@@ -7,6 +7,7 @@ import process from 'node:process';
 import * as mark from './mark.js';
 import * as messages from './messages.js';
 import { Session } from './session.js';
+import { Upgrading, upgrading } from './upgrading.js';
 
 const protocolVersion = 1;
 const unsentBytesMax = 131_072; // the most that is kept; the upgrader keeps as much for an agent
@@ -77,6 +78,7 @@ export class Agent {
 
   constructor(alone, version) {
     this.#session = new Session(alone);
+    this[upgrading] = new Upgrading(this.#session, version);
     process.on('SIGTERM', this.#onTerm);
     if (!alone) {
       this.#pipes = takePipes();
@@ -101,6 +103,7 @@ export class Agent {
     process.off('SIGTERM', this.#onTerm);
     this.#pipes?.input.removeAllListeners('close').destroy();
     this.#pipes?.output.destroy();
+    this[upgrading].close();
   }
 
   // ---- events
@@ -239,6 +242,7 @@ export class Agent {
   }
 
   #tell(event) {
+    this[upgrading].tell(event);
     const waiting = this.#waiting.shift();
     if (waiting) waiting(event);
     else this.#events.push(event);

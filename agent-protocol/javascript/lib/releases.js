@@ -67,6 +67,25 @@ export class Releases {
     return this.#run(`add ${manifest}`, `--name=${name}`, 'add', manifest, ...trust);
   }
 
+  // Chooses the release that should replace the version that runs, verifies it, and records that it
+  // is tried. Returns { id, release }, or null if no release should replace that version.
+  async try(running, keys) {
+    const words = [`--running=${running}`, ...(keys ? [`--keys=${path.resolve(keys)}`] : [])];
+    const told = await this.#run(`try what is newer than ${running}`, 'try', ...words);
+    return told.id === undefined ? null : told;
+  }
+
+  // Records how an upgrade failed. An upgrade that no `try` has begun is left alone.
+  async fail({ id, stage, reason, errno }) {
+    const words = [`--dir=${this.directory}`, 'fail', `--stage=${stage}`, `--reason=${reason}`,
+      ...(errno ? [`--errno=${errno}`] : []), '--', id];
+    try {
+      await run(`record how upgrade ${id} failed`, this.program, words);
+    } catch (error) {
+      if (error.status !== absent) throw error;
+    }
+  }
+
   prune(keep) {
     return this.#run(`remove old releases in ${this.directory}`, 'prune', `--keep=${keep}`);
   }

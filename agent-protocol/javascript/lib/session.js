@@ -61,6 +61,14 @@ export class Session {
     return this.gone ? 'the upgrader has gone' : standings[this.life];
   }
 
+  // Returns 'now' if an upgrade may be requested; 'never' if this agent is alone or has been told to
+  // stop; otherwise 'later'.
+  whenUpgrade() {
+    const over = ['stopping', 'stopped', 'ended'].includes(this.life);
+    if (this.alone || this.gone || over) return 'never';
+    return this.whyNot('upgrade') === '' ? 'now' : 'later';
+  }
+
   // ---- messages from the program
 
   // Returns why `word` may not be said now, or '' if it may.

@@ -1,10 +1,10 @@
 // Lets a daemon update itself: looks for a newer version, adds it to the directory of releases,
 // waits until the upgrader has replaced the daemon by it, and reports how that ended. See
-// README.md, "A daemon that updates itself".
+// README.md, "A daemon that updates itself" and "An agent that updates itself".
 //
 // sources.js knows where versions come from, and releases.js where they are kept. The ledger of
-// agent-releases(1) says whether a version has failed. Nothing here requests the upgrade: agentify
-// does, since it watches the directory of releases.
+// agent-releases(1) says whether a version has failed. For an agent, request.js requests the
+// upgrade. For a daemon, agentify does, since it watches the directory of releases.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -14,7 +14,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { UpdateError } from './programs.js';
 import { Releases, releaseOf } from './releases.js';
-import { Directory, Registry, Url, compare, withoutScope } from './sources.js';
+import { checkAgent, mayRequest, recordFailures, request, versionOf } from './request.js';
+import { Directory, Registry, Url, compare, isVersion, withoutScope } from './sources.js';
 
 export { UpdateError };
 
@@ -54,6 +55,14 @@ function checkOptions({ registry, directory, url, keys, keep }) {
   }
 }
 
+// Returns the version of an agent that does not run from the directory of releases.
+function agentVersion(agent) {
+  const version = versionOf(agent);
+  if (isVersion(version)) return version;
+  throw new UpdateError('update', 'this agent does not run from the directory of releases, and its ' +
+    'own version is none such as 1.2.3');
+}
+
 // Returns { releases, list, name, running, source }, which follow from the options and from the
 // program that runs.
 async function prepare(options) {
@@ -72,7 +81,7 @@ async function prepare(options) {
   if (!name) throw new UpdateError('update', 'no package.json names this program: say `package`');
   const isOwn = own && fs.existsSync(directory) && fs.realpathSync(directory) === own.directory;
   const current = list?.releases.find((each) => each.current)?.version;
-  const running = isOwn ? own.version : current;
+  const running = isOwn ? own.version : options.agent ? agentVersion(options.agent) : current;
   const settings = { ...options, package: wanted };
   let source = new Registry(releases, name, settings);
   if (options.directory !== undefined) source = new Directory(releases, name, settings);
@@ -113,20 +122,25 @@ function failed(release, running) {
   return { outcome: 'failed', version: running, newest: release.version, stage, reason };
 }
 
+function refusePrerelease(version) {
+  if (!version.split('+')[0].includes('-')) return;
+  throw new UpdateError(`update to ${version}`, 'it is a pre-release, and none is followed');
+}
+
 // Returns the newest release, and fetches it first if the directory does not have it. Returns null
 // if no release is newer than the running one.
 async function newestRelease({ source, list, running }) {
   const version = await source.newest();
   if (version !== null) {
     if (running !== undefined && compare(version, running) <= 0) return null;
-    if (version.split('+')[0].includes('-')) {
-      throw new UpdateError(`update to ${version}`, 'it is a pre-release, and none is followed');
-    }
+    refusePrerelease(version);
     const there = list?.releases.find((each) => compare(each.version, version) === 0);
     if (there) return there;
   }
   const release = await fetchInto(source);
-  return running !== undefined && compare(release.version, running) <= 0 ? null : release;
+  if (running !== undefined && compare(release.version, running) <= 0) return null;
+  refusePrerelease(release.version);
+  return release;
 }
 
 // ---- how it ends
@@ -148,7 +162,7 @@ async function ending({ releases, list, running }, release, { wait = defaultWait
       throw new UpdateError(`update to ${release.version}`, tried || now.last?.ending === 'trying' ?
         'it was tried, and has no ending' :
         `it lies in ${releases.directory}, and nothing has asked for it: agentify run with ` +
-        '--releases does');
+        '--releases does, and so does update() of an `agent`');
     }
     await pause(betweenLooksMs, undefined, { signal }).catch(() => {
       throw new UpdateError(`wait for the upgrade to ${release.version}`, 'it was interrupted');
@@ -166,6 +180,51 @@ async function prune({ releases, list }, { keep }) {
     return { warning: error.message };
   }
 }
+
+// ---- an agent
+
+// Requests the upgrade, records a failure, and returns how it ended.
+async function replaceAgent(agent, { releases, running }, { id, release }) {
+  const failure = await request(agent, id, release.executable);
+  if (failure === null) {
+    return { outcome: 'stopping', version: running, newest: release.version };
+  }
+  const ended = failed({ version: release.version, last: failure }, running);
+  try {
+    await recordFailures(agent, releases);
+    return ended;
+  } catch (error) {
+    return { ...ended, warning: error.message };
+  }
+}
+
+// Returns how the version ended that is the newest, and is not to be tried.
+async function pastFailure({ releases, running }, release) {
+  const { version, last } = await releases.show(release.version);
+  if (last?.ending === 'failed') return failed({ version, last }, running);
+  const reason = 'it was tried, and has no ending';
+  return { outcome: 'failed', version: running, newest: version, reason };
+}
+
+async function updateAgent({ agent, keys, signal }, prepared) {
+  const { releases, list, running } = prepared;
+  const stopping = { outcome: 'stopping', version: running };
+  if (!await mayRequest(agent, signal)) return stopping;
+  if (list) {
+    await recordFailures(agent, releases);
+    // This also records that the present version is committed, before anything can fail.
+    const due = await releases.try(running, keys);
+    if (due) return replaceAgent(agent, prepared, due);
+    if (!list.newest_is_desired) return { outcome: 'held', version: running };
+  }
+  const release = await newestRelease(prepared);
+  if (release === null) return { outcome: 'current', version: running };
+  if (!await mayRequest(agent, signal)) return stopping;
+  const due = await releases.try(running, keys);
+  return due ? replaceAgent(agent, prepared, due) : pastFailure(prepared, release);
+}
+
+// ---- a daemon
 
 async function updateOnce(options, prepared) {
   const { releases, list, running } = prepared;
@@ -187,11 +246,13 @@ export async function update(options = {}) {
   if (busy) throw new UpdateError('update', 'another update of this process has not ended');
   busy = true;
   try {
+    if (options.agent) checkAgent(options.agent);
     const prepared = await prepare(options);
     // Old releases are removed first: after a good upgrade, this process no longer runs and could
     // not remove them.
     const warning = await prune(prepared, options);
-    return { ...await updateOnce(options, prepared), ...warning };
+    const ended = await (options.agent ? updateAgent : updateOnce)(options, prepared);
+    return { ...warning, ...ended };
   } finally {
     busy = false;
   }

@@ -46,6 +46,21 @@ test('a stop that crosses our own stopped is answered with it', () => {
   assert.deepEqual(session.hear(stopFor('u')), [{ sendStopped: true }]);
 });
 
+test('an agent knows whether it may request an upgrade now, later or never', () => {
+  assert.equal(new Session(true).whenUpgrade(), 'never');
+  assert.equal(held().whenUpgrade(), 'later');
+  const session = active('candidate');
+  assert.equal(session.whenUpgrade(), 'later');
+  session.hear({ type: 'committed', id: 'u', generation: 1 });
+  assert.equal(session.whenUpgrade(), 'now');
+  session.say('upgrade', 'v');
+  assert.equal(session.whenUpgrade(), 'later');
+  session.hear({ type: 'upgrade_failed', failure: { id: 'v', stage: 'start', reason: '' } });
+  assert.equal(session.whenUpgrade(), 'now');
+  session.hear({ type: 'stop', reason: 'shutdown' });
+  assert.equal(session.whenUpgrade(), 'never');
+});
+
 test('a stop for an upgrade that was cancelled is void', () => {
   const session = active();
   session.say('upgrade', 'u');

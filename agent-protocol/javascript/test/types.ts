@@ -31,8 +31,9 @@ export async function main(): Promise<void> {
   }
 }
 
-export async function look(): Promise<string> {
+export async function look(agent: Agent): Promise<string> {
   try {
+    await update({ agent, url: 'https://example.org/web.json', keys: 'keys' });
     const ended = await update({ keep: 3, wait: 60_000, signal: new AbortController().signal });
     // @ts-expect-error: there is no such outcome
     if (ended.outcome === 'done') return '';

@@ -94,7 +94,7 @@ def release_of(program: str) -> Optional[OwnRelease]:
         except (OSError, UnicodeDecodeError):
             continue
         if name and release.name.startswith(name + "-v"):
-            return OwnRelease(name, release.name[len(name) + 2 :], above)
+            return OwnRelease(name, release.name.removeprefix(name + "-v"), above)
     return None
 
 
@@ -123,6 +123,26 @@ class Releases:
         """Adds the release that a manifest (a path or a URL) describes. Returns what
         `agent-releases show` prints about it."""
         return self._run(f"add {manifest}", f"--name={name}", "add", manifest, trust)["release"]
+
+    def attempt(self, running: str, keys: Optional[str]) -> Any:
+        """Chooses the release that should replace the version that runs, verifies it, and records
+        that it is tried. Returns its id and release, or None if no release should replace that
+        version."""
+        words = [] if keys is None else ["--keys=" + os.path.abspath(keys)]
+        deed = f"try what is newer than {running}"
+        told = self._run(deed, "try", f"--running={running}", *words)
+        return told if "id" in told else None
+
+    def fail(self, id: str, stage: str, reason: str, errno: Optional[str]) -> None:
+        """Records how an upgrade failed. An upgrade that no attempt() has begun is left alone."""
+        words = [f"--stage={stage}", f"--reason={reason}"]
+        words += [] if errno is None else [f"--errno={errno}"]
+        command = [self.program, f"--dir={self.directory}", "fail", *words, "--", id]
+        try:
+            run(f"record how upgrade {id} failed", command)
+        except UpdateError as error:
+            if error.status != ABSENT:
+                raise
 
     def prune(self, keep: int) -> None:
         self._run(f"remove old releases in {self.directory}", "prune", f"--keep={keep}")

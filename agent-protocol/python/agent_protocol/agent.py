@@ -36,7 +36,7 @@ class Agent(Conversation):
             raise OSError(errno.EBUSY, "this process has opened its conversation already")
         if version is not None:
             messages.check_text("version", version, messages.VERSION_BYTES_MAX)
-        super().__init__()
+        super().__init__(version)
         _opened = True
         self._say("hello", protocol=messages.PROTOCOL, version=version)
 

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any, Callable, Optional
 
 from . import events, mark
+from ._upgrading import Upgrading
 from .channel import Channel
 from .messages import encode
 from .session import Action, Deliver, ExitAtOnce, Refused, Send, SendStopped, Session
@@ -46,11 +47,12 @@ def _keep_lock_private() -> None:
 class Conversation:
     """Owns the pipes. Must be made in the main thread, since it catches SIGTERM."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: Optional[str] = None) -> None:
         self.alone = "AGENT_PROTOCOL" not in os.environ
         if self.alone and mark.is_left():
             raise OSError(errno.ENOTCONN, "this process has had its conversation with an upgrader")
         self._session = Session(self.alone)
+        self._upgrading = Upgrading(self._session, version, self._rouse)
         self._channel: Optional[Channel] = None
         self._events: deque[events.Event] = deque()
         self._checks: list[tuple[str, Callable[[], Optional[str]]]] = []
@@ -76,6 +78,7 @@ class Conversation:
         """Closes the descriptors except the lock's. Sends nothing to the upgrader."""
         if self._poll.closed:
             return
+        self._upgrading.close()
         signal.signal(signal.SIGTERM, self._old_handler)
         self._poll.close()
         os.close(self._woken)
@@ -89,6 +92,7 @@ class Conversation:
         At the end of input a held agent exits here, at once, with status 1.
         """
         self._drain_wake()
+        self._upgrading.perform_calls()
         self._leave_if_over()
         if self._channel:
             self._channel.exchange()
@@ -129,6 +133,7 @@ class Conversation:
         for action in actions:
             if isinstance(action, Deliver):
                 self._events.append(action.event)
+                self._upgrading.tell(action.event)
             elif isinstance(action, ExitAtOnce):
                 os._exit(action.status)
             elif self._channel and isinstance(action, Send):

@@ -41,6 +41,13 @@ class Standing:
         """Returns True if `stopped` would be sent at once, and False if it would only be kept."""
         return self.ordered is not None and not self.gone
 
+    def when_upgrade(self) -> str:
+        """Returns "now" if an upgrade may be requested; "never" if this agent is alone or has been
+        told to stop; otherwise "later"."""
+        if self.alone or self.gone or self.life in ("stopping", "stopped", "ended"):
+            return "never"
+        return "later" if self._why_not_upgrade("") else "now"
+
     # ---- the reasons why a word may not be said now; empty if it may
 
     def _standing(self) -> str:

@@ -1,27 +1,27 @@
 """Lets a daemon update itself: looks for a newer version, adds it to the directory of releases,
 waits until the upgrader has replaced the daemon by it, and reports how that ended. See README.md,
-"A daemon that updates itself".
+"A daemon that updates itself" and "An agent that updates itself".
 
-The ledger of agent-releases(1) says whether a version has failed. Nothing here requests the
-upgrade: agentify does, since it watches the directory of releases.
+The ledger of agent-releases(1) says whether a version has failed. For an agent, _request.py
+requests the upgrade. For a daemon, agentify does, since it watches the directory of releases.
 """
 
 import os
 import re
-import shutil
 import sys
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from ._newest import newest_release
 from ._releases import Releases, UpdateError, release_of
-from ._sources import Directory, Index, Source, Url, order
+from ._request import AnyAgent, may_request, record_failures, request, upgrading_of
+from ._sources import Directory, Index, Source, Url, is_version
+from ._upgrading import Upgrading
 
 BETWEEN_LOOKS = 0.25  # seconds
 LONGEST_UPGRADE = 3600.0
-SCRATCH = "upgrader-update-"
 
 _busy = threading.Lock()  # two updates at a time would fetch the same version twice
 
@@ -32,13 +32,16 @@ class Update:
 
     outcome   `current`: there is no newer version. `installed`: the directory had none, and has its
               first now. `committed`: the newer version has passed its trial; only a caller that is
-              not itself replaced is told. `failed`: the newer version was tried, now or before, and
-              is not tried again. `held`: an operator desires a version, and nothing was done.
+              not itself replaced is told. `failed`: the newer version was tried, now or before. It
+              is tried again only if the failure was not its own, as with the stages `request` and
+              `cancel`. `held`: an operator desires a version, and nothing was done. `stopping`: the
+              agent has been told to stop. If `newest` is set, that version was requested, and as a
+              rule it replaces the agent now.
     version   the version that runs, or None if none does
-    newest    with `failed`: the version that failed
+    newest    with `failed` and `stopping`: the version that was tried
     stage     with `failed`: where, by the words of agent-protocol(7)
     reason    with `failed`: why
-    warning   why old releases could not be removed
+    warning   why old releases could not be removed, or the failure could not be recorded
     """
 
     outcome: str
@@ -51,6 +54,7 @@ class Update:
 
 def update(
     *,
+    agent: Optional[AnyAgent] = None,
     registry: Optional[str] = None,
     directory: Optional[str] = None,
     url: Optional[str] = None,
@@ -62,9 +66,13 @@ def update(
     programs: Optional[str] = None,
     wait: float = 120.0,
 ) -> Update:
-    """Looks for a newer version, and has it replace the daemon. Blocks until that has ended, so a
-    daemon calls it in a thread; the process that is replaced is stopped meanwhile.
+    """Looks for a newer version, and has it replace the daemon or the agent. Blocks until that has
+    ended, so a program calls it in a thread. A daemon that is replaced is stopped meanwhile. An
+    agent goes on taking its events. For an agent, update() first waits until the agent is active
+    and its own trial is over.
 
+    agent       the agent that is to be replaced: update() requests its upgrade. Without it, this is
+                a daemon, for which `agentify run --releases` does that
     registry    the index of pip; without registry, directory and url, the one that pip is set to
     directory   a directory of published files, or
     url         the URL of a manifest that the publisher replaces; both need `keys`,
@@ -74,7 +82,7 @@ def update(
     package     the name on the index; by default the name of the releases
     module      the module that is run; by default `package` with underscores
     programs    the directory of agent-releases; by default that of this Python, or PATH
-    wait        how many seconds an upgrade may take to begin
+    wait        without `agent`: how many seconds an upgrade may take to begin
 
     Raises UpdateError, in words, and the releases are as they were: nothing half-written is among
     them. A release that was added stays, and the next call goes on with it.
@@ -83,6 +91,7 @@ def update(
         raise UpdateError("update", "another update of this process has not ended")
     try:
         _check(registry, directory, url, keys, keep)
+        upgrading = None if agent is None else upgrading_of(agent)
         own = release_of(sys.argv[0]) if sys.argv and sys.argv[0] else None
         if releases is None and own is None:
             reason = "this program lies in no directory of releases: name one by `releases`"
@@ -102,7 +111,12 @@ def update(
         if url is not None and keys is not None:
             source = Url(place, name, url, keys)
         running = own.version if own and is_own else _current(listed)
+        if upgrading is not None and not is_own:
+            running = _version_of(upgrading)
         warning = _prune(place, listed, keep)
+        if agent is not None and upgrading is not None and running is not None:
+            replacement = _Replacement(agent, upgrading, place, running, keys)
+            return replacement.update(listed, source, warning)
         return _update(place, listed, running, source, wait, warning)
     finally:
         _busy.release()
@@ -131,6 +145,14 @@ def _current(listed: Any) -> Optional[str]:
     return str(found[0]) if found else None
 
 
+def _version_of(upgrading: Upgrading) -> str:
+    """Returns the version of an agent that does not run from the directory of releases."""
+    if upgrading.version is not None and is_version(upgrading.version):
+        return upgrading.version
+    reason = "this agent does not run from the directory of releases, and its own version is none "
+    raise UpdateError("update", reason + "such as 1.2.3")
+
+
 def _prune(place: Releases, listed: Any, keep: Optional[int]) -> Optional[str]:
     """Removes old releases, and returns why that failed, or None. Called before the upgrade, since
     this process does not run any more after a good upgrade."""
@@ -153,7 +175,7 @@ def _update(
 ) -> Update:
     if listed and not listed["newest_is_desired"]:
         return Update("held", running, warning=warning)
-    release = _newest_release(source, listed, running)
+    release = newest_release(source, listed, running)
     if release is None:
         return Update("current", running, warning=warning)
     last = release.get("last", {})
@@ -173,43 +195,56 @@ def _failed(release: Any, running: Optional[str], warning: Optional[str]) -> Upd
     return Update("failed", running, release["version"], stage, reason, warning)
 
 
-def _newest_release(source: Source, listed: Any, running: Optional[str]) -> Any:
-    """Returns the newest release, and fetches it first if the directory does not have it. Returns
-    None if no release is newer than the running one."""
-    version = source.newest()
-    if version is not None:
-        if running is not None and order(version) <= order(running):
-            return None
-        if not order(version)[1]:
-            raise UpdateError(f"update to {version}", "it is a pre-release, and none is followed")
-        for each in listed["releases"] if listed else []:
-            if order(each["version"]) == order(version):
-                return each
-    try:
-        made = _Scratch()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UpdateError("make a directory for what is fetched", reason) from None
-    with made as scratch:
-        release = source.add(scratch)
-    newer = running is None or order(release["version"]) > order(running)
-    return release if newer else None
+@dataclass(frozen=True)
+class _Replacement:
+    """The update of an agent, whose upgrade is requested here."""
 
+    agent: AnyAgent
+    upgrading: Upgrading
+    place: Releases
+    running: str
+    keys: Optional[str]
 
-class _Scratch(tempfile.TemporaryDirectory[str]):
-    """A temporary directory for this update. The constructor removes the temporary directories of
-    earlier updates whose processes are gone."""
+    def update(self, listed: Any, source: Source, warning: Optional[str]) -> Update:
+        stopping = Update("stopping", self.running, warning=warning)
+        if not may_request(self.upgrading):
+            return stopping
+        if listed:
+            record_failures(self.upgrading, self.place)
+            # This also records that the present version is committed, before anything can fail.
+            due = self.place.attempt(self.running, self.keys)
+            if due:
+                return self._replace(due, warning)
+            if not listed["newest_is_desired"]:
+                return Update("held", self.running, warning=warning)
+        release = newest_release(source, listed, self.running)
+        if release is None:
+            return Update("current", self.running, warning=warning)
+        if not may_request(self.upgrading):
+            return stopping
+        due = self.place.attempt(self.running, self.keys)
+        return self._replace(due, warning) if due else self._past_failure(release, warning)
 
-    def __init__(self) -> None:
-        place = tempfile.gettempdir()
-        for name in os.listdir(place):
-            owner = re.match(rf"{SCRATCH}(\d+)-", name)
-            if not owner or os.path.exists(f"/proc/{owner[1]}"):
-                continue
-            path = os.path.join(place, name)
-            if os.lstat(path).st_uid == os.getuid():
-                shutil.rmtree(path, ignore_errors=True)
-        super().__init__(prefix=f"{SCRATCH}{os.getpid()}-")
+    def _replace(self, due: Any, warning: Optional[str]) -> Update:
+        """Requests the upgrade, records a failure, and returns how it ended."""
+        release = due["release"]
+        failure = request(self.agent, due["id"], release["executable"])
+        if failure is None:
+            return Update("stopping", self.running, release["version"], warning=warning)
+        try:
+            record_failures(self.upgrading, self.place)
+        except UpdateError as error:
+            warning = str(error)
+        stage, reason = failure.stage, failure.reason
+        return Update("failed", self.running, release["version"], stage, reason, warning)
+
+    def _past_failure(self, release: Any, warning: Optional[str]) -> Update:
+        """Returns how the version ended that is the newest, and is not to be tried."""
+        now = self.place.show(release["version"])
+        if now.get("last", {}).get("ending") == "failed":
+            return _failed(now, self.running, warning)
+        reason = "it was tried, and has no ending"
+        return Update("failed", self.running, now["version"], None, reason, warning)
 
 
 def _ending(
@@ -237,6 +272,6 @@ def _ending(
             reason = "it was tried, and has no ending"
             if not tried and not (last and last["ending"] == "trying"):
                 reason = f"it lies in {place.directory}, and nothing has asked for it: agentify "
-                reason += "run with --releases does"
+                reason += "run with --releases does, and so does update() of an `agent`"
             raise UpdateError(f"update to {release['version']}", reason)
         time.sleep(BETWEEN_LOOKS)

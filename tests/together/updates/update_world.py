@@ -186,6 +186,18 @@ class UpdateWorld(World):
                 start_new_session=True, cwd=self.place)
         self.closers.insert(0, self.end)
 
+    def start_agent(self, *words, options=()):
+        """Starts the agent, which speaks the protocol by itself, under the upgrader."""
+        with open(self.log, "ab") as log:
+            self.daemon = subprocess.Popen(
+                [os.path.join(BUILD, "upgrader"), "--relink",
+                 "--previous=" + self.releases + "/previous",
+                 "--control=" + self.path("control"), "--lock=" + self.path("lock"), "--trial=2s",
+                 *options, self.releases + "/current", str(self.port), *words],
+                env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True, cwd=self.place)
+        self.closers.insert(0, self.end)
+
     def end(self):
         ended(self.daemon, self.mark)
 
@@ -198,6 +210,11 @@ class UpdateWorld(World):
 
     def wait_for_log(self, text):
         wait("%s in the log" % text, lambda: text in self.logs())
+
+    def requests(self, version):
+        """Returns how often an upgrade to this version, requested by an agent, was accepted."""
+        return sum("upgrade %s/" % version in line and " accepted" in line
+                   for line in self.logs().splitlines())
 
     def list(self):
         """Returns what `agent-releases list` prints about each version."""

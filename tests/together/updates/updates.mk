@@ -1,7 +1,7 @@
-# A daemon's own update, by the libraries for Node.js and Python: the real npm and pip, with a
-# registry of the test. What is not installed is left out, and that is said.
+# The own update of a daemon and of an agent, by the libraries for Node.js and Python: the real npm
+# and pip, with a registry of the test. What is not installed is left out, and that is said.
 
-updates_tests := $(addprefix tests/together/updates/,npm pip)
+updates_tests := $(addprefix tests/together/updates/,agents npm pip)
 long_tests += $(updates_tests)
 
 .PHONY: check-updates check-pm2

@@ -1,0 +1,75 @@
+// Requests the upgrade of an agent that speaks the protocol, and waits for the upgrader's answer.
+// The program goes on taking the agent's events meanwhile. This file does not know where releases
+// come from.
+
+import { UpdateError } from './programs.js';
+import { upgrading } from './upgrading.js';
+
+export function versionOf(agent) {
+  return agent[upgrading].version;
+}
+
+// Throws an UpdateError if an update of this agent would be useless.
+export function checkAgent(agent) {
+  if (!agent[upgrading]) throw new UpdateError('update', '`agent` is not an Agent');
+  if (agent.alone) {
+    throw new UpdateError('update', 'this agent runs without an upgrader, which would replace it');
+  }
+}
+
+// Waits for the event after which `found` returns something else than undefined, and resolves to
+// that. Throws an UpdateError when `signal` aborts.
+function until(agent, signal, found) {
+  return new Promise((resolve, reject) => {
+    const finish = (settle, value) => {
+      unwatch();
+      signal?.removeEventListener('abort', interrupted);
+      settle(value);
+    };
+    const interrupted = () =>
+      finish(reject, new UpdateError('wait for the upgrader', 'it was interrupted'));
+    const unwatch = agent[upgrading].watch((event) => {
+      const value = found(event);
+      if (value !== undefined) finish(resolve, value);
+    });
+    signal?.addEventListener('abort', interrupted);
+    if (signal?.aborted) interrupted();
+  });
+}
+
+// Waits until this agent may request an upgrade: it is active, not on trial, and no other upgrade is
+// under way. Resolves to false if it has been told to stop instead.
+export async function mayRequest(agent, signal) {
+  const settled = () => {
+    const { when } = agent[upgrading];
+    return when === 'later' ? undefined : when === 'now';
+  };
+  return settled() ?? until(agent, signal, settled);
+}
+
+// Records in the ledger every failure that the upgrader has reported to this agent.
+export async function recordFailures(agent, releases) {
+  for (let failure; (failure = agent[upgrading].failures[0]); ) {
+    await releases.fail(failure);
+    agent[upgrading].failures = agent[upgrading].failures.filter((each) => each !== failure);
+  }
+}
+
+// Requests the upgrade. Resolves to the failure, or to null when this agent has been told to stop.
+// An upgrade that the upgrader has accepted goes on in any case, so the wait cannot be interrupted.
+export function request(agent, id, executable) {
+  const refused = (reason) =>
+    agent[upgrading].tell({ type: 'upgrade_failed', failure: { id, stage: 'request', reason } });
+  const ended = until(agent, undefined, (event) => {
+    if (event === null || event.type === 'stop') return null;
+    if (event.type === 'upgrade_failed' && event.failure.id === id) return event.failure;
+    if (event.type === 'error' && event.about === 'upgrade') refused(event.reason);
+    return undefined;
+  });
+  try {
+    agent.upgrade({ id, executable });
+  } catch (error) {
+    refused(error.message);
+  }
+  return ended;
+}

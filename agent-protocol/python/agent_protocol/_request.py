@@ -1,0 +1,74 @@
+"""Requests the upgrade of an agent that speaks the protocol, and waits for the upgrader's answer.
+The program goes on taking the agent's events meanwhile, in its own thread. This file does not know
+where releases come from."""
+
+import threading
+from typing import Optional, Union
+
+from ._releases import Releases, UpdateError
+from ._upgrading import Upgrading
+from .agent import Agent
+from .aio import AsyncAgent
+from .events import Error, Failure, Stop, UpgradeFailed
+from .session import Refused
+
+AnyAgent = Union[Agent, AsyncAgent]
+
+
+def upgrading_of(agent: AnyAgent) -> Upgrading:
+    """Raises UpdateError if an update of this agent would be useless."""
+    if agent.alone:
+        raise UpdateError("update", "this agent runs without an upgrader, which would replace it")
+    if threading.current_thread() is threading.main_thread():
+        reason = "this thread has to take the agent's events: call update() in another one"
+        raise UpdateError("update", reason)
+    found: Upgrading = agent._upgrading
+    return found
+
+
+def may_request(upgrading: Upgrading) -> bool:
+    """Waits until this agent may request an upgrade: it is active, not on trial, and no other
+    upgrade is under way. Returns False if it has been told to stop instead."""
+    with upgrading.watched() as told:
+        while (when := upgrading.when) == "later":
+            told.get()
+    return when == "now"
+
+
+def record_failures(upgrading: Upgrading, place: Releases) -> None:
+    """Records in the ledger every failure that the upgrader has reported to this agent."""
+    while upgrading.failures:
+        failure = upgrading.failures[0]
+        place.fail(failure.id, failure.stage, failure.reason, failure.errno)
+        if failure in upgrading.failures:
+            upgrading.failures.remove(failure)
+
+
+def request(agent: AnyAgent, id: str, executable: str) -> Optional[Failure]:
+    """Requests the upgrade. Returns the failure, which is then among the failures to record; or
+    None when this agent has been told to stop."""
+    upgrading: Upgrading = agent._upgrading
+
+    def refuse(reason: str) -> None:
+        upgrading.tell(UpgradeFailed(Failure(id, "request", reason)))
+
+    def ask() -> None:
+        try:
+            agent.upgrade(id, executable)
+        except (Refused, ValueError) as error:
+            refuse(str(error))
+
+    with upgrading.watched() as told:
+        upgrading.post(ask)
+        if upgrading.when == "never" and upgrading.withdraw(ask):
+            refuse("this agent has been told to stop")
+        while True:
+            event = told.get()
+            if event is None or isinstance(event, Stop):
+                if not upgrading.withdraw(ask):
+                    return None
+                refuse("this agent has been told to stop")
+            elif isinstance(event, UpgradeFailed) and event.failure.id == id:
+                return event.failure
+            elif isinstance(event, Error) and event.about == "upgrade":
+                refuse(event.reason)

@@ -1,0 +1,89 @@
+"""An agent as update() sees it, which runs in another thread. update() sees all events, and takes
+none away from the program."""
+
+import threading
+from collections import deque
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Callable, Iterator, Optional
+
+from . import events
+from .session import Session
+
+UNRECORDED_MAX = 16
+
+Told = SimpleQueue[Optional[events.Event]]
+Call = Callable[[], None]
+
+
+class Upgrading:
+    """Owned by the agent. Its functions may be called in any thread, if nothing else is said."""
+
+    def __init__(self, session: Session, version: Optional[str], rouse: Call) -> None:
+        """`rouse` makes the agent's thread call perform_calls()."""
+        self.version = version
+        # Failures that the upgrader has reported, and that update() has not recorded yet. They may
+        # be of upgrades that another program has requested, or the agent before this one.
+        self.failures: deque[events.Failure] = deque(maxlen=UNRECORDED_MAX)
+        self._session, self._rouse = session, rouse
+        self._lock = threading.Lock()
+        self._closed = False
+        self._watchers: list[Told] = []
+        self._calls: list[Call] = []
+
+    # ---- for the agent, in its thread
+
+    def perform_calls(self) -> None:
+        with self._lock:
+            calls, self._calls = self._calls, []
+        for call in calls:
+            call()
+
+    def tell(self, event: Optional[events.Event]) -> None:
+        failure = getattr(event, "failure", None)
+        if failure is not None:
+            self.failures.append(failure)
+        with self._lock:
+            for watcher in self._watchers:
+                watcher.put(event)
+
+    def close(self) -> None:
+        """Called before the agent closes its descriptors. After that it is never roused."""
+        with self._lock:
+            self._closed = True
+        self.tell(None)
+
+    # ---- for update()
+
+    @property
+    def when(self) -> str:
+        """Returns "now" if an upgrade may be requested; "later" if this agent is held, is on trial
+        or has an upgrade under way; "never" if it has been told to stop, or is closed."""
+        return "never" if self._closed else self._session.when_upgrade()
+
+    @contextmanager
+    def watched(self) -> Iterator[Told]:
+        """Yields a queue that gets every event from now on, and at the end None."""
+        told: Told = SimpleQueue()
+        with self._lock:
+            self._watchers.append(told)
+        try:
+            yield told
+        finally:
+            with self._lock:
+                self._watchers.remove(told)
+
+    def post(self, call: Call) -> None:
+        """Has `call` called in the agent's thread, if the agent is not closed before."""
+        with self._lock:
+            self._calls.append(call)
+            if not self._closed:
+                self._rouse()
+
+    def withdraw(self, call: Call) -> bool:
+        """Returns False if `call` has been called already. Otherwise it will not be called."""
+        with self._lock:
+            if call not in self._calls:
+                return False
+            self._calls.remove(call)
+            return True

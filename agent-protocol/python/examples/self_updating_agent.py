@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+"""A web server that updates itself by pip, without agentify: it speaks the protocol by itself. It
+answers every request with its version.
+
+self_updating_agent.py PORT [SECONDS]: looks for a newer version every SECONDS, by default every
+hour. It is the module of a package that has upgrader-agent-protocol among its dependencies: see
+README.md.
+"""
+
+import http.server
+import sys
+import threading
+import time
+
+from agent_protocol import Activate, Agent, Stop, UpdateError, update
+
+VERSION = "1.0.0"
+
+
+def look_for_updates(agent: Agent, seconds: float) -> None:
+    while True:
+        try:
+            ended = update(agent=agent, keep=3)
+            if ended.outcome == "failed":
+                print(f"version {ended.newest} failed ({ended.stage}): {ended.reason}", flush=True)
+        except UpdateError as error:
+            print(error, flush=True)  # nothing has changed, and the next look tries again
+        time.sleep(seconds)
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(f"{VERSION}\n".encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def main() -> int:
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 3600.0
+    with Agent(VERSION) as agent:  # first of all
+        agent.ready()
+        server = None
+        while True:
+            event = agent.wait()
+            if isinstance(event, Activate):
+                server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer)
+                threading.Thread(target=server.serve_forever, daemon=True).start()
+                looking = (agent, seconds)
+                threading.Thread(target=look_for_updates, args=looking, daemon=True).start()
+            elif isinstance(event, Stop):
+                if server:
+                    server.shutdown()
+                    server.server_close()  # waits for the requests under way
+                agent.stopped()
+                return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
