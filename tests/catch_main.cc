@@ -7,13 +7,13 @@
 
 namespace {
 
-// Keeps only the tests of one file, in a program that holds those of many: a link to the program
-// that is called as the file, NAME_test, runs them. For Catch2 the others then do not exist:
-// neither by their names nor by their tags.
+// Keeps only the tests of one file, in a program that has the tests of many files. If the program
+// is called by the name of a link, NAME_test, it runs the tests of the file of that name. For
+// Catch2 the other tests then do not exist, neither by their names nor by their tags.
 void keep_tests_of(const std::string& file) {
   const auto& all = Catch::getRegistryHub().getTestCaseRegistry().getAllTests();
-  // Catch2 gives out only a reference to its own list. The list is const only for its users, so
-  // that the cast is allowed.
+  // Catch2 gives out only a const reference to its own list. The list itself is not const, so the
+  // cast is allowed.
   std::erase_if(const_cast<std::vector<Catch::TestCase>&>(all), [&](const Catch::TestCase& test) {
     return std::filesystem::path(test.lineInfo.file).stem() != file;
   });

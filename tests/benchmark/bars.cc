@@ -1,7 +1,10 @@
-// Measures the static program, and compares each figure with its bar:
-// bars DIRECTORY UPGRADER AGENT. DIRECTORY is empty, and takes all files that are written. Prints a
-// row of a Markdown table for each bar, and exits with 1 if one is not met. A figure is the worst
-// of three runs, or of as many as its row says. Programs that are compared run in turn.
+// Measures the static program, and compares each figure with its bar.
+//
+// usage: bars DIRECTORY UPGRADER AGENT
+//
+// DIRECTORY is empty, and takes all files that are written. Prints a row of a Markdown table for
+// each bar, and exits with 1 if one is not met. A figure is the worst of three runs, or of as many
+// as its row says. Programs that are compared run in turn.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -20,7 +23,8 @@ constexpr int runs_of_each = 3;
 constexpr int start_rounds = 200;
 constexpr int share_pairs = 15;
 
-// A gap is measured in more runs, since a few may be over its bar.
+// The number of runs for a gap. It is greater than for other figures, and a few of the runs may be
+// over the bar.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
 // The pairs in each run. The upgrader goes first in one pair, the minimal program in the other.
@@ -95,8 +99,8 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// Compares two start-ups. Both times include that of a direct exec of the agent, which the text
-// shows, too.
+// Compares the start-ups under two programs. Both times include that of a direct exec of the agent,
+// which the text shows, too.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
   return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +
@@ -131,8 +135,8 @@ void judge_start_up(const Place& place) {
                worst_of(counting_by_tini).text, "none", "");
 }
 
-// Compares the medians of a whole run: a pair with slow start-ups has too few hand-overs for a
-// ratio.
+// Compares the medians of all hand-overs of the run. If the start-up is slow, one pair has too few
+// hand-overs for a ratio of its own.
 Figure by_minimal(const HandOvers& found) {
   const double ratio = median(found.upgrader) / median(found.minimal);
   return {ratio, fixed(ratio, 2) + " (" + fixed(median(found.upgrader), 3) + " ÷ " +

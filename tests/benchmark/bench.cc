@@ -1,6 +1,6 @@
-// Compares the upgrader with other programs that do a part of its work, in one run and by ratios:
-// the times of one machine say little about another. Checks no figure; it fails only if a program
-// that it runs does not work.
+// Compares the upgrader with other programs that do a part of its work, in one run. The results are
+// ratios, since the times of one machine say little about another. Checks no figure; it fails only
+// if a program that it runs does not work.
 //
 // bench DIRECTORY UPGRADER: DIRECTORY is empty, and takes all files that are written. The agent and
 // the minimal program lie beside this one.

@@ -11,13 +11,13 @@
 
 namespace benchmark {
 
-// The longest time that anything may take. A program that needs longer is broken.
+// The longest time that any wait may take. A program that needs longer is broken.
 inline constexpr std::chrono::seconds patience{60};
 
 // Prints the reason on standard error, and exits with a failure.
 [[noreturn]] void give_up(const std::string& reason);
 
-// Waits until the condition is true, and looks often. Gives up after `patience`, with `what` as the
+// Checks the condition often until it is true. After `patience`, gives up and names `what` as the
 // reason.
 void wait_until(const std::function<bool()>& condition, const std::string& what);
 

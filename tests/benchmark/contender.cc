@@ -25,11 +25,11 @@ std::vector<Contender> installed(const std::vector<Contender>& wanted) {
   return found;
 }
 
-// The descriptor on which the agent notifies s6 that it works. If an agent never does, s6 pauses
-// for a second before it starts the agent again, however long the agent has worked.
+// The descriptor on which the agent notifies s6 that it works. Without this notification, s6 pauses
+// for a second before it starts an agent again, even if the agent has worked for a long time.
 constexpr char ready_descriptor[] = "3";
 
-// Makes a service's directory, in which `run` is the agent itself and not a shell script.
+// Makes a service's directory, with the agent itself as `run` instead of a shell script.
 std::string make_service(const std::string& agent, const std::string& directory) {
   std::string service = directory + "/service";
   std::filesystem::create_directory(service);
@@ -62,7 +62,7 @@ Command command_of(const Contender& contender, const Task& task, const std::stri
   if (task.fail_ms > 0) {
     command.settings.push_back(STAMP_FAIL_MS "=" + std::to_string(task.fail_ms));
   }
-  // A supervisor would start the last agent again and again, so that agent must stay.
+  // The last agent must stay, since a supervisor starts an agent that exits again and again.
   if (task.stays || serves) command.settings.emplace_back(STAMP_STAYS "=1");
   if (contender.hears_ready) {
     command.settings.emplace_back(STAMP_READY_FD "=" + std::string(ready_descriptor));
@@ -96,7 +96,7 @@ Contender direct_exec() {
 }
 
 std::vector<Contender> installed_reapers() {
-  // With -s tini does not complain that it is not process 1.
+  // With -s, tini does not complain that it does not run as process 1.
   return installed({{"tini", Contender::Kind::command, {"tini", "-s", "--"}},
                     {"tini-static", Contender::Kind::command, {"tini-static", "-s", "--"}}});
 }

@@ -25,12 +25,13 @@ struct Contender {
   Kind kind;
   std::vector<std::string> argv;
   bool hears_ready = false;  // the agent notifies the contender when it works
-  // An upgrader in the directory of its run, with the options of our service files.
+  // True for an upgrader that runs in a directory of its own, with the options of our service
+  // files.
   bool as_service = false;
 };
 
 [[nodiscard]] Contender the_upgrader(const Place& place);
-// Returns an upgrader whose fallback is started with the trial, and stands by.
+// Returns an upgrader with warm fallbacks: a standby is started with each trial.
 [[nodiscard]] Contender the_warm_upgrader(const Place& place);
 // Returns an upgrader with the options of our service files, but without --attempts, which syncs a
 // file at each start.

@@ -1,5 +1,5 @@
-// Measures hand-overs of the upgrader, and in turn those of the minimal program. Each of these
-// programs waits for the old agent's exit.
+// Measures hand-overs of the upgrader and of the minimal program in turn. Both wait for the old
+// agent's exit before the next agent works.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace benchmark {
 struct HandOvers {
   std::vector<Milliseconds> upgrader = {};
   std::vector<Milliseconds> minimal = {};
-  // For each pair of runs, the upgrader's median divided by the minimal program's.
+  // For each pair of runs: the upgrader's median, divided by the minimal program's.
   std::vector<double> ratios = {};
 };
 
@@ -20,9 +20,9 @@ struct HandOvers {
 // next agent has read `activate`. Each hand-over begins as soon as the one before it is over.
 [[nodiscard]] HandOvers shares_in_pairs(const Place& place, int pairs);
 
-// How a gap in the work is measured, which is the time from the old agent's last tick to the next
-// agent's first: with the time that each agent takes to start, and the number of hand-overs in a
-// run.
+// Settings for measuring gaps in the work. A gap is the time from the old agent's last tick to the
+// next agent's first. The settings are the time that each agent takes to start, and the number of
+// hand-overs in a run.
 struct Gap {
   int start_ms = 0;
   int handovers = 0;

@@ -1,5 +1,5 @@
-// Measures replacements of an agent that has worked for a while: the gap that supervisors leave,
-// which start the new agent only after the old one's end, and the upgrader's gap.
+// Measures the gap when an agent that has worked for a while is replaced: by the upgrader, and by
+// supervisors, which start the new agent only after the old one's end.
 #include <array>
 #include <chrono>
 #include <memory>
@@ -15,9 +15,9 @@ namespace {
 constexpr std::array<int, 3> start_times_ms = {0, 100, 1000};
 constexpr int handovers = 10;
 
-// How long an agent works before it is replaced: so long that no supervisor pauses. runit pauses
-// for a second between two starts; s6 pauses between the agent's notification that it works and the
-// next start.
+// How long an agent works before it is replaced: long enough that no supervisor pauses. runit
+// pauses if two starts lie less than a second apart. s6 pauses if the next start comes too soon
+// after the agent's notification that it works.
 constexpr int work_ms = 1100;
 
 struct Series {
@@ -25,7 +25,8 @@ struct Series {
   std::array<std::vector<Milliseconds>, start_times_ms.size()> gaps = {};
 };
 
-// Runs all series at the same time, shifted against each other: they sleep nearly all of the time.
+// Runs all series at the same time, each a little later than the one before. They do not disturb
+// each other, since they sleep nearly all of the time.
 void measure(const Place& place, std::vector<Series>& all, std::size_t column) {
   const int start_ms = start_times_ms[column];
   const auto shift = std::chrono::milliseconds(work_ms + start_ms) / all.size();

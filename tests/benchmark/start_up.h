@@ -8,7 +8,8 @@
 
 namespace benchmark {
 
-// The times from the fork to the agent's main, and to the moment when it may work.
+// The time from the fork to the agent's main(), and the time from the fork until the agent may
+// work.
 struct StartUps {
   Contender contender;
   std::vector<Milliseconds> to_start = {};

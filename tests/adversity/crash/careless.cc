@@ -25,12 +25,12 @@ bool careless_of(std::string_view what) {
   return how != nullptr && how == what;
 }
 
-// Descriptors whose sync "late" has put off, until an agent is told to stop.
+// Descriptors whose fsync() the kind "late" has put off until an agent is told to stop.
 std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;
 
-// The move of the link of --previous that "order" has put off.
+// The move of the link of --previous, which the kind "order" has put off.
 constexpr const char* previous = "previous";
 constexpr const char* fresh_previous = ".previous.upgrader";
 int put_off_move = -1;  // the descriptor of the link's directory, or -1

@@ -1,7 +1,8 @@
-// Starts the upgrader's code on directories that a power cut may have left, and relinks there. Each
-// line of standard input names a link, and then the executables that the link is to name in turn.
-// The link of --previous may stand before the executables, as `previous=PATH`. Each line of
-// standard output says `ok`, or what went wrong.
+// Judges the links after a power cut: lets the upgrader's code work on directories that the power
+// cut may have left, and change their links. Each line of standard input names AGENT's link, and
+// then the executables that the link is to name in turn. The link of --previous may stand before
+// the executables, as `previous=PATH`. The answer to each line is a line on standard output: `ok`,
+// or the error.
 #include <sys/stat.h>
 
 #include <cstring>
@@ -62,8 +63,8 @@ std::string relink(Link& link, const std::string& path, const std::string& to) {
   return "";
 }
 
-// Judges the links at the end: AGENT's link has named each program in turn, so the link of
-// --previous must name the last but one.
+// Judges the links at the end. AGENT's link has named each program in turn, so the link of
+// --previous must now name the last program but one.
 std::string judge_previous(const std::string& previous, const std::vector<std::string>& programs) {
   std::error_code ignored;
   const std::string& before = programs[programs.size() - 2];

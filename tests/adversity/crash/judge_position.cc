@@ -1,7 +1,7 @@
-// Lets a sample agent take over from the state that a power cut has left, copies the rest, and
-// compares the output with the lines that were written. Each line of standard input names the log,
-// the file of all lines, the output and the directory of the position. Each line of standard output
-// says `ok`, or what went wrong.
+// Lets a sample agent take over from the files that a power cut has left, and copy the rest of the
+// log. Then compares the output with the lines that were written. Each line of standard input names
+// the log, the file of all lines, the output and the directory of the position. The answer to each
+// line is a line on standard output: `ok`, or the error.
 #include <iostream>
 #include <sstream>
 #include <string>

@@ -7,7 +7,8 @@ namespace {
 
 constexpr Kind good = {"good", "good", "", End::committed, End::committed, false, false};
 
-// Short time limits, for upgrades that must fail by them. All other limits are a minute.
+// Short time limits, for upgrades that must fail because a limit passes. All other limits are a
+// minute.
 constexpr const char* short_start = R"(,"start_timeout_ms":20)";
 constexpr const char* short_trial = R"(,"trial_ms":20)";
 constexpr const char* short_stop = R"(,"stop_timeout_ms":20)";

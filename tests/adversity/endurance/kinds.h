@@ -1,5 +1,5 @@
-// The kinds of upgrades in the endurance run, each with the way in which it must end: good ones,
-// and one for everything that can go wrong.
+// The kinds of upgrades in the endurance run: one for good upgrades, and one for everything that
+// can go wrong. Each kind says how its upgrades must end.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ enum class End { committed, kept, fallback };
 std::string words(End end);
 
 struct Kind {
-  // The name of the kind. The upgrade's id contains it, and so tells the active agent how to stop.
+  // The name of the kind. It is a part of the upgrade's id, from which the active agent learns how
+  // it is to stop.
   const char* name;
   const char* part;  // how the candidate behaves: see tests/adversity/kill/actor.cc
   const char* members;
@@ -22,7 +23,7 @@ struct Kind {
   bool refused;  // the request is refused before anything is started
 };
 
-// The upgrade with a given number. Seven of ten are good, in parallel and sequential mode by turns.
+// Returns the upgrade with a given number. Seven of ten are good, by turns parallel and sequential.
 struct Upgrade {
   const Kind* kind;
   bool sequential;

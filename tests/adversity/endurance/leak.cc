@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t lost_bytes = 2'048;
 
-// The last memory that was allocated. It is leaked when the next address is stored here.
+// The memory that was allocated last. It is leaked when the next address is stored here.
 void* volatile lost = nullptr;
 
 void lose() {
@@ -24,8 +24,8 @@ void lose() {
 
 }  // namespace
 
-// Replaces clone(), by which the upgrader starts an agent. The upgrader passes no further
-// arguments.
+// Replaces clone(), by which the upgrader starts an agent. Takes no optional arguments, since the
+// upgrader passes none.
 extern "C" int clone(int (*run)(void*), void* stack, int flags, void* data, ...) {
   using Clone = int (*)(int (*)(void*), void*, int, void*, ...);
   const int pid = reinterpret_cast<Clone>(dlsym(RTLD_NEXT, "clone"))(run, stack, flags, data);

@@ -159,7 +159,7 @@ void Run::take_measure(bool base) {
 
 struct Canary {
   std::string seeded;
-  std::string reason;  // a part of the text by which the run must fail
+  std::string reason;  // a part of the error with which the run must fail
   std::function<std::string()> found;
 };
 

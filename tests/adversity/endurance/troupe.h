@@ -50,7 +50,7 @@ class Troupe {
   // Ends the upgrader by SIGTERM. Returns its exit status, or -1.
   int end();
 
-  // Returns the lines that were logged since the last call. The last one may still be incomplete.
+  // Returns the lines that were logged since the last call. The last line may still be incomplete.
   std::vector<std::string> new_log_lines();
   [[nodiscard]] const std::string& agents() const { return directory_; }
   [[nodiscard]] std::size_t served() const { return served_; }

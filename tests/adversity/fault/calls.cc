@@ -49,8 +49,8 @@ const std::map<long, const char*>& names() {
   return table;
 }
 
-// The size of two kinds of messages: the child's report that its exec has failed, and libuv's
-// messages to itself.
+// The size by which two kinds of messages are recognised: a child's report that its exec has
+// failed, and libuv's messages to itself.
 constexpr unsigned long report_bytes = 8;
 
 // Returns the kind of a file of --control, --previous or --attempts, or of a temporary file that
@@ -140,7 +140,8 @@ std::string name_of(const RawCall& call, const std::string& log) {
     return name + kind_of_path(call, log);
   }
   if (name == "execve" && text_of(call, 0).ends_with("/adapter")) return name + ".adapter";
-  // The adapter is known by the name of its descriptor, since its file may have been replaced.
+  // The adapter is known by the name of its descriptor, since the file itself may have been
+  // replaced.
   if (name == "execveat" &&
       target_of(call.pid, call.args[0]).find("/adapter") != std::string::npos) {
     return name + ".adapter";
@@ -181,7 +182,7 @@ int error_number(std::string_view name) {
 std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
   constexpr unsigned long page = 4096;
   std::string text;
-  // Reads a page at a time, since nothing may be mapped behind the page in which the bytes end.
+  // Reads no further than the end of a page at a time, since the next page may not be mapped.
   while (text.size() < size) {
     char part[page];
     const unsigned long at = address + text.size();

@@ -17,8 +17,9 @@ struct RawCall {
   unsigned long args[6] = {};
 };
 
-// Returns a call's name, and if it has several uses a point and the use: `write.log`,
-// `openat.directory`. `log` is the path of the log. "" for a call that has no name here.
+// Returns the call's name. A call with several uses gets a point and the use behind its name:
+// `write.log`, `openat.directory`. `log` is the path of the log. Returns "" for a call that the
+// table does not name.
 [[nodiscard]] std::string name_of(const RawCall& call, const std::string& log);
 
 // Returns the target of a process's descriptor from /proc, or "" if it is not open.

@@ -2,9 +2,15 @@
 // outcome. tracer.h makes them fail, plays.cc has the runs, expectations.table the expected
 // outcomes.
 //
-// usage: fault     UPGRADER, PUPPET, BROKEN: programs; TABLE: expectations.table
-//                  LONG=1: every fault, not a sample; SAMPLE=N, SEED=N; PLAY=NAME; JOBS=N
-//                  ONLY=PLAY:WHO:CALL:ERROR:K: that one, with its trace; OUTCOMES=1: by outcome
+// usage: fault, with these variables:
+//     UPGRADER, PUPPET, BROKEN   the programs
+//     TABLE=FILE                 expectations.table
+//     LONG=1                     tries every fault, not only a sample
+//     SAMPLE=N, SEED=N           the size of the sample, and the seed with which it is drawn
+//     PLAY=NAME                  tries only the faults of this play
+//     JOBS=N                     the number of processes that work at a time
+//     ONLY=PLAY:WHO:CALL:ERROR:K tries only this fault, and prints its trace
+//     OUTCOMES=1                 prints the faults by their outcomes
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -105,7 +111,8 @@ bool judged_wrong(const Setting& setting, const std::string& text, const Report&
   return judged.wrong.find(about) != std::string::npos;
 }
 
-// Runs canaries: a stand-in that checks no result, and faults that cannot fire.
+// Runs the canaries: a bad upgrader that checks no result must be found bad, and a fault that
+// cannot fire must be reported.
 bool run_canaries(const Setting& setting, const Baselines& baselines,
                   const Expectations& expectations) {
   Setting broken = setting;

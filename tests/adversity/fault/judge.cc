@@ -16,7 +16,8 @@ std::string kind_of(const std::string& who) {
   return who.starts_with("child") ? "child" : who;
 }
 
-// Returns the stage at which an upgrade by SIGUSR2 failed, from the log: no agent is told of it.
+// Returns the stage at which an upgrade by SIGUSR2 failed. It is read from the log, since no agent
+// is told the stage of such an upgrade.
 std::string stage_in_log(const std::string& log) {
   constexpr const char* told[][2] = {{"(upgrade) refused", "refused"},
                                      {"was refused", "request"},
@@ -49,8 +50,8 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // If the upgrade was committed all the same, the new agent was on trial already when the fault
-    // struck.
+    // If the upgrade was committed in spite of the fault, the new agent was already on trial when
+    // the fault struck.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
@@ -140,8 +141,8 @@ std::vector<std::string> Expectations::errors_of(const Call& call) const {
     if (row.who != kind_of(call.who) || (row.call != call.name && row.call != "*")) continue;
     known = known || row.call == call.name;
     for (const std::string& error : row.errors) {
-      // ECHILD is injected only after wait4 has reaped a child: otherwise the upgrader would be
-      // told that a living child is gone.
+      // The tracer injects ECHILD only after wait4 has reaped a child. Otherwise the upgrader would
+      // believe that a living child is gone.
       const bool lie = call.name == "wait4" && error == "ECHILD" && call.result <= 0;
       if (error != "none" && !lie) errors.push_back(error);
     }
@@ -171,7 +172,7 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
   const std::string why =
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
-  // The log must have the upgrade that followed, and before that a note of the lost line.
+  // If a further upgrade was logged, the log must also say that a line was lost.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");
   if (report.deaf && report.log.find("no requests are taken") == std::string::npos) {

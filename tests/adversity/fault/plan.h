@@ -13,9 +13,9 @@ namespace fault {
 
 using Baselines = std::map<std::string, Report>;  // the plays' runs without a fault, by name
 
-// Runs every play twice without a fault. Throws if a run goes wrong or does not show what its play
-// is for. Throws, too, if the second run makes other calls: the k-th call must be the same in each
-// run.
+// Runs every play twice without a fault. Throws if a run goes wrong, or does not do what its play
+// is to show. Throws also if the two runs make different calls, since a fault at the k-th call must
+// strike the same call in each run.
 [[nodiscard]] Baselines run_baselines(const Setting& setting);
 [[nodiscard]] Report run_baseline(const Setting& setting, const Play& play);
 
@@ -26,8 +26,9 @@ struct Planned {
 [[nodiscard]] std::vector<Planned> all_faults(const Baselines& baselines,
                                               const Expectations& expectations);
 
-// Returns a sample of up to `count` faults. It has the first of every call, error and phase; in
-// every play, the calls that move bytes, processes and links; and others, drawn with `seed`.
+// Returns a sample of up to `count` faults. The sample has the first fault of every call, error and
+// phase. In every play it has the calls that move bytes, processes and links. The rest is drawn
+// with `seed`.
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 

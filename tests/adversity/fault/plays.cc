@@ -7,8 +7,8 @@
 namespace fault {
 namespace {
 
-// Returns options with long time limits, so that none passes while a process does its work. If a
-// message is lost, the clock of swift_time.h lets the deadline pass without a real wait.
+// Returns options with long time limits, so that none passes while a process works. If a message is
+// lost, the clock of swift_time.h jumps to the deadline, and nobody waits in real time.
 Texts options(Texts more) {
   Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());

@@ -17,16 +17,15 @@
 namespace fault {
 namespace {
 
-// The number of looks, one a millisecond, that must all see the upgrader in a wait without limit
-// before it counts as idle.
+// The number of looks, one a millisecond, that must find the upgrader in a wait without limit. Only
+// then it counts as idle.
 constexpr int idle_looks_wanted = 2;
 
-// The number of failures after which the fault ends, for a call that the upgrader repeats until it
-// succeeds.
+// For a call that the upgrader repeats until it succeeds: the number of failures before the call
+// may succeed.
 constexpr int tries_in_vain = 12;
 
-// The number of looks, one a millisecond, after which the upgrader must have noticed what an agent
-// did.
+// Within this number of looks, one a millisecond, the upgrader must have noticed an agent's act.
 constexpr int notice_looks_max = 10;
 
 std::string member_of(const std::string& line, const std::string& name) {
@@ -72,8 +71,8 @@ bool Run::step_once() {
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
-  // The process is signalled only while its parent is the upgrader: after it is reaped, its number
-  // may belong to another process.
+  // Sends a signal only while the upgrader is the process's parent. Once the process has been
+  // reaped, its number may belong to another one.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // The fault keeps the upgrader from killing this agent, so the test kills it in the end.
     kill(spared, SIGKILL);
@@ -190,8 +189,8 @@ Agent* Run::active() {
 
 // ---- acts of the agents
 
-// Does one thing: begun steps of agents come before messages that wait for a reaction, and older
-// agents before newer ones.
+// Does one thing. Steps that an agent has begun come before messages that wait for a reaction, and
+// older agents come before newer ones.
 void Run::act() {
   for (Agent& agent : agents_) {
     if (!agent.ended && !agent.steps.empty()) return take_step(agent);
@@ -243,8 +242,8 @@ void Run::take_step(Agent& agent) {
     case Step::Deed::say_and_exit:
       break;
   }
-  // The agent's message wakes the upgrader, which is then held until the agent has ended. So it
-  // finds the message and the exit together in every run.
+  // The agent's message wakes the upgrader, which is then held until the agent has ended. In this
+  // way the upgrader finds the message and the exit together in every run.
   tracer_->hold();
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {

@@ -28,7 +28,7 @@ struct Setting {
   std::string upgrader;
   std::string puppet;
   bool shows = false;        // prints every call, line and log
-  int patience_ms = 30'000;  // a run that takes longer has hung
+  int patience_ms = 30'000;  // after this time the run counts as hung
 };
 
 enum class LogKind { file, pipe, socket };
@@ -40,7 +40,7 @@ struct Agent;
 struct Play {
   std::string name;
   std::string about;
-  std::string story;  // the messages that the agents have received when the run is over
+  std::string story;  // the messages that the agents must have received when the run is over
   Texts options{};
   LogKind log = LogKind::file;
   bool link = false;                  // AGENT is the link `current` to `one`
@@ -53,7 +53,8 @@ struct Play {
   // dealt with the line before.
   std::function<Texts(const Run&)> requests{};
   std::function<void(Run&)> without_operator{};  // called if the upgrader takes no requests
-  // Reacts to a message in another way than a good agent does. Returns true if it has reacted.
+  // Reacts to a message if this play's agents do not react as a good agent does. Returns true if it
+  // has reacted.
   std::function<bool(Run&, Agent&, std::string_view)> react{};
 
   [[nodiscard]] bool has(std::string_view option) const;
@@ -86,13 +87,13 @@ struct Agent {
 struct Report {
   int status = 0;       // the upgrader's end, as waitpid gives it
   int end_signal = 0;   // the signal by which the upgrader was ended, or 0
-  std::string at_goal;  // the messages to agents until the upgrade was over
-  std::string at_end;   // all messages to agents, and the number of log lines
+  std::string at_goal;  // the messages that agents had received when the upgrade was over
+  std::string at_end;   // all messages that agents have received
   pid_t served = 0;     // the active agent when the upgrade was over, or 0
   bool served_is_fallback = false;
   bool probed = false;  // a further upgrade was tried, and committed
-  bool deaf = false;    // the FIFO had no reader when an operator opened it
-  std::string stage;    // the stage of the failure that was reported, if one was
+  bool deaf = false;    // when an operator opened the FIFO of requests, nobody was reading it
+  std::string stage;    // the stage at which the upgrade failed, if a failure was reported
   std::string error;    // the errno of that failure
   std::string log;
   bool fired = false;
@@ -179,7 +180,7 @@ class Run {
   int log_writer_ = -1;
   int notify_ = -1;  // init's end of the notification socket
   bool init_heard_ready_ = false;
-  int wake_ = -1;  // readable if there is news of a child
+  int wake_ = -1;  // readable when a child may have ended
   std::deque<Agent> agents_;
   std::vector<std::pair<int, pid_t>> sockets_;  // pid 0: the agent has not introduced itself yet
   bool begun_ = false;

@@ -93,12 +93,13 @@ void Run::judge_files() {
   }
 }
 
-// Checks the way back. The link of --previous must name the last but one committed program. AGENT's
-// link may name another program only if the link of --previous names the one before.
+// Checks the link of --previous, which must name the program that was committed before the last
+// one. AGENT's link may name `two` only if the link of --previous names `one`.
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);
-  // In this play, an upgrade from `one` shows that `one` worked after all.
+  // If the first agent, from `one`, was activated, an upgrade may have moved the link of
+  // --previous.
   const bool moved = report_.at_end.find("first welcome activate") != std::string::npos;
   if (!play_.previous.empty() && !moved) {
     if (target != path(play_.previous)) violation("the link of --previous leads to " + target);

@@ -33,9 +33,9 @@ void set_timeout(const RawCall& call, unsigned long timeout) {
 
 }  // namespace
 
-// Hides the clock that the kernel maps into the process (the vDSO). The stack holds the number of
-// arguments, the arguments, the environment, and then pairs of a kind and a value; one pair says
-// where that clock is.
+// Hides the clock that the kernel maps into the process (the vDSO), so that the process must ask by
+// a system call. The stack of a new process holds the number of arguments, the arguments, the
+// environment, and then pairs of a kind and a value. One pair has the address of that clock.
 void SwiftTime::hide_other_clocks(pid_t pid) {
   user_regs_struct registers{};
   if (ptrace(PTRACE_GETREGS, pid, nullptr, &registers) != 0) return;

@@ -1,13 +1,13 @@
-// The clock of a traced process. Its run does not depend on how fast the machine is: it does not
-// wait in real time for its own deadlines, such as the tenth of a second between two writings of
-// status.json, or the second in which init gets at most ten messages. Every run then makes the same
-// calls.
+// The clock of a traced process, which makes its run independent of the machine's speed. The
+// process does not wait in real time for its own deadlines, such as the tenth of a second between
+// two writings of status.json, or the second in which init gets at most ten messages. Every run
+// then makes the same calls.
 //
-// The process asks the kernel for the time, since the clock without a system call (the vDSO) is
-// hidden from it at its start, and the tracer answers. The clock stands still, except that each
-// wait adds half a second. A wait for a tenth of a second or less is over at once. A longer wait
-// ends by an event, or is broken off if no other process will act before its end; then its whole
-// time is added.
+// At the start of the process, the clock that needs no system call (the vDSO) is hidden. So the
+// process asks the kernel for the time, and the tracer answers. The clock stands still, except that
+// each wait adds half a second. A wait for a tenth of a second or less is over at once. A longer
+// wait ends by an event. If no other process will act before its end, the tracer breaks it off, and
+// adds its whole time to the clock.
 #pragma once
 
 #include <sys/types.h>
@@ -20,14 +20,13 @@ namespace fault {
 
 class SwiftTime {
  public:
-  // Must be called when the process has just been executed.
+  // Must be called right after the exec of the process.
   static void hide_other_clocks(pid_t pid);
 
-  [[nodiscard]] static bool is_question(const RawCall& call);  // asks for the time
+  [[nodiscard]] static bool is_question(const RawCall& call);  // the call asks for the time
   // The tracer calls enter() at the entry of a system call, and leave() at its return.
   void enter(const RawCall& call);
-  // Breaks off the wait that has just begun, if it would end within `most_ms`. Returns whether it
-  // did.
+  // If the wait that has just begun would end within `most_ms`, breaks it off and returns true.
   bool break_off(const RawCall& call, int most_ms);
   void leave(const RawCall& call);
 

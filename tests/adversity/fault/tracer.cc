@@ -53,13 +53,14 @@ bool change_registers(pid_t pid, const std::function<void(user_regs_struct&)>& c
   return ptrace(PTRACE_SETREGS, pid, nullptr, &registers) == 0;
 }
 
-// Returns whether the call is carried out and only its result replaced. close() closes the
-// descriptor even if it fails, and ECHILD means that another process has reaped the child.
+// Returns whether the call is carried out although it is to fail, so that only its result is
+// replaced. close() closes the descriptor even when it fails. ECHILD from wait4 says that another
+// process has reaped the child, so the child must be gone.
 bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
-// Names the resource that a call needs: when it runs short, all calls that need it fail together.
+// Returns the resource that a call needs. While the resource is short, all calls that need it fail.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
@@ -81,11 +82,12 @@ char state_of(pid_t pid) {
   return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
-// A longer wait is one for the end of a trial. It counts as a wait without limit.
+// A longer wait can only be for the end of a trial. It counts as a wait without limit.
 constexpr int long_wait_ms = 1'800'000;
 
-// Returns for how long a call waits, in milliseconds: -1 without limit, 0 not at all. The kernel's
-// state 'S' alone does not show that: a process that only looks for an ended child has it, too.
+// Returns how long a call waits at most, in milliseconds: -1 without limit, 0 not at all. The state
+// 'S' in /proc does not show whether the process waits, since a process that only looks for an
+// ended child has the same state.
 int waits_ms(const RawCall& call) {
   switch (call.number) {
     case SYS_epoll_wait:
@@ -152,7 +154,7 @@ bool Tracer::take_stops() {
 
 void Tracer::take_stop(pid_t pid, int status) {
   Tracee& tracee = expect_child(pid);
-  if (!tracee.seen) {  // the first stop of a child is no system call
+  if (!tracee.seen) {  // a child's first stop is not at a system call
     tracee.seen = true;
     return resume(pid, 0);
   }
@@ -252,13 +254,13 @@ bool Tracer::is_due(const Tracee& tracee) const {
   return tracee.who == fault_->who && tracee.name == fault_->call && tracee.k == fault_->k;
 }
 
-// Makes the call fail: gives the kernel a number that no call has. A brk cannot return an error, so
-// it is given an address that the kernel refuses.
+// Makes the call fail by giving the kernel a number that no call has. brk() cannot return an error,
+// so it gets an address that the kernel refuses.
 void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {
     if (is_break) {
-      registers.rdi = 0;  // put back at the return
+      registers.rdi = 0;  // the register is put back at the call's return
     } else {
       registers.orig_rax = ~0ULL;
     }
@@ -311,7 +313,7 @@ void Tracer::note_effects(const Tracee& tracee, long result) {
     }
   }
   if (tracee.name == "wait4" && result > 0 && result == active_) active_ = 0;
-  // A child may have executed its program or ended before the fork of its parent has returned.
+  // A child may have executed its program, or ended, before its parent's fork has returned.
   const auto child = static_cast<pid_t>(result);
   if (tracee.name == "clone" && child > 0 && !known_children_.contains(child)) {
     static_cast<void>(expect_child(child));

@@ -1,16 +1,16 @@
 // Follows the upgrader by ptrace, and each of its children from the fork to the exec. Agents are
-// never traced. Makes one call fail, or kills its caller at it.
+// never traced. Makes one call fail, or kills the process that makes the call.
 //
-// `strace -e inject` would not do. The tracer must let go of a child at its exec. It must hold the
-// upgrader while an agent dies, so that each run makes the same calls in the same order and the
-// k-th is always the same. It must report the phase in which the fault struck, and take only a few
-// milliseconds.
+// `strace -e inject` would not be enough. The tracer must let go of a child at its exec. It must
+// hold the upgrader while an agent dies, so that each run makes the same calls in the same order,
+// and the k-th call is the same call in every run. It must report the phase in which the fault
+// struck. And it must take only a few milliseconds.
 //
 // To make a call fail, the tracer gives the kernel a number that no call has. At the return it
-// checks for the kernel's ENOSYS, puts the wanted error in its place and reads it back: then the
-// fault has fired. For a call that is carried out although it fails (close, or wait4 for a reaped
-// child), it replaces the true result. A kill has fired when the kernel reports that SIGKILL ended
-// the process while it was held at the entry of that call.
+// checks that the kernel has answered ENOSYS, and puts the wanted error in its place: the fault has
+// fired. Some calls are carried out although they fail: close, and wait4 for a reaped child. For
+// these, the tracer replaces the true result. A kill has fired when the kernel reports that SIGKILL
+// ended the process at the entry of the call.
 //
 // The calls of the dynamic loader and of the libraries' constructors are not counted: counting
 // begins at main's first call, fcntl(0, F_GETFD).
@@ -32,11 +32,11 @@ namespace fault {
 
 inline constexpr const char* kill_fault = "KILL";
 
-// The part of its life in which the upgrader made a call.
+// The part of the upgrader's life in which a call was made.
 enum class Phase {
   start,    // no agent has been activated yet
   serving,  // an agent is active; an upgrade may be under way
-  gap,      // the active agent has been reaped; no next one is active
+  gap,      // the active agent has been reaped, and the next agent is not active yet
   end       // the upgrader has been told to shut down
 };
 inline constexpr const char* phase_names[] = {"start", "serving", "gap", "end"};
@@ -45,8 +45,8 @@ struct Fault {
   std::string play;
   std::string who;  // "upgrader", or "child1" for the child of its first fork, and so on
   std::string call;
-  // An error's name, or KILL. A `+` behind it means every call from the k-th on, a `*` the k-th
-  // call and its repetition.
+  // The name of an error, or KILL. With `+` behind it, every call from the k-th on fails. With `*`,
+  // the k-th call fails, and so does the call that repeats it.
   std::string what;
   int k = 1;
 
@@ -88,8 +88,8 @@ class Tracer {
   // Returns the upgrader's status, as waitpid() gave it. Call it only when the upgrader has ended.
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] bool has_child() const { return tracees_.size() > (alive_ ? 1U : 0U); }
-  // Returns whether the upgrader waits for other processes. If one of its children is between fork
-  // and exec, it does not count as waiting.
+  // Returns whether the upgrader waits for other processes. It does not count as waiting while one
+  // of its children is between fork and exec.
   [[nodiscard]] bool at_rest() const;
   // Returns whether the upgrader is at rest, and only an agent or a signal can end its rest.
   [[nodiscard]] bool waits_for_ever() const;
@@ -102,7 +102,7 @@ class Tracer {
   [[nodiscard]] bool held() const { return held_; }
   void release();
 
-  void stop_faults() { faults_over_ = true; }  // ends the fault, if it lasts
+  void stop_faults() { faults_over_ = true; }  // if the fault makes call after call fail, ends it
   void enter_end() { ending_ = true; }         // the phase is `end` from here on
   [[nodiscard]] bool fired() const { return fired_ > 0; }
   [[nodiscard]] int times_fired() const { return fired_; }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int attempts_max = 3;
 
-// A worker's result, sent in one piece. Its last member, a text, is cut to fit.
+// A worker's result, which is sent in one piece. The text at its end is cut to fit.
 struct Packet {
   std::size_t index;
   int fired;

@@ -1,5 +1,5 @@
-// Judges many faults in several processes at a time, since one process can trace and reap for one
-// run only.
+// Judges many faults at a time, in several processes: one process can trace and reap for one run
+// only.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@ struct Judged {
   std::string wrong;  // "" if nothing is wrong
 };
 
-// Judges one fault. If it did not fire, tries again: on a busy machine a run may make other calls.
+// Makes a run with the fault, and judges it. If the fault did not fire, tries again, since a run on
+// a busy machine may make other calls.
 [[nodiscard]] Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
                                  const Expectations& expectations);
 

@@ -1,5 +1,6 @@
-// Watches an agent's session from outside: by what the program asks, what the upgrader sends, and
-// what the session does. Written from the protocol page; knows nothing of the session's code.
+// Watches an agent's session from outside, by three things: the calls of the program, the lines of
+// the upgrader, and the session's actions. Written from the protocol page, without a look at the
+// session's code.
 #pragma once
 
 #include <optional>

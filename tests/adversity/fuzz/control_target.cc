@@ -1,6 +1,6 @@
-// Gives a supervisor any bytes as lines of the control directory's FIFO. Each line must mean what a
-// plain reading of the page says. The supervisor, with an active agent, must keep every rule of the
-// watcher and stay in service, whatever is requested, until a shutdown.
+// Gives a supervisor any bytes as lines of the control directory's FIFO. Each line must have the
+// meaning that upgrader(8) gives it. The supervisor begins with an active agent. Until a shutdown
+// is requested, it must stay in service and keep every rule of the watcher.
 #include <algorithm>
 #include <map>
 
@@ -37,8 +37,8 @@ bool is_name(const Json& value) {
                      [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Returns the request's name, by which its line must be answered, or nothing if the line has no
-// answer.
+// Returns the `request` of the line, by which the answer names it. Returns nothing if the line gets
+// no answer.
 std::optional<std::string> name_in(std::string_view line) {
   const std::optional<Json> object = read_json(line, 32);
   if (!object || object->kind != Json::Kind::object) return std::nullopt;

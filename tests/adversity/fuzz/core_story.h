@@ -1,5 +1,6 @@
-// Turns bytes into a story for a supervisor: which agent sends which message, which outcomes orders
-// have, how time passes. Most bytes stand for events that are likely, so that stories get far.
+// Turns bytes into a story for a supervisor: the messages of the agents, the outcomes of the
+// supervisor's orders, and the passing of time. Most bytes stand for likely events, so that stories
+// get far.
 #pragma once
 
 #include <optional>
@@ -13,20 +14,20 @@
 namespace fuzz {
 
 struct Happening {
-  std::string name;  // the event, in a form for people
-  // One event, or last words and the exit that follows at once.
+  std::string name;  // the event's name, for people
+  // One event; or last words, and the exit that follows them at once.
   std::vector<upgrader::Event> events;
   upgrader::Duration later{};      // the time since the event before
-  bool deadlines_are_seen = true;  // deadlines in this time are delivered
-  int outcome = 0;                 // by number, the outcome of the next order
+  bool deadlines_are_seen = true;  // false: deadlines that pass in this time are not delivered
+  int outcome = 0;                 // the number of the outcome that the next order has
 };
 
-// Returns settings that a command line may have.
+// Returns settings that a command line could make.
 [[nodiscard]] upgrader::Policy take_policy(Bytes& bytes);
 
 [[nodiscard]] Happening take_happening(Bytes& bytes, const upgrader::State& state);
 
-// Returns the outcome of the pending order. A failure has a text of its own.
+// Returns the outcome of the pending order. Each failure has its own text.
 [[nodiscard]] upgrader::Event take_outcome(Bytes& bytes, const upgrader::State& state, int which);
 
 }  // namespace fuzz

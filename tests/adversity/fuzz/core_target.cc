@@ -19,9 +19,11 @@ namespace {
 
 using namespace upgrader;
 
-// The most actions that an event may lead to: a fall-back reports, kills and starts, and logs each.
+// The most actions that one event may cause. A fall-back causes most: it sends a report, kills and
+// starts an agent, and logs each of these.
 constexpr std::size_t actions_max = 12;
-// The events of a good upgrade: upgrade, hello, ready, stopped, exit, trial. See explorer.h.
+// The number of events of a good upgrade: upgrade, hello, ready, stopped, exit, trial. See
+// explorer.h.
 constexpr std::size_t useful_events = 6;
 
 // Returns the generation that an event is about, or 0.
@@ -41,8 +43,8 @@ bool knows(const State& state, Generation generation) {
 
 // The most deadlines at one instant: each agent may have several, and the upgrade one.
 constexpr int deadlines_max = 5;
-// The most deadlines that the target waits for: without a limit, a killed agent that does not end
-// would be logged again and again.
+// The most deadlines that the target waits for. Without this limit it would never end, since a
+// killed agent that does not end is logged again and again.
 constexpr int looks_max = 50;
 
 class Stage {
@@ -85,7 +87,7 @@ class Stage {
     now_ = end;
   }
 
-  // Takes an event, and the outcomes of the orders that it leads to.
+  // Takes an event, and then the outcomes of the orders that the event has caused.
   void take(const Event& event, Bytes& bytes) {
     const bool encodable = is_encodable(event);
     if (!encodable) return;
@@ -108,7 +110,8 @@ class Stage {
     return said == nullptr || agent_protocol::encode(said->message);
   }
 
-  // Returns whether every deadline that is due is more than a second old and has not been put off.
+  // Returns whether deadlines have passed, all of them more than a second ago, and none has been
+  // put off yet.
   [[nodiscard]] bool is_too_late(const Supervisor& before, const Event& event) const {
     const auto* passed = std::get_if<DeadlinePassed>(&event);
     if (passed == nullptr || !before.state().put_off.empty()) return false;

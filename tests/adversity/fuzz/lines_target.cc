@@ -1,6 +1,6 @@
-// Cuts a stream into reads at arbitrary places. The lines must be the same as from one read, and as
-// the lines of a simple reader that follows the protocol page. The limits on memory must hold
-// meanwhile.
+// Cuts a stream into reads at arbitrary places. The lines must be the same as from a single read,
+// and the same as those of a simple reader that follows the protocol page. The limits on memory
+// must hold all the time.
 #include <algorithm>
 #include <vector>
 
@@ -25,7 +25,7 @@ using Lines = std::vector<TakenLine>;
 constexpr char drain_here = 0x02;     // take all lines from what has been read
 constexpr char one_line_here = 0x03;  // take one line only, as at the end of a turn
 
-constexpr std::size_t line_max = 65'536;  // a line's bytes with its newline
+constexpr std::size_t line_max = 65'536;  // the most bytes of a line, with its newline
 constexpr std::size_t beginning_max = 200;
 
 // Returns the lines by the page's rule, regardless of memory. A line has at most line_max bytes
@@ -145,7 +145,7 @@ void take_lines(std::string_view input) {
   whole.read(stream);
   compare(whole.end(), expected, "read in one piece");
   const std::size_t some = input.size() % 13 + 1;
-  if (stream.size() > 5'000 * some) return;  // so many reads of one byte take too long
+  if (stream.size() > 5'000 * some) return;  // too long a stream, if read byte by byte
   Reading crumbs(some);
   crumbs.read(stream);
   compare(crumbs.end(), expected, "read in crumbs");

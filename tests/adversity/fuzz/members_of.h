@@ -10,7 +10,7 @@ namespace fuzz {
 [[nodiscard]] Members members_of(const agent_protocol::AgentMessage& message);
 [[nodiscard]] Members members_of(const agent_protocol::UpgraderMessage& message);
 
-// Returns the value of `type`.
+// Returns the `type` that the message has on the wire.
 [[nodiscard]] std::string type_of(const agent_protocol::AgentMessage& message);
 [[nodiscard]] std::string type_of(const agent_protocol::UpgraderMessage& message);
 

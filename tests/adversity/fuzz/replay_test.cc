@@ -1,5 +1,5 @@
-// Replays the corpus, and every input that was ever a finding, without a fuzzer. For its canaries
-// it plants faults in the tests' own code, and checks that the corpus finds each of them.
+// Replays the inputs of the corpus, and every input that was ever a finding, without a fuzzer. As
+// canaries, it plants faults in the tests' own code, and checks that the corpus finds each of them.
 //
 // usage: replay_test [TARGET FILE...]    FILE: raw bytes, as the fuzzer leaves a finding
 #include <algorithm>

@@ -14,8 +14,8 @@ namespace fuzz {
 namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
-// The limit of a number for which agent-protocol(7) names none: up to this number, all readers of
-// JSON agree on its value (RFC 8259, section 6).
+// The limit of a number for which agent-protocol(7) gives no limit. All readers of JSON agree on
+// the value of a number up to this one (RFC 8259, section 6).
 constexpr std::int64_t any_number = 9'007'199'254'740'991;
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
@@ -214,7 +214,7 @@ bool is_in_range(const Json& value, const Rule& rule) {
   return number && *number >= rule.least && *number <= rule.most;
 }
 
-// The member of a given name, if there is one, and whether there are several of this name.
+// A member that was searched by its name; `twice` is true if the object has several of this name.
 struct Found {
   const Json* value = nullptr;
   bool twice = false;

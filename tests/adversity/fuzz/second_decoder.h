@@ -30,7 +30,8 @@ struct SecondOpinion {
   Members members{};  // the members of a good line
   bool lone = false;  // the type has a lone surrogate, which is left out
 
-  // The id of a malformed `upgrade`, if the id is well formed: such a request must be answered.
+  // The id of an `upgrade` that is malformed, if the id itself is well formed: the answer to such a
+  // request names the id.
   std::optional<std::string> id{};
 };
 

@@ -25,7 +25,7 @@ inline void must(bool holds, const char* otherwise, std::string_view about = "")
     throw Finding{std::string(otherwise) + (about.empty() ? "" : ": ") + printable(about)};
 }
 
-// How often a target has compared the tested code with a second implementation, and the two have
+// The number of comparisons in which the tested code and a second implementation of the rules have
 // agreed.
 inline std::uint64_t comparisons = 0;
 

@@ -1,5 +1,5 @@
-// Makes long inputs from short ones. A few bytes of the corpus can stand for a line over its limit,
-// and the change of one byte leads from a limit to the next number.
+// Makes long inputs from short ones. A few bytes of the corpus can stand for a line that is longer
+// than its limit. The change of one byte turns a number at its limit into the next number.
 #pragma once
 
 #include <cstddef>

@@ -1,16 +1,17 @@
-// The scripted agent of the kill points and of the endurance run: plays its part by itself, quickly
-// and in the same order every time, and reports the lines that it reads to the driver. Shares no
-// code with the product.
+// The scripted agent of the kill points and of the endurance run. It plays its part by itself,
+// quickly and in the same order every time, and reports the lines that it reads to the driver,
+// which is the test. Shares no code with the product.
 //
-// usage: actor [PART]     PART is how it behaves at its start and on trial: see play_held and
-// play_trial. The upgrade's id names how it stops for that upgrade: see play_stop.
+// usage: actor [PART]
+// PART is how it behaves at its start and on trial: see play_held and play_trial. The id of an
+// upgrade says how the actor stops for that upgrade: see play_stop.
 //
-// ACTOR_SOCKET is the driver's abstract socket, ACTOR_DIR a directory. There the active agent holds
-// a lock of the process on `active` until it dies. It sends the line in the file `request`, if it
-// is the first to remove that file. Packets to the driver: I introduction (pid and executable), L
-// line read, E end of input, V violation, P answer to a ping, S served. Packets from the driver:
-// `ping`, `say LINE`, `serve N`. With ACTOR_STAYS set it breaks the protocol: it does not exit at
-// the end of its input.
+// ACTOR_SOCKET is the driver's abstract socket, ACTOR_DIR a directory. In it, the active agent
+// holds a lock of its process on the file `active` until it dies. If there is a file `request`, the
+// first agent to remove it sends its line to the upgrader. Packets to the driver: I introduction
+// (pid and executable), L line read, E end of input, V violation, P answer to a ping, S served.
+// Packets from the driver: `ping`, `say LINE`, `serve N`. With ACTOR_STAYS set, the actor breaks
+// the protocol: it does not exit at the end of its input.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -94,15 +95,15 @@ class Actor {
   bool reading_ = true;
   int lock_ = -1;
   int beside_ = -1;          // readable when a standby runs
-  bool lacks_lock_ = false;  // the actor is active without the lock
+  bool lacks_lock_ = false;  // active, but another process has the lock
   int socket_;
 };
 
 Actor::Actor(std::string part)
     : part_(std::move(part)), socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
   signal(SIGPIPE, SIG_IGN);
-  // The actor handles the end of its input itself, and must do so without the signal that the
-  // kernel sends at the upgrader's death.
+  // The actor handles the end of its input by itself. So it must not die by the signal that the
+  // kernel would send at the upgrader's death.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* name = std::getenv("ACTOR_SOCKET");
   if (name == nullptr) _exit(gone_wrong);
@@ -136,7 +137,7 @@ void Actor::introduce() {
   say("hello", ",\"protocol\":1,\"version\":\"" + version() + "\"");
 }
 
-// Sends lines that no agent should send. The caller's good `hello` follows them.
+// Sends lines that no agent should send. The caller sends a good `hello` after them.
 void Actor::spam() {
   for (int count = 0; count < 40; ++count) {
     say_line("no message at all, number " + std::to_string(count));
@@ -211,17 +212,15 @@ void Actor::play_active() {
   if (role_ == "candidate") play_trial();
 }
 
-// Opens the FIFO for reading and writing, so that the byte stays in it for a reader that comes
-// later.
+// Opens the FIFO for reading and writing, so that the byte stays in it until a reader comes.
 void Actor::tell_that_it_stands_by() {
   const int fd = open((std::string(std::getenv("ACTOR_DIR")) + "/standby").c_str(),
                       O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (fd >= 0) static_cast<void>(write(fd, "!", 1));
 }
 
-// Takes a lock of the process, which the kernel drops when the process dies, and not before. If
-// another process has the lock, tries again, since that process may just now see the end of its
-// input.
+// Takes a lock that the kernel drops when the process dies, and not before. If another process has
+// the lock, tries again, since that process may be about to see the end of its input.
 void Actor::hold_active_lock() {
   const std::string path = std::string(std::getenv("ACTOR_DIR")) + "/active";
   const int fd = lock_ < 0 ? open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600) : lock_;
@@ -260,7 +259,7 @@ void Actor::play_trial() {
   say("healthy");
 }
 
-// Stops in the way that the id of the upgrade names.
+// Stops in the way that the upgrade's id names.
 void Actor::play_stop(std::string_view line) {
   const std::string_view id = text_of(line, "id");
   const bool upgrade = text_of(line, "reason") == "upgrade";

@@ -78,7 +78,7 @@ bool Aftermath::rests() {
     if (agent.heard("activate") && told_how_it_ended(agent)) active_ = &agent;
   }
   if (living != 1 || active_ == nullptr || active_->end_of_input) return false;
-  // An agent that has outlived its upgrader may not have seen the end of its input yet.
+  // An agent that has outlived its upgrader may be about to see the end of its input.
   if (integration::parent_of(active_->pid) == scene_.init()) return false;
   std::size_t upgraders = 0;
   bool shape = true;
@@ -134,8 +134,8 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// A candidate of the part "dies-beside" waits on trial until a standby runs, and then fails. If the
-// standby was killed, lets the candidate fail without it.
+// Fails a candidate of the part "dies-beside", which is on trial and fails by itself when a standby
+// runs. If the signal has killed the standby, the candidate would wait for ever without this.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -146,8 +146,8 @@ void Aftermath::release_candidate() {
   }
 }
 
-// The link of AGENT names the bad version until another version is committed. Wherever the signal
-// struck, the other version must work after at most `attempts` starts.
+// At boot, AGENT's link names the bad version until another version is committed. Wherever the
+// signal struck, the other version must work after at most `attempts` starts.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();
@@ -183,7 +183,7 @@ std::string Aftermath::judge_service() {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  // An agent that has met its predecessor is still trying to get the lock.
+  // The agent may still be trying to get the lock from the agent before it.
   const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
   if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
@@ -197,7 +197,7 @@ std::string Aftermath::judge_next_upgrade() {
   scene_.tell(*before,
               "say " + upgrade_request("u2", agents + "/v3", "good", R"(,"trial_ms":60000)"));
   const auto done = [&] {
-    // Another agent than the committed one may have been started last: a standby.
+    // The agent that was started last need not be the committed one: it may be a standby.
     for (const Agent& agent : scene_.agents()) {
       if (agent.version == "v3" && agent.heard("committed")) active_ = &agent;
     }
@@ -224,9 +224,9 @@ std::string Aftermath::judge_shutdown() {
 }
 
 // Checks the processes that the init has inherited. Each must be an agent that outlived the
-// upgrader, saw the end of its input and exited by itself. There are two exceptions: an agent that
-// the story ended before, and one that the kernel's signal for the upgrader's death killed before
-// it began its part.
+// upgrader, saw the end of its input and exited by itself. There are two exceptions. The story may
+// have ended the agent before. And the kernel's signal for the upgrader's death may have killed it
+// before it began its part.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {
@@ -248,9 +248,9 @@ std::string Aftermath::judge_orphans() const {
   return unseen.empty() ? "" : "the init has not reaped every agent that outlived the upgrader";
 }
 
-// Returns the first violation that is not allowed. If the upgrader was killed and had no --lock,
-// its agent may outlive it and be active beside the agent of the next upgrader, as upgrader(8)
-// says.
+// Returns the first violation that is not allowed. One is allowed: if the upgrader is killed and
+// has no --lock, its agent may outlive it, and be active beside the agent of the next upgrader.
+// upgrader(8) warns of that.
 std::string Aftermath::judge_violations() const {
   for (const std::string& violation : scene_.violations()) {
     const bool two = violation.find("two agents are active") != std::string::npos;

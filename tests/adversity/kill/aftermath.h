@@ -1,6 +1,6 @@
-// Judges the rules that hold after a signal, whatever process it struck: one working agent of the
-// right version, a cooperative upgrade that works, and an orderly end with no process left. Judged
-// by the reports of agents and init, and by the process table.
+// Judges the state after a signal, whatever process it struck. One agent of the right version must
+// work, a cooperative upgrade must succeed, and an orderly end must leave no process. The sources
+// are the reports of agents and init, and the process table.
 #pragma once
 
 #include <set>
@@ -22,11 +22,11 @@ class Aftermath {
     bool ended = false;  // the signal ended the process, and did not only freeze it
   };
 
-  // Notes which processes live, so it must be made before the signal.
+  // Notes which processes live. So an Aftermath must be made before the signal is sent.
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
-  // Returns the first thing that is wrong in words, or "". `versions` are those with which a
-  // restarted upgrader may begin.
+  // Returns the first error in words, or "". `versions` are the versions with which an upgrader may
+  // begin if init has restarted it.
   std::string judge(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
   [[nodiscard]] End end() const { return end_; }
 
@@ -51,9 +51,9 @@ class Aftermath {
   pid_t first_agent_ = 0;
   std::set<pid_t> upgrader_processes_;  // the upgrader's process, and that of a wrapper
   std::set<pid_t> living_;              // the agents that lived before the signal
-  std::set<pid_t> playing_;             // the agents of living_ that had not been sent SIGKILL
+  std::set<pid_t> playing_;  // the agents of living_ that were not killed by SIGKILL before
   const Agent* active_ = nullptr;
-  bool released_ = false;  // the candidate has been released
+  bool released_ = false;  // a waiting candidate of the part "dies-beside" was made to fail
   End end_{};
 };
 

@@ -11,8 +11,8 @@ namespace {
 // The time limit for waits that must fail.
 constexpr auto patience = std::chrono::seconds(3);
 
-// The names of points at which the real upgrader does nothing wrong. The step of the last name,
-// `after-upgrader-writes-nonsense`, does not exist.
+// The names of points at which the real upgrader does nothing wrong, for runs with an error
+// planted. The last name has a step that does not exist, `after-upgrader-writes-nonsense`.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
 constexpr const char* with_the_lock =
@@ -28,8 +28,8 @@ Point named(const char* name) {
   return point;
 }
 
-// Plays a point with an error planted. Returns "" if the point fails as it must, with a reason that
-// contains `reason`.
+// Plays a point with a planted error. Returns "" if the point fails for a reason that contains
+// `reason`, as it must.
 std::string play_seeded(const Cast& cast, const char* name, const std::string& reason,
                         const std::map<std::string, std::string>& environment, bool deaf = false) {
   for (const auto& [variable, value] : environment)

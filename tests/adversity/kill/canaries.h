@@ -1,5 +1,5 @@
-// Canaries, which prove that the kill points can fail: a stand-in for the upgrader, an agent that
-// stays, a step that does not exist, a signal that is not sent.
+// Canaries, which prove that a kill point can fail. They have a stand-in for the upgrader, an agent
+// that stays when it must exit, a step that does not exist, or a signal that is not sent.
 #pragma once
 
 #include <functional>

@@ -41,7 +41,7 @@ struct Worker {
   _exit(0);
 }
 
-// Ends the processes that a dead worker has left to this one.
+// Ends the processes that a dead worker had started, which are now children of this process.
 void end_orphans(const std::vector<Worker>& crew) {
   for (const pid_t child : integration::children_of(getpid())) {
     const bool worker = std::any_of(crew.begin(), crew.end(),

@@ -1,4 +1,4 @@
-// Plays many points side by side, each worker in a process of its own, and collects the results.
+// Does many tasks at a time, each worker in a process of its own, and collects the results.
 #pragma once
 
 #include <functional>

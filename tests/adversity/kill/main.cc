@@ -29,7 +29,7 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// A short run plays one point in this number, of the stories that go wrong by themselves.
+// Of the stories that go wrong by themselves, a short run plays one point in this number.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {
@@ -38,7 +38,7 @@ std::string setting_of(const char* name) {
 }
 
 struct Tally {
-  std::map<std::string, std::size_t> ends;  // by the upgrade's end
+  std::map<std::string, std::size_t> ends;  // how many points ended in which way
   std::size_t played = 0;
   std::size_t struck = 0;
   std::size_t violations = 0;
@@ -94,8 +94,8 @@ int Run::run() {
   return tally_.struck == points_.size() && tally_.violations == 0 ? 0 : 1;
 }
 
-// Collects the points of all stories. If no process is struck, each story must end as it is
-// written.
+// Lists the points of all stories. For this, each story is played once without a signal, and must
+// end as its line in story.cc says.
 bool Run::name_points() {
   std::vector<Setting> settings = all_settings();
   std::erase_if(settings, [this](const Setting& setting) { return is_another(setting); });
@@ -127,7 +127,8 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// Returns true if the wanted point names its story in full, and that is another story than this.
+// Returns true if the wanted point's name contains the whole name of a story, and this is another
+// story.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)

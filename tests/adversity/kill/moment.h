@@ -2,9 +2,9 @@
 // from agent-protocol(7), by the messages that agents and the upgrader have written and read.
 // Shares no code with the product.
 //
-// Between the step that makes a change inevitable and the step that reports it, only the upgrader
-// knows what it has seen first, so either end is allowed there. The same holds if agents run first
-// and the candidate can say `ready` before the upgrader looks for ended processes.
+// Two ends are allowed between the step that makes a change inevitable and the step that reports
+// it, since only the upgrader knows what it has seen first. The same holds if agents run before the
+// upgrader: then the candidate can say `ready` before the upgrader looks for ended processes.
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ namespace kill_points {
 
 struct Allowed {
   End end;
-  int exit_status = -1;  // for `restarted`: the end of the first upgrader, as from waitpid
+  int exit_status = -1;  // for `restarted`: the first upgrader's status, as from waitpid
   auto operator<=>(const Allowed&) const = default;
 };
 
@@ -36,8 +36,8 @@ class Moment {
   // first agent is "active", too, or "first" in a story at boot, where it fails by itself.
   [[nodiscard]] std::string role_of(int generation) const;
 
-  // These return whether AGENT's link may name the new version at this step, and whether it may
-  // name the old one.
+  // These two return whether AGENT's link may name the new version at this step, and whether it may
+  // name the old version.
   [[nodiscard]] bool may_be_committed() const { return committed_ != Known::no; }
   [[nodiscard]] bool may_be_uncommitted() const { return committed_ != Known::yes; }
 

@@ -1,5 +1,5 @@
-// Keeps this process, and all that it starts, on one processor. Processes that run in turns need no
-// more, and on one processor their turns take only two thirds of the time.
+// Keeps this process, and all processes that it starts, on one processor. They run in turns anyway,
+// and on one processor their turns take only two thirds of the time.
 #pragma once
 
 #include <sched.h>
@@ -20,7 +20,7 @@ class OneProcessor {
   OneProcessor(const OneProcessor&) = delete;
   OneProcessor& operator=(const OneProcessor&) = delete;
 
-  // Lets a process (0: the calling one) run on all processors again that it could use before.
+  // Lets a process (0: the calling one) run again on all processors that it could use before.
   void let_go(pid_t pid) const { sched_setaffinity(pid, sizeof before_, &before_); }
 
  private:

@@ -95,8 +95,8 @@ void wait_for_rest(Play& play, pid_t frozen) {
   }));
 }
 
-// Strikes the victim with the signal. Returns all ends that are allowed then, or none if the signal
-// had no effect.
+// Sends the signal to the victim. Returns all ends of the upgrade that are then allowed, or none if
+// the signal had no effect.
 std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   const int signal = number_of(point.signal);
   if (signal != SIGSTOP) {
@@ -108,7 +108,7 @@ std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   play.tracer_.run_first_ones();
   play.let_go();
   wait_for_rest(play, victim.pid);
-  // The victim must stay stopped all the time, unless the upgrader kills it meanwhile.
+  // The victim must stay stopped until the end, unless the upgrader kills it meanwhile.
   char state = '\0';
   const bool still = play.scene_.wait_until(play.tracer_, [&] {
     state = integration::state_of(victim.pid);
@@ -170,10 +170,11 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
     for (const char* victim : {"active", "candidate", "fallback", "first", "upgrader"}) {
       const Tracee* const party = play.find(victim);
       if (party == nullptr) continue;
-      // For other victims than the upgrader, nothing changes between the upgrader's own calls.
+      // If the victim is not the upgrader, it makes no difference between which two calls of the
+      // upgrader the signal comes. So calls without a name in the story are left out.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
-        // Before a system call only SIGKILL strikes: other signals wait for the call's end.
+        // Before a system call only SIGKILL is tried: other signals would wait for the call's end.
         if (!step.starts_with("after-") && signal != after_signals[0]) continue;
         if (signal != after_signals[0] && awaits_execution(*party)) continue;
         result.points.push_back({setting, victim, step, signal});

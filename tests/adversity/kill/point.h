@@ -34,7 +34,7 @@ struct Verdict {
   [[nodiscard]] bool good() const { return struck && wrong.empty(); }
 };
 
-// Plays the point. A canary sets `deaf`: then the signal is not sent.
+// Plays the point. With `deaf`, which only canaries set, the signal is not sent.
 Verdict play(const Cast& cast, const Point& point, bool deaf = false);
 
 // Plays the story to its end, and lists its points. With `every_call`, each system call of the

@@ -72,7 +72,7 @@ Scene::Scene(const Cast& cast, const Setting& setting) : cast_(cast), setting_(s
   const char* temporary = std::getenv("TMPDIR");
   directory_ = std::string(temporary != nullptr ? temporary : "/tmp") + "/kill-XXXXXX";
   if (mkdtemp(directory_.data()) == nullptr) std::abort();
-  // Processes that the init leaves behind become children of this process, which finds them at the
+  // Processes that outlive the init become children of this process, which looks for them at the
   // end.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   listen();
@@ -83,8 +83,8 @@ Scene::~Scene() {
     kill(init_, SIGKILL);
     if (!init_status_) waitpid(init_, nullptr, 0);
   }
-  // The children of each killed process become children of this one, so this repeats until there
-  // are none.
+  // Each round makes this process the parent of the killed processes' children, so there are rounds
+  // until no child is left.
   for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
     kill(left[0], SIGKILL);
     waitpid(left[0], nullptr, __WALL);
@@ -151,7 +151,7 @@ void Scene::become_init(int report) const {
   setenv("ACTOR_DIR", directory_.c_str(), 1);
   std::vector<std::string> command = {cast_.init, std::to_string(report), cast_.upgrader};
   command.emplace_back(setting_.story->sequential ? "--mode=sequential" : "--mode=parallel");
-  // No story reaches these time limits, since the story itself ends each wait.
+  // Time limits that no story reaches, since each wait ends by an event of the story.
   for (const char* option : {"--start-timeout", "--stop-timeout", "--exit-grace"})
     command.push_back(std::string(option) + "=60s");
   const bool boot = setting_.story->with == Story::With::boot;

@@ -16,7 +16,8 @@
 
 namespace kill_points {
 
-// The number of failed starts after which the program of the other link is started (--attempts).
+// The number of failed starts after which an upgrader with --attempts starts the program of the
+// other link.
 inline constexpr std::size_t attempts = 3;
 
 // The paths of the programs that a story uses.
@@ -56,7 +57,8 @@ class Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  // Starts the init, and waits until its upgrader exists, which waits for let_upgrader_go().
+  // Starts the init, and waits until its upgrader exists. The upgrader waits until
+  // let_upgrader_go() is called.
   bool start();
   void let_upgrader_go() const;
 
@@ -80,7 +82,7 @@ class Scene {
   [[nodiscard]] const std::vector<Ended>& orphans() const { return orphans_; }
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
-  // Returns the version that the link names, with which a restarted upgrader begins.
+  // Returns the version that AGENT's link names, with which a restarted upgrader begins.
   [[nodiscard]] std::string named_version(const std::string& link = "current") const;
   // Returns the process that holds the lock of the active agent; 0 if no process does.
   [[nodiscard]] pid_t active_lock_holder() const;

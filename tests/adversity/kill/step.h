@@ -31,7 +31,7 @@ class Steps {
   // With `every_call`, every system call of the upgrader is a step, too.
   Steps(const Tracer& tracer, bool every_call) : tracer_(tracer), every_call_(every_call) {}
 
-  // Returns the step that a process takes at this stop, or no value if the stop is not a step.
+  // Returns the step that the process takes at this stop, or no value if the stop is not a step.
   std::optional<Step> step_of(const Stop& stop);
   // Returns the name of the step, with a number if a step of that name has occurred before.
   std::string numbered(const Step& step);

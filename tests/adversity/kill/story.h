@@ -26,13 +26,13 @@ struct Story {
   const char* id;       // the upgrade's id, which says how the active agent stops
   const char* members;  // further members of the request
   bool relink;
-  bool lock_only;  // without --lock, the story shows nothing new
+  bool lock_only;  // the story is played with --lock only, since it shows nothing new without
   End end;         // the end if no signal strikes
   enum class With {
     nothing,
     way_back,  // --control, --previous and --attempts
-    // The same options as way_back. AGENT's link names a version that fails at once, and nobody
-    // requests an upgrade.
+    // The same options as way_back, at a boot: AGENT's link names a version that fails at once, and
+    // nobody requests an upgrade.
     boot,
     standby,  // --fallback=warm
   };
@@ -45,7 +45,7 @@ struct Story {
 // Returns all stories, each in its mode.
 const std::vector<Story>& stories();
 
-// A story, whether it has --lock, and whether agents or the upgrader run first.
+// A story, with or without --lock, and the choice whether agents or the upgrader run first.
 struct Setting {
   const Story* story;
   bool lock;

@@ -23,13 +23,14 @@ constexpr int call_stop = SIGTRAP | 0x80;
 constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
                          PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 
-// The time limit for an act that takes almost no time on an idle machine.
+// A time limit for steps that take almost no time on an idle machine.
 constexpr auto call_patience = std::chrono::seconds(60);
 
-// Returns whether the process is asleep in a system call. Its state alone does not show that: a
-// process that is still checking for its event has the state of a sleeper already. So `wchan` must
-// name the place where it waits. And a process at a ptrace stop has a wchan, but not that state.
-// (/proc/PID/syscall would show all of this, but waits a tick for it.)
+// Returns whether the process is asleep in a system call. The state in /proc is not enough: a
+// process that is still checking for its event already has the state of a sleeper. So `wchan` must
+// also name the kernel function in which it waits. `wchan` alone is not enough either, since a
+// process at a ptrace stop has one. (/proc/PID/syscall would show all of this, but each look waits
+// for a tick of the clock.)
 bool is_asleep(const Tracee& tracee) {
   const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
   const std::string place = integration::read_file(own + "wchan");
@@ -57,8 +58,8 @@ bool may_wake(const Stop& stop) {
           std::find(std::begin(calls), std::end(calls), stop.who.call) != std::end(calls));
 }
 
-// Waits between two looks at a process that is mostly ready at once. On a busy machine, that
-// process needs the processor more than this one.
+// Waits between two looks at a process that is mostly ready at once. On a busy machine, the wait
+// leaves the processor to that process.
 void pause(int& looks) {
   constexpr int looks_at_once = 20;
   if (++looks < looks_at_once) {
@@ -133,10 +134,10 @@ Stop Tracer::stop_of(Tracee& tracee) {
   return {tracee, tracee.in_call ? Stop::What::call_begins : Stop::What::call_ends};
 }
 
-// Interrupts all running processes while another one exits. A process that waits for the exit
-// learns of it twice, by the end of a pipe and by the death, and the processors' timing must not
-// decide whether it sees the two at once. Returns true if it held a process. A process that waits
-// for its child's exec is left alone, since it sleeps until the exit is over.
+// Interrupts all running processes while another process exits, and returns true if it held one. A
+// process that waits for the exit learns of it twice: by the end of a pipe, and by the death.
+// Without the interruption, the processors' timing would decide whether it sees the two at once. A
+// process that waits for its child's exec is left alone, since it sleeps until the exit is over.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
@@ -215,7 +216,7 @@ void Tracer::take_call(Tracee& tracee) {
   news_ = true;
 }
 
-// Notes that the process was sent SIGKILL. It dies even if it is stopped, so run() waits for its
+// Notes that the process was sent SIGKILL. It dies even while it is stopped, so run() waits for its
 // end.
 void Tracer::doom(pid_t pid) {
   for (Tracee& tracee : tracees_) {
@@ -301,7 +302,7 @@ bool Tracer::freeze(Tracee& victim) {
 }
 
 void Tracer::detach(Tracee& tracee, int signal) {
-  // A process that is being killed cannot be detached, so the tracer has to reap it.
+  // A process that is being killed cannot be detached, so the tracer must reap it.
   const bool gone = ptrace(PTRACE_DETACH, tracee.pid, 0, signal) == 0;
   tracee.is = gone ? Tracee::Is::ended : Tracee::Is::running;
 }

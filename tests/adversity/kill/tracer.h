@@ -45,7 +45,8 @@ struct Stop {
 
 class Tracer {
  public:
-  // `agent` is the beginning of the paths of agents: another program is a wrapper of the upgrader.
+  // `agent` is the beginning of the paths of agents. A child that executes any other program is a
+  // wrapper of the upgrader.
   Tracer(Order order, std::string agent) : order_(order), agent_(std::move(agent)) {}
   ~Tracer();
   Tracer(const Tracer&) = delete;
@@ -67,8 +68,8 @@ class Tracer {
   // stopped.
   bool freeze(Tracee& victim);
 
-  // Runs the processes that come first in the order until each of them waits, so that they see what
-  // has happened before the other processes do.
+  // Lets the processes that come first in the order run until each of them waits. In this way they
+  // see the events so far before any other process does.
   void run_first_ones();
 
   // Detaches from all processes: from stopped ones at once, from the others when they stop, by
