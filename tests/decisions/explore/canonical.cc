@@ -10,8 +10,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The exploration uses no other time limits than these. some_limit is shorter than the time after
-// which the log reports a missing `hello`.
+// The only time limits that the exploration uses. some_limit is shorter than the time after which
+// the log reports a missing `hello`.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
@@ -65,9 +65,9 @@ State usual(State state) {
   return state;
 }
 
-// Returns a watcher's account as text, with 1 in the place of the number in each upgrade's id. An
-// id begins with "u", and capital letters spell its number, or it begins with "sigusr2-". The last
-// digit behind "sigusr2-" is not part of the id: the account prints another number there.
+// Returns a watcher's account as text, with 1 in the place of the number in each upgrade's id. The
+// number in an id stands behind "sigusr2-", or is spelt by capital letters behind "u". Behind
+// "sigusr2-", the account itself prints one digit more, which does not belong to the id.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -210,13 +210,13 @@ State normalised(State state) {
   }
   state.upgrade_signals = 0;
   state.control_reloads = 0;
-  state.put_off.clear();  // deadlines put off before: they matter only in another freeze
+  state.put_off.clear();  // deadlines that were put off once; this matters only in another freeze
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // It matters only to the log which pipe a held agent has closed, and it does not matter at all
-    // whether an active agent has closed one. If an `activate` waits for an agent, the agent's
+    // Of a held agent, only the log distinguishes which of its pipes it has closed. Of an active
+    // agent, a closed pipe has no effect at all. If an `activate` waits for an agent, the agent's
     // input is still open.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
@@ -225,8 +225,8 @@ State normalised(State state) {
   }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
-  state.last_failure.reset();  // text about the previous upgrade, for people only
-  state.lasted = false;        // whether an agent has lasted, for people only
+  state.last_failure.reset();  // only a text about the previous upgrade, for people
+  state.lasted = false;        // only tells people whether an agent has lasted
   return state;
 }
 
@@ -249,8 +249,8 @@ State renumbered(State state, const std::map<Generation, Generation>& ranks) {
     state.upgrade->generation = ranks.at(*state.upgrade->generation);
   }
   state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
-  // Program 1, "old", is that of the agent before an upgrade, and of a fallback. Program 2, "new",
-  // is the candidate's.
+  // Program 1, "old", is the program of the agent before an upgrade, and of a fallback. Program 2,
+  // "new", is the candidate's.
   const bool on_trial =
       state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
   if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;

@@ -1,6 +1,6 @@
-// Decides when two states, or two events, are the same to the exploration: the times to deadlines,
-// the numbers of generations and programs, and the chosen texts make no difference. The simulation
-// counts the states and edges that it has visited by the same measure.
+// Decides when two states, or two events, are the same to the exploration. It makes no difference
+// how far off deadlines are, which numbers generations and programs have, and which texts agents
+// choose. The simulation counts the states and edges that it has visited by the same measure.
 #pragma once
 
 #include <cstdint>
@@ -32,43 +32,44 @@ struct NamedDeadline {
 };
 [[nodiscard]] std::vector<NamedDeadline> deadlines_of(State& state);
 
-// Returns the state with every deadline at `later`, and without texts that only people read, such
-// as versions and reasons.
+// Returns the state with every deadline at `later`. Removes texts that only people read, such as
+// reasons.
 [[nodiscard]] State normalised(State state);
 
-// Returns new numbers for the generations that still matter: 1, 2, ... in their order.
+// Returns new numbers, from 1 on, for the generations that still matter. Their order stays the
+// same.
 [[nodiscard]] std::map<Generation, Generation> ranks_of(const State& state);
 [[nodiscard]] State renumbered(State state, const std::map<Generation, Generation>& ranks);
 
 // ---- for programs that use other texts and times than the exploration
 
-// The policies that are explored: with and without --relink, each with and without time limits, and
-// one with the options --mode=sequential and --on-unclean-stop=continue, which apply to requests
-// that do not set these themselves.
+// The first of the policies that are explored: with and without --relink, each with and without
+// time limits, and one with the options --mode=sequential and --on-unclean-stop=continue, which
+// apply to requests that do not set these terms themselves.
 inline constexpr int policies = 5;
 inline constexpr int plain_policy = 1;  // with time limits, and no option
 inline constexpr int relink_policy = 3;
 inline constexpr int sequential_policy = policies - 1;
-// More policies, which not every program explores: with a watchdog; with --gate=confirm and
-// --commit=healthy, which apply to SIGUSR2; and with --fallback=warm.
+// More policies, which not every program explores: one with a watchdog; one with --gate=confirm and
+// --commit=healthy, which apply to SIGUSR2; and one with --fallback=warm.
 inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int warm_policy = gate_policy + 1;
 inline constexpr int all_policies = warm_policy + 1;
 // Two policies with --previous and --attempts; the second has no time limits, so it has no trial.
-// The exploration and the second table walk through both. The simulation only uses the policies
-// before them.
+// The exploration and the second table walk through both. The simulation uses only the policies
+// above.
 inline constexpr int boot_policy = all_policies;
 inline constexpr int boot_no_limits_policy = boot_policy + 1;
 inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Three kinds of events that multiply the states of a walk, and whether the walk under one policy
-// has them. Since they have the same effect under every policy, most runs have each kind under one
-// or two policies only. With WHOLE=1 in the environment, which `make explore` sets, every policy
-// has `control` and `of_one_gone`. Only the plain policy and those with --previous, where a
-// fallback may be on trial, have `readiness` then.
+// Whether the walk under one policy has each of three kinds of events. Each kind multiplies the
+// states, and has the same effect under every policy. So most runs have each kind under one or two
+// policies only. With WHOLE=1 in the environment, which `make explore` sets, every policy has
+// `control` and `of_one_gone`. `readiness` then belongs only to the plain policy and to those with
+// --previous, where a fallback may be on trial.
 struct Breadth {
   bool readiness = false;    // agents with the feature `readiness`
   bool control = false;      // an operator's requests
@@ -77,12 +78,12 @@ struct Breadth {
 [[nodiscard]] Breadth breadth_of(const Policy& policy);
 [[nodiscard]] bool wants_the_whole();
 
-// Returns which of the explored policies this is, or nullopt if it is none. Its times do not
-// matter.
+// Returns the number of the explored policy that has the same options, or nullopt if none has. The
+// lengths of time limits make no difference.
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 
 // Returns a hash of a state and its watchers' accounts. States that are the same to the exploration
-// have the same hash; others have, almost certainly, different ones.
+// have the same hash. Different states almost certainly have different hashes.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
 // Returns the hash of any state, whatever texts and times it contains.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
@@ -194,16 +195,16 @@ enum class EventKind : std::uint8_t {
 }
 static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
 
-// A move from a state: an event, and the outcomes of the orders that the event led to.
+// A move from a state to the next: an event, and the outcomes of the orders that the event led to.
 struct Move {
   std::uint32_t from = 0;
   std::uint32_t to = 0;  // set only if the move is whole
-  bool whole = false;    // the outcomes of all the move's orders are in `steps`
+  bool whole = false;    // `steps` has the outcomes of all orders
   std::uint8_t length = 0;
   EventClass steps[6] = {};
 };
 
-// The places that a walk has found, for programs that want to walk there again.
+// The states that a walk has found, as places, for programs that want to walk there again.
 struct Map {
   struct Place {
     std::uint64_t key = 0;

@@ -19,9 +19,10 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a cancel. If its id is that of the upgrade, or one that the agent has been
-// told, the class is `cancel_signal` or `cancel`, by the kind of id. Any other id has the class
-// `cancel_other`, unless it is one that the exploration uses and no known id is of its kind.
+// Returns the class of a cancel. If the id is that of the upgrade under way, or of an upgrade of
+// which the agent has been told, the class is `cancel_signal` or `cancel`, by the kind of id. Any
+// other id has the class `cancel_other`. There is one exception: an id that the exploration itself
+// would use, if no known id is of the same kind.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {
@@ -36,8 +37,8 @@ EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) 
   return is_signal_id(cancel.id) ? EventKind::cancel_signal : EventKind::cancel;
 }
 
-// Returns which of the exploration's requests this is, or nullopt if it is none. Its times do not
-// matter.
+// Returns the number of the exploration's request that this one is like, or nullopt if there is
+// none. The lengths of time limits make no difference.
 std::optional<EventKind> kind_is(const Upgrade& request) {
   const bool sequential = request.mode == Mode::sequential;
   const bool confirm = request.gate == Gate::confirm;

@@ -30,7 +30,7 @@ void tell_canary(const char* what, bool caught) {
   CHECK(caught);
 }
 
-// Explores a supervisor whose steps `faulty` takes, and returns the first violation.
+// Explores a supervisor whose steps `faulty` makes. Returns the first violation.
 std::string first_violation(const StepFunction& faulty, int policy = 1) {
   const Exploration walk = explore(explored_policy(policy), faulty, 1);
   return walk.violations.empty() ? "" : walk.violations.front();
@@ -279,8 +279,8 @@ TEST_CASE("canary: an agent that is silent on trial and is let be is found") {
 }
 
 TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
-  // The fault: when a deadline passes, another agent is killed in the place of the late one, so the
-  // supervisor waits for the late one for ever.
+  // The fault: when a deadline passes, not the late agent is killed but another one. So the
+  // supervisor waits for the late agent for ever.
   const StepFunction faulty = [](Supervisor& supervisor, const Event& event, Time now) {
     Actions actions = supervisor.step(event, now);
     for (Action& action : actions) {
@@ -300,8 +300,8 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // play() runs the real supervisor, not the faulty one. Its actions are the same up to the wrong
-  // `kill`, and differ from it on.
+  // play() runs the real supervisor, not the faulty one. The two texts are the same up to the wrong
+  // `kill`, and differ from there on.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

@@ -36,7 +36,7 @@ struct Node {
   Move how;                                    // the move that led here from the parent
 };
 
-// The watcher and the companion, which look at every step.
+// The two observers of every step.
 struct Watchers {
   Watcher watcher;
   std::unique_ptr<Companion> companion;  // or null
@@ -46,8 +46,8 @@ Watchers copied(const Watcher& watcher, const Companion* companion) {
   return {watcher, companion ? companion->clone() : nullptr};
 }
 
-// Returns the time limit of what the phase waits for. It is zero if the user wanted no limit, and
-// if the phase waits only for the next event.
+// Returns the time limit for the event that the phase waits for. Returns zero if the user wanted no
+// limit, or if the phase waits without one for the next event.
 Duration limit_of(const Policy& policy, const State& state) {
   const auto of_stop = [&](Duration stop_timeout) {
     return state.incumbent && state.incumbent->stopped ? policy.exit_grace : stop_timeout;
@@ -97,8 +97,8 @@ class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
       : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
-    // Programs that follow a map have no control directory, so a walk that draws a map leaves out
-    // the operator's requests.
+    // A walk that draws a map leaves out the operator's requests, since the programs that follow a
+    // map have no control directory.
     const Breadth breadth = breadth_of(policy);
     readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
     control_ = breadth.control && map == nullptr;
@@ -135,8 +135,8 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  // Takes the steps that are possible at this deadline: it passes, noticed or not; or the agent
-  // sends `extend` or `cancel` just before it passes.
+  // Takes the steps that are possible at this deadline. The deadline passes, noticed or not; or
+  // just before it, the agent sends `extend` or `cancel`.
   void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
     *named.deadline = Time(0);
     const std::string name = named.name;
@@ -157,9 +157,9 @@ class Walk {
     *named.deadline = later;
   }
 
-  // Checks that a deadline that is judged more than a second late is put off once, by the delay,
-  // and by at most ten seconds. No new state follows, since a state here does not hold how far off
-  // a deadline is.
+  // Checks a deadline that is judged more than a second late: it must be put off once, by the
+  // delay, but by at most ten seconds. The walk does not continue from there, since its states do
+  // not hold how far off a deadline is.
   void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
     struct Judged {
       Actions actions;
@@ -211,7 +211,7 @@ class Walk {
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
-    // Most events change nothing. The next event is then tried on the same copies of the supervisor
+    // Most events change nothing. So the next event is tried on the same copies of the supervisor
     // and the watchers.
     const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
     if (!again) {
@@ -228,8 +228,8 @@ class Walk {
   }
 
   // Takes one event, and then every outcome of the actions that the event leads to. `before` is the
-  // supervisor's state. Returns false if neither the supervisor nor a watcher has changed;
-  // otherwise the caller must not use them again.
+  // supervisor's state before the event. Returns false if neither the supervisor nor a watcher has
+  // changed. If it returns true, the caller must not use them again.
   bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
               const Event& event, const Due& due) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
@@ -274,7 +274,8 @@ class Walk {
     if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
   }
 
-  // Notes the step from the phase before the event to the phase after the last outcome.
+  // Notes a step for the table of phases: the phase before the event, and the phase after the last
+  // outcome.
   void note_phases(const Move& move, Phase after) {
     const Phase before = phase_of(nodes_[move.from].state);
     if (before == after) return;
@@ -326,8 +327,8 @@ class Walk {
     return nodes_.size() - 1;
   }
 
-  // Returns true if an event has changed nothing. Compares the states as they are, which is quicker
-  // than to renumber and print them.
+  // Returns true if an event has changed nothing. Compares the states themselves, which is quicker
+  // than to renumber and print them first.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
     const Node& before = nodes_[parent];
     return before.state == state && before.watcher == watchers.watcher &&
@@ -363,8 +364,8 @@ class Walk {
   bool control_ = false;
   bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
-  // Copies of the supervisor and the watchers of the node `at`: the next event of that node is
-  // tried on them.
+  // Copies of the supervisor and the watchers at the node `at`, on which the next event of that
+  // node is tried.
   struct Copies {
     std::size_t at;
     Supervisor supervisor;
@@ -376,7 +377,7 @@ class Walk {
   Exploration result_;
 };
 
-// Gives the supervisor a success as the outcome of every order that it waits for.
+// Lets every order of the supervisor succeed.
 void settle(Supervisor& supervisor, Time now) {
   while (supervisor.state().pending != Pending::nothing) {
     (void)supervisor.step(every_outcome(supervisor.state()).front().event, now);
@@ -425,8 +426,8 @@ bool comes_to_rest(Supervisor supervisor) {
     const State& state = supervisor.state();
     const Phase phase = phase_of(state);
     if (phase == Phase::running || phase == Phase::ended || state.last_generation == 0) return true;
-    // An agent that was killed ends. If none was killed, the next deadline passes. If there is no
-    // deadline, because the user wanted none, the agents end.
+    // Lets a killed agent end. If none was killed, lets the next deadline pass. If there is no
+    // deadline, because the user wanted none, lets the agents end.
     const bool incumbent_ends = state.incumbent && state.incumbent->killed;
     const bool candidate_ends = state.candidate && state.candidate->killed;
     if (candidate_ends || incumbent_ends) {

@@ -22,42 +22,44 @@ namespace upgrader::test {
 struct Exploration {
   std::size_t states = 0;
   std::size_t edges = 0;
-  // Each phase with each kind of event, as an index into Event, that the walk has met in it.
+  // The pairs of a phase and a kind of event that the walk has met. The kind is an index into
+  // Event.
   std::set<std::pair<Phase, std::size_t>> cells;
-  // The steps from phase to phase by every event but SIGTERM, SIGQUIT and the request `shutdown`.
+  // The steps from one phase to another, except those that SIGTERM, SIGQUIT or the request
+  // `shutdown` cause.
   std::set<PhaseStep> phase_steps;
   std::set<PhaseStep> signalled_steps;  // the steps by SIGTERM, SIGQUIT and `shutdown`
   std::size_t running_states = 0;
-  // The violations that were found. Behind each, the text has the shortest story that leads to it,
+  // The violations that were found. The text of each ends with the shortest story that leads to it,
   // written as a scenario.
   std::vector<std::string> violations;
-  std::vector<std::vector<Move>> ways;  // the moves of the story of each violation
+  std::vector<std::vector<Move>> ways;  // for each violation, the moves of its story
 };
 
-// A function in the place of Supervisor::step. A canary's has a fault.
+// A function that is called instead of Supervisor::step. That of a canary has a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
 
-// An account of the decisions that the supervisor ought to make. It follows every step of the walk,
-// and each node of the walk has a copy of its own.
+// A second opinion about each step: an account of the decisions that the supervisor ought to make.
+// It follows the walk, so each node has its own copy.
 class Companion {
  public:
   virtual ~Companion() = default;
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
-  // Tells the companion that every running deadline lies at `later` now, except the one that is
-  // due: that lies at `due_at`, and has been put off to there if `put_off` is true.
+  // Tells the companion the time of every running deadline. The one that is due lies at `due_at`,
+  // and has been put off to that time if `put_off` is true. All others lie at `later`.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
   // Checks a step at instant 0. Call it once for each step. Afterwards violations() returns every
   // rule that was broken, as text.
   virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
   [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;
-  // Renumbers the generations that still matter, in the same order, and the programs: 1 is the
-  // program of the active agent before an upgrade, 2 is the new one.
+  // Renumbers the generations that still matter, in the same order, and the programs. Program 1 is
+  // that of the active agent before an upgrade, program 2 is the new one.
   virtual void renumber(const std::map<Generation, Generation>& ranks) = 0;
   // Returns the whole account as text. Accounts that are equal have equal texts.
   [[nodiscard]] virtual std::string print() const = 0;
-  // Compares faster than the texts do. May return false although the texts are equal.
+  // Compares quickly. May return false for companions whose texts are equal.
   [[nodiscard]] virtual bool equals(const Companion& other) const = 0;
 };
 
@@ -67,8 +69,8 @@ class Companion {
                                   std::size_t violations_max = 5,
                                   const Companion* companion = nullptr, Map* map = nullptr);
 
-// Returns the number of events from this state to the commit of a cooperative upgrade, or 0 if
-// there is no commit. In the state, an agent is active and no upgrade is under way.
+// Returns how many events lead from this state, in which an agent is active and no upgrade is under
+// way, to the commit of a cooperative upgrade. Returns 0 if there is no commit.
 [[nodiscard]] std::size_t events_to_commit(Supervisor supervisor);
 
 // Returns true if exits and deadlines alone lead from this state to `running` or the end.

@@ -1,5 +1,4 @@
-// The events of the second table: their names, and which of them corresponds to an event of the
-// supervisor.
+// The events of the second table: their names, and the translation of each event of the supervisor.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -112,7 +111,7 @@ const char* name_of_other(const Event& event) {
   return std::holds_alternative<SignalReceived>(event) ? "signal" : nullptr;
 }
 
-// Returns the name of the outcome of the latest order, and the agent that the order is about.
+// Returns the name of the latest order's outcome, and the agent that the order is about.
 About name_of(const Outcome& outcome, const Action& asked) {
   const auto either = [&outcome](const char* done, const char* refused) {
     return About{0, outcome.refused ? refused : done};

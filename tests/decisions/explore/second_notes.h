@@ -16,7 +16,7 @@ const Kind& said(const Happening& happening) {
   return std::get<Kind>(as<MessageReceived>(happening).message);
 }
 
-// Returns an upgrade's terms: those of the request, or else the defaults.
+// Returns the terms of an upgrade: those that the request sets, and the defaults for the others.
 [[nodiscard]] Terms terms_of(const Policy& policy, const agent_protocol::Upgrade& asked,
                              bool by_signal);
 

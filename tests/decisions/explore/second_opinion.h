@@ -1,6 +1,6 @@
-// Runs the second table beside the supervisor, as a companion of the walk. Reports differences in
-// the actions, the running deadlines, the phase, and whether an active agent is silent. Texts for
-// people are not compared.
+// Runs the second table beside the supervisor, as a companion of the walk. Reports each difference
+// in the actions, the running deadlines, the phase, and whether an active agent has missed a
+// heartbeat. Texts for people are not compared.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Prints the notes of the second table. Equal notes have equal texts; the texts are short, since
-// one is made at every step.
+// Prints the notes of the second table, so that equal notes have equal texts. The texts are short,
+// since one is made at every step.
 #include <charconv>
 
 #include "tests/decisions/explore/second_words.h"

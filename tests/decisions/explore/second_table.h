@@ -26,16 +26,17 @@ struct Row {
 
 struct Rows {
   std::vector<Row> rows;
-  // The table's names for where an upgrade stands, each with its phase: "hand", "switching".
+  // The table's names for how far an upgrade is, each with its phase: "hand", "switching".
   std::vector<std::pair<std::string, std::string>> phases;
-  // The name of each group, with its members: "%works", "works,works!".
+  // The names of groups of states, each with the group's members: "%works", "works,works!".
   std::vector<std::pair<std::string, std::string>> groups;
 };
 
 // Reads second.table, which lies beside this file.
 [[nodiscard]] Rows read_second_table();
 
-// A situation: where the upgrade stands, and the states of A and B, each as the number of its name.
+// A situation: how far the upgrade is, the state of agent A, and the state of agent B. Each is the
+// number of its name.
 using Situation = std::array<std::uint8_t, 3>;
 
 class SecondTable {
@@ -45,18 +46,18 @@ class SecondTable {
 
   struct CompiledRow {
     int line = 0;
-    std::vector<std::pair<Guard, bool>> guards;  // each guard, with the answer that it must give
+    std::vector<std::pair<Guard, bool>> guards;  // with the answers for which the row applies
     std::vector<Effect> effects;
     std::optional<What> then;
-    std::array<std::optional<std::uint8_t>, 3> next;  // nullopt: this part of the situation stays
-    std::array<std::vector<std::uint8_t>, 3> words;   // empty: any state of this part fits
+    std::array<std::optional<std::uint8_t>, 3> next;  // nullopt: the row does not change this part
+    std::array<std::vector<std::uint8_t>, 3> words;   // if empty, any state fits
     std::vector<bool> whats;
     mutable std::size_t uses = 0;
   };
 
   [[nodiscard]] Situation start() const { return start_; }
-  // Returns the rows that apply to this situation and event, in their order; the first whose guards
-  // agree is used.
+  // Returns the rows for this situation and event, in the table's order. The first row whose guards
+  // all agree is used.
   [[nodiscard]] const std::vector<const CompiledRow*>& rows_for(const Situation& situation,
                                                                 What what) const;
   [[nodiscard]] Situation next_of(const CompiledRow& row, Situation situation) const;
@@ -77,13 +78,13 @@ class SecondTable {
   mutable std::unordered_map<std::uint32_t, std::vector<const CompiledRow*>> found_;
 };
 
-// A position in the table: the present situation and the present notes. Each step changes them.
+// A place in the table, which each step changes: the present situation, and the present notes.
 class Reading {
  public:
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
 
   struct Answer {
-    bool row = true;  // false if no row applies
+    bool row = true;  // false if the table had no row for the last step
     Actions actions;
   };
   Answer step(const Event& event, Time now);
@@ -93,7 +94,7 @@ class Reading {
   // Returns the last step, such as "hand yields ready, A stopped -> hand stopped ready".
   [[nodiscard]] std::string latest() const;
   [[nodiscard]] std::string print() const;
-  // Returns whether both have the same situation and the same notes.
+  // Returns whether the other one has the same situation and the same notes.
   [[nodiscard]] bool equals(const Reading& other) const {
     return situation_ == other.situation_ && notes_ == other.notes_;
   }

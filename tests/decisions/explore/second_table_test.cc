@@ -50,7 +50,7 @@ void replace(std::string& text, const std::string& what, const std::string& by) 
 
 using Seed = std::function<void(Rows&)>;
 
-// The row of the table into which a canary puts its error.
+// A row of the table, into which a canary puts its error.
 struct Place {
   const char* situation;
   const char* event;
@@ -214,7 +214,7 @@ const std::vector<SeededError> seeded_errors{
      "idle works -, A silence", watchdog_policy},
 };
 
-// Returns the first difference with the story that leads to it, or "" if there is none.
+// Returns the first difference, with the story that leads to it; or "" if there is no difference.
 std::string first_difference(const Rows& rows, int policy) {
   const auto table = std::make_shared<SecondTable>(rows);
   const Exploration walk = compare(table, explored_policy(policy), 1);
@@ -223,8 +223,8 @@ std::string first_difference(const Rows& rows, int policy) {
 
 }  // namespace
 
-// One walk under every policy checks both that no invariant is broken, and that the second table
-// agrees with the supervisor at every step.
+// For each policy, one walk makes both checks at every step: that no invariant is broken, and that
+// the second table agrees with the supervisor.
 TEST_CASE("the supervisor does what the second table says, at every step") {
   const Rows rows = read_second_table();
   std::vector<int> unused = SecondTable(rows).unused();
@@ -242,8 +242,8 @@ TEST_CASE("the supervisor does what the second table says, at every step") {
                           walked.unused_rows.end(), std::back_inserter(still));
     unused = std::move(still);
   }
-  // Only the whole exploration (WHOLE=1) has agents with the feature `readiness` beside a
-  // candidate, so only that can use every row.
+  // A candidate beside an agent with the feature `readiness` is tried only by the whole exploration
+  // (WHOLE=1). So only that can use every row.
   for (const int line : wants_the_whole() ? unused : std::vector<int>{})
     FAIL_CHECK("second.table:" << line << ": nothing uses this row");
   std::cout << "result: V2 | make explore | " << with_commas(edges) << " edges of "

@@ -43,7 +43,8 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// Puts AGENT's link back, with --relink, if the failed upgrade was to the executable that it names.
+// Puts AGENT's link back, with --relink, if the failed upgrade was to the executable that the link
+// names.
 void put_link_back(const Notes& notes, Actions& actions) {
   if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
 }
@@ -56,7 +57,7 @@ void answer(const ControlRequest& request, bool ok, Actions& actions) {
   actions.push_back(Answer{request.name, request.deed, ok ? "" : "refused"});
 }
 
-// Answers an operator's request for an upgrade, once the upgrade has been accepted or refused.
+// Answers an operator's request for an upgrade, when the upgrade is accepted or refused.
 void answer_what_is_owed(Notes& notes, bool ok, Actions& actions) {
   const std::string name = std::exchange(notes.request.owed, {});
   if (!name.empty()) actions.push_back(Answer{name, Deed::upgrade, ok ? "" : "refused"});
@@ -94,15 +95,16 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
   Activate message{notes.left, notes.clean, std::nullopt};
-  // The `activate` of a standby says why the upgrade failed, unless its `welcome` already did.
+  // A standby learns from its `activate` why the upgrade failed, unless its `welcome` has already
+  // said so.
   if (party.stood_by && !party.told_why) {
     message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
   }
   send(actions, party, std::move(message));
 }
 
-// Sends the party an `activate` that puts it on trial, with the trial's length and its rule for the
-// commit. A trial of 0 is no trial.
+// Sends the party an `activate` that puts it on trial, and says how long the trial is and what
+// commits the upgrade. If the length is 0, there is no trial.
 void offer_on_trial(const Notes& notes, Party& party, Actions& actions) {
   offer(notes, party, actions);
   const Terms& terms = notes.request.terms;
@@ -123,7 +125,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   party.limit = now + Duration(10'000);
   party.grace.reset();
   party.hello.reset();
-  party.beat.reset();  // a killed agent owes no heartbeat; a silent one stays silent
+  party.beat.reset();  // a killed agent need not send heartbeats, but a missed one stays missed
 }
 
 void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {
@@ -196,7 +198,7 @@ void tell_failed(Notes& notes, Actions& actions) {
     send(actions, notes.a, UpgradeFailed{notes.request.cause.value_or(Failure{})});
 }
 
-// Records the ending of an accepted upgrade. Each has exactly one.
+// Records the one ending of an accepted upgrade.
 template <UpgradeOutcome outcome>
 void ends(Notes& notes, const Happening&, Actions& actions) {
   const Request& request = notes.request;
@@ -208,9 +210,8 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
   actions.push_back(ending);
 }
 
-// Notes why the program from before must be started: the first agent has failed, or its executable
-// has been started too often. The program that is started instead is on trial, with the terms that
-// the options set.
+// Notes why the previous program must be started: the first agent has failed, or its executable has
+// been started too often. The trial of the previous program has the terms that the options set.
 template <Stage stage, Detail detail = Detail::none>
 void fails(Notes& notes, const Happening& happening, Actions&) {
   notes.request = Request{.id = "boot", .terms = terms_of(notes.policy, {}, true)};
@@ -347,7 +348,7 @@ const Named<Effect> effects[] = {
      }},
     {"candidate_ready",
      [](N& n, const H&, A& a) {
-       if (n.request.by_control) return;  // at the gate, an operator confirms, not the agent
+       if (n.request.by_control) return;  // only an operator can confirm this upgrade
        n.request.told = true;
        send(a, n.a, CandidateReady{n.request.id, n.request.generation, n.b.version});
      }},
@@ -377,7 +378,7 @@ const Named<Effect> effects[] = {
     {"put link back", [](N& n, const H&, A& a) { put_link_back(n, a); }},
     {"forget request", [](N& n, const H&, A&) { n.request = Request{}; }},
 
-    // The start of the program from before, because the first agent failed.
+    // The start of the previous program after the first agent has failed.
     {"fails boot", fails<Stage::boot>},
     {"fails spawn errno", fails<Stage::spawn, Detail::trouble>},
     {"fails start", fails<Stage::start>},

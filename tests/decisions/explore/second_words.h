@@ -1,5 +1,5 @@
 // The vocabulary of the second table: the events that its rows answer, the notes that it keeps
-// beside the situation, and the guards and effects that its rows name. Written from the protocol
+// besides the situation, and the guards and effects that its rows name. Written from the protocol
 // page, without a look at the supervisor.
 #pragma once
 
@@ -21,12 +21,12 @@ struct Party {
   agent_protocol::Role role = agent_protocol::Role::first;
   ProgramId program = 0;
   std::optional<std::string> version = {};
-  std::optional<Time> limit = {};  // the deadline to be ready, to have stopped, or to have exited
-  std::optional<Time> grace = {};  // the deadline to exit after a pipe was closed
-  std::optional<Time> beat = {};   // the deadline of the next `heartbeat`
+  std::optional<Time> limit = {};  // the deadline for `ready`, for `stopped`, or for the exit
+  std::optional<Time> grace = {};  // the deadline for the exit after a pipe was closed
+  std::optional<Time> beat = {};   // the deadline for the next `heartbeat`
   std::optional<Time> hello = {};  // when the log reports that `hello` is missing
-  std::optional<Time> lasts = {};  // from then on, the agent's start does not count as failed
-  // The deadline of a `heartbeat` has passed, and none has come since.
+  std::optional<Time> lasts = {};  // after this time, the agent's start does not count as failed
+  // A `heartbeat` is missing: its deadline has passed, and none has come since.
   bool silent = false;
   bool offered = false;  // the agent's `activate` is being written, or waits
   // The agent has the feature `readiness`: it will send `healthy` when it works.
@@ -39,12 +39,12 @@ struct Party {
   bool operator==(const Party&) const = default;
 };
 
-// An upgrade as it was requested, with the defaults filled in.
+// A requested upgrade: the terms of the request, and the defaults for terms that it does not set.
 struct Request {
   std::string id;
   bool by_signal = false;
   bool by_control = false;
-  // The request is for the executable that AGENT names: if the upgrade fails, AGENT's link is put
+  // The request is for the executable that AGENT names. If the upgrade fails, AGENT's link is put
   // back.
   bool of_agent = false;
   std::string owed = {};  // the name of the operator's request that is not answered yet
@@ -59,7 +59,7 @@ struct Request {
   std::optional<std::string> failed_version = {};
   std::optional<Time> limit = {};  // the deadline of the gate or the trial
   std::optional<agent_protocol::Failure> cause = {};
-  // The failure of the first agent, if the upgrade is the start of the previous program after it.
+  // If this upgrade is the start of the previous program at a boot: the failure of the first agent.
   std::optional<agent_protocol::PastFailure> boot = {};
 
   bool operator==(const Request&) const = default;
@@ -71,26 +71,26 @@ struct Notes {
   Generation last = 0;
   Request request;  // has an id if an upgrade is under way
   // Facts about the agent that was active last: whether it confirmed its stop, the state that it
-  // left, and the status with which the upgrader would exit.
+  // left, and the status with which its end would end the upgrader.
   bool clean = false;
   std::optional<std::string> left;
   int end = 0;
-  std::optional<int> verdict;   // the upgrader's exit status, which no later event changes
+  std::optional<int> verdict;   // the upgrader's exit status, once it is final
   int signals = 0;              // the number of SIGUSR2 so far
   bool attempts_over = false;   // the starts of AGENT's executable are no longer counted
-  bool put_off = false;         // the deadline that is due has been put off before
+  bool put_off = false;         // the deadline that has passed was put off once already
   std::optional<Action> asked;  // the order whose outcome must come next
 
   bool operator==(const Notes&) const = default;
 };
 
-// A kind of event that rows name, as an index into the list of names.
+// The kind of an event, as an index into the list of the names that rows use.
 using What = std::size_t;
 [[nodiscard]] What what_named(std::string_view name);  // npos for an unknown name
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
-// An event, by the name that the table has for it.
+// An event, with the name that the table has for it.
 struct Happening {
   What what = 0;
   const Event* event = nullptr;
@@ -98,10 +98,10 @@ struct Happening {
   Time now{};
 };
 
-// Returns the last of these actions if the supervisor waits for its outcome, otherwise nothing.
+// If the last of these actions is an order, returns it: the supervisor waits for its outcome.
 [[nodiscard]] std::optional<Action> asked_by(const Actions& actions);
 
-// Returns the first deadline that has passed, or null.
+// Returns the deadline that has passed first, or null if none has passed.
 [[nodiscard]] std::optional<Time>* deadline_due(Notes& notes, Time now);
 
 // Returns the message's name, which is the same on the wire and in the table.

@@ -76,8 +76,9 @@ class Teller {
   }
 
  private:
-  // Returns whether the event belongs to the wanted class. For the class of an `extend` or `cancel`
-  // at a deadline, any such message does: the story brings it just before the deadline.
+  // Returns whether the event belongs to the wanted class. Two classes stand for an `extend` or a
+  // `cancel` just before a deadline. For these any such message fits, since the story itself sets
+  // the time.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -88,8 +89,8 @@ class Teller {
     return class_of(supervisor_.state(), event, now_) == usual;
   }
 
-  // Returns the outcome with the errno that a scenario would have: in the exploration every failure
-  // has EIO, in a scenario a failed start has EAGAIN.
+  // Returns the outcome with the errno that a scenario would have. In the exploration every failure
+  // has EIO; in a scenario a failed start has EAGAIN.
   static Event as_named(Event outcome, Pending pending) {
     auto& its = std::get<Outcome>(outcome);
     const bool spawn_fails = pending == Pending::spawn && its.refused && !its.not_executable;
@@ -123,7 +124,7 @@ class Teller {
         next && class_of(supervisor_.state(), DeadlinePassed{}, *next) == move.steps[0];
     if (!is_next) return false;
     const Time then = std::max(*next, now_);
-    // If two deadlines lie at one instant, playing the scenario would pass both, so the story
+    // If another deadline lies at the same instant, a scenario would let both pass. So the story
     // cannot go on.
     Supervisor ahead = supervisor_;
     (void)ahead.step(DeadlinePassed{}, then);

@@ -1,5 +1,5 @@
 // Writes a walk of the exploration as a scenario (tests/decisions/scenario): with the generations
-// and instants of a real run, and the answers of the supervisor that was explored.
+// and times of a real run, and with the answers of the supervisor that was explored.
 #pragma once
 
 #include <string>
@@ -15,9 +15,8 @@ struct Story {
 };
 
 // Returns the story of `moves`, from the start on, under one of the explored policies. The story
-// ends early, and says so, at a move that it cannot show: a deadline that lies behind another one,
-// and so cannot pass first in a real run; or an agent that does not read, which no line of a
-// scenario can express.
+// ends early, and says so, at a move that a scenario cannot show. There are two: a deadline passes
+// before an earlier one; and an agent does not read.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

@@ -9,8 +9,8 @@
 
 namespace upgrader::test {
 
-// Returns, as texts, the rules that are broken by a step from `before`, in which `due` had passed,
-// to `after`.
+// Checks the step from the state `before` to the supervisor `after`. `due` is the deadline that had
+// passed, if one had. Returns the broken rules, each as a text.
 [[nodiscard]] std::vector<std::string> broken_vouching(const Policy& policy, const State& before,
                                                        const Due& due, const Event& event,
                                                        const Supervisor& after);

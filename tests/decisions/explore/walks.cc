@@ -57,7 +57,7 @@ std::vector<Walked> walk_all(const Rows* rows) {
   // only.
   std::vector<std::shared_ptr<const SecondTable>> tables;
   for (int which = 0; which < explored_policies; ++which) {
-    // With --relink, time limits make no difference, so one of the two policies is left out.
+    // With --relink, time limits change no decision, so only one of the two policies is explored.
     if (!wants_the_whole() && which == relink_policy - 1) continue;
     walks.push_back({which, {}});
     tables.push_back(rows != nullptr ? std::make_shared<const SecondTable>(*rows) : nullptr);
@@ -115,7 +115,8 @@ void check_phase_table(const std::vector<Walked>& walks, const std::string& head
   for (const std::string& difference : differences(steps_of_table(header), taken))
     FAIL_CHECK(difference);
 
-  // Checks the sentence about SIGTERM and SIGQUIT below the table in supervisor.h.
+  // Checks the sentence about SIGTERM and SIGQUIT that stands below the table of phases in
+  // supervisor.h.
   for (int number = 0; number < static_cast<int>(Phase::shutting_down); ++number) {
     const std::string phase(name_of(static_cast<Phase>(number)));
     CHECK(by_signals.erase({phase, "shutting_down"}) == 1);

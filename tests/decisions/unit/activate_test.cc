@@ -1,4 +1,4 @@
-// Tests the decisions about an agent that its `activate` reaches late, or not at all. All orders of
+// Tests the decisions about an agent whose `activate` arrives late, or not at all. All orders of
 // events are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 #include <csignal>

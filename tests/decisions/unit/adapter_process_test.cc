@@ -1,5 +1,5 @@
-// Tests the start of an adapter in the place of the agent's program: which arguments, environment
-// and descriptors tell the adapter of that program.
+// Tests how an adapter is started instead of the agent's program, and by which arguments,
+// environment and descriptors it learns of that program.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
-// Tests that a process has at most one conversation with its upgrader. A process whose conversation
-// is over finds no upgrader in its environment any more. It must not take itself for a program
-// without an upgrader: it would activate itself beside the active agent.
+// Tests that a process has at most one conversation with its upgrader. After the conversation, the
+// process finds no upgrader in its environment any more. It must not conclude that it runs without
+// an upgrader: it would then activate itself beside the active agent.
 #include <sys/prctl.h>
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* mark = "LIBAGENT_PROTOCOL_PROCESS";
 
-// Opens the library once more, and reports whether that was refused.
+// Tries to open the library once more, and reports whether that was refused.
 void open_again() {
   errno = 0;
   agent_protocol_agent* agent = agent_protocol_open("1.2");

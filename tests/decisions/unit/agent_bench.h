@@ -1,5 +1,5 @@
-// A bench for agents: forks a small agent, and the test plays its upgrader in raw lines of JSON,
-// through real pipes. The agent's standard error carries what it reports to the test.
+// A bench for agents. It forks a small agent, and the test plays the agent's upgrader with raw
+// lines of JSON through real pipes. The agent reports to the test by its standard error.
 #pragma once
 
 #include <fcntl.h>
@@ -24,8 +24,8 @@
 
 namespace bench {
 
-// The longest time that a test waits for an agent. No step takes nearly so long, so a test that
-// waits longer would wait for ever.
+// The longest time that a test waits for an agent. No step takes nearly so long, so a longer wait
+// would never end.
 inline constexpr int agent_patience_ms = 30'000;
 
 // ---- inside the agent
@@ -165,7 +165,7 @@ class Lines {
   std::string bytes_;
 };
 
-// Lets an agent wait until the test releases it.
+// Makes an agent wait until the test releases it.
 class Barrier {
  public:
   void wait() const {

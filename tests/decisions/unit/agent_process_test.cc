@@ -16,8 +16,8 @@ using namespace bench;
 
 namespace {
 
-// Returns the numbers of the open descriptors, with a `*` behind each that an executed program
-// would inherit.
+// Returns the numbers of the open descriptors. A `*` behind a number means that an executed program
+// would inherit the descriptor.
 std::string open_descriptors() {
   std::string text;
   for (int fd = 0; fd < 256; ++fd) {

@@ -190,7 +190,7 @@ namespace {
 
 struct sigaction replaced {};
 
-// A signal handler of a program that counts a signal itself, and then calls the handler that was
+// The signal handler of a program that counts its signals, and then calls the handler that was
 // installed before.
 void tell_and_pass_on(int signal) {
   report("passed on");
@@ -206,8 +206,8 @@ TEST_CASE("a handler of the program's that calls the library's may do so after t
     action.sa_handler = &tell_and_pass_on;
     ::sigaction(SIGTERM, &action, &replaced);
     agent_protocol_close(agent);
-    // The library must not write to a descriptor that it has closed and that another file has got
-    // since.
+    // The library has closed a descriptor, and another file has got the same number since. The
+    // library must not write to that number.
     const int reused = ::memfd_create("reused", 0);
     ::dup2(reused, STDIN_FILENO);
     for (int fd = 10; fd < 16; ++fd)

@@ -307,7 +307,7 @@ TEST_CASE("a line that is no message for an agent is passed over") {
   upgrader.say(R"({"type":"stop","reason":"shutdown","deadline_ms":1.5})");
   upgrader.say(R"({"type":"ready"})");
   upgrader.say(R"({"type":"error","reason":")" + std::string(70'000, 'x') + R"("})");
-  // An over-long line whose first bytes alone would be a complete message.
+  // An over-long line, whose beginning would be a complete message.
   std::string stop_and_more = stop_shutdown;
   stop_and_more.insert(stop_and_more.size() - 1, 200 - stop_and_more.size(), ' ');
   upgrader.say(stop_and_more + std::string(70'000, ' '));

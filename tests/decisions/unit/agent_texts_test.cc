@@ -1,5 +1,5 @@
-// Tests texts that cannot be sent: the library refuses them with an errno that says why. It neither
-// cuts nor changes a text, and sends nothing.
+// Tests texts that cannot be sent. The library must refuse each with an errno that says why, and
+// send nothing. It neither cuts nor changes a text.
 #include <catch2/catch.hpp>
 #include <string>
 #include <string_view>

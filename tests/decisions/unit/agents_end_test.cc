@@ -1,5 +1,5 @@
 // Tests how the ends of agents are reported: last words come before the exit, the newest agent
-// comes first, and the events of no other agent are held up for long.
+// comes first, and the events of the other agents do not have to wait long.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 
 namespace agents_end_test {

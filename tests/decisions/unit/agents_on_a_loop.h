@@ -1,5 +1,5 @@
-// A bench of agents on an event loop. The agents are real processes that do nothing: the test
-// writes to their output and reads their input in their place.
+// A bench of agents on an event loop. The agents are real processes that do nothing. The test
+// writes their output and reads their input itself.
 #pragma once
 
 #include <fcntl.h>
@@ -27,8 +27,8 @@ inline Program shell(const std::string& text) {
   return std::move(check_program("/bin/sh", "sh", {"-c", text}).value());
 }
 
-// Returns a program that waits for ever. It is not started through a shell: if a process executes
-// another program before the upgrader has looked at it, it is started a second time.
+// Returns a program that waits for ever. No shell starts it: if a process executes another program
+// before the upgrader has looked at it, the upgrader starts it a second time.
 inline Program does_nothing() {
   return std::move(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}).value());
 }
@@ -107,7 +107,7 @@ struct Bench {
   std::unique_ptr<Agents> agents;
 };
 
-// An agent that does nothing. The test writes and reads in its place.
+// An agent that does nothing by itself. The test writes its output and reads its input.
 class Puppet {
  public:
   Puppet(Bench& bench, Generation generation) : bench_(bench), generation_(generation) {

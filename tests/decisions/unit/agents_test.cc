@@ -49,7 +49,7 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  std::vector<int> turns_before;  // outlives the agent, whose end adds to it, too
+  std::vector<int> turns_before;  // declared first, since the agent's end still adds to it
   Bench bench;
   const Puppet agent(bench, 1);
   agent.say(lines(lines_a_turn + 1));
@@ -158,7 +158,7 @@ TEST_CASE("an agent that has taken its replies is read from again, however it wa
   agent.fill();
   bench.agents->send(1, order_of(unsent_pause_bytes + 1));
   CHECK(agent.heard().empty());
-  bench.agents->send(1, order_of(100));  // this call also writes the bytes that had to wait
+  bench.agents->send(1, order_of(100));  // also writes the bytes that had to wait before
   CHECK(agent.heard().size() == unsent_pause_bytes + 101);
 
   agent.say("x\n");
@@ -261,7 +261,7 @@ TEST_CASE("an `activate` that waits is told of when its last byte has been writt
   const auto order = order_of(10'000);
 
   CHECK(bench.agents->send(1, order) == Sent::waits);
-  // The next message waits behind `activate`, and is not part of it.
+  // The next message is not part of `activate`, but waits behind it.
   CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == Sent::waits);
   std::size_t turns_before = 0;
   for (; bench.events.empty() && turns_before < 100; ++turns_before) {

@@ -1,5 +1,5 @@
-// Tests the variables into which the codec reads members. If a member is refused, its variable
-// stays unchanged, whatever it holds, and whether the member is optional or not.
+// Tests the variables into which the codec reads members. If a member is refused, its variable must
+// keep its value, whatever that is, and whether the member is optional or not.
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
@@ -104,7 +104,7 @@ Outcome outcome_of(const std::string& line) {
   return outcome;
 }
 
-// Returns the members that were read, with the member `name` as it was before.
+// Returns the members that must be read: all but the member `name`, which stays as it was.
 template <class Members>
 Members without(const std::string& name, Members read) {
   const Members before;

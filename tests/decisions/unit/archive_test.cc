@@ -21,12 +21,13 @@ enum class Presence { required, optional };
 
 struct Row {
   std::string type;
-  std::string others;  // the members that the message needs as well, and a comma
+  std::string others;  // the other members that the message needs, and a comma
   std::string name;
   Holds holds;
   Presence presence;
   std::int64_t min = 0;  // the least number, or the least count of texts
-  // The largest number, or the most bytes of a text or of each of several texts (0: no limit).
+  // The largest number, or the most bytes of a text. For a list of texts, the most bytes of each. 0
+  // means no limit.
   std::int64_t max = 0;
 };
 

@@ -1,5 +1,5 @@
-// Tests the count of an executable's failed starts, and the choice of the executable that is
-// started next.
+// Tests the count of an executable's failed starts, and the choice of the executable for the next
+// start.
 #include "upgrader/core/attempts.h"
 
 #include <catch2/catch.hpp>
@@ -63,7 +63,7 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   }
   CHECK(told == Attempts{3, "/a", "ended"});
 
-  // If another executable exists by now, it is started next.
+  // If the other executable exists by now, it is started next.
   const NextAttempt next = next_attempt(told, "/a", 3, there_is);
 
   CHECK(next.worn_out);

@@ -1,6 +1,6 @@
-// Tests the upgrader's channel to an agent. Bytes that the agent's pipe has no room for wait, up to
-// a limit. The channel wakes the loop only for events that are watched. Failing calls are in
-// failing_loop_test.
+// Tests the upgrader's channel to an agent. Bytes for which the agent's pipe has no room are kept,
+// up to a limit. The channel wakes the loop only for events that are watched. Calls that fail are
+// in failing_loop_test.
 #include "upgrader/shell/channel.h"
 
 #include <fcntl.h>
@@ -142,7 +142,7 @@ TEST_CASE("room in the input wakes only while something is unsent") {
   bench.turn();
   CHECK(bench.writable == 1);
 
-  // When the pipe is full for a second time, the channel wakes the loop again.
+  // When the pipe has been full for a second time, the channel must wake the loop again.
   REQUIRE(bench.channel->send(bytes_of(bench.pipe_bytes + 1)));
   CHECK(bench.take() == bench.pipe_bytes);
   bench.turn();

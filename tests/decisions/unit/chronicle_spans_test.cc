@@ -1,5 +1,5 @@
-// Tests the times in the chronicle: when each step of a story first happened, and the durations of
-// an upgrade.
+// Tests the times in the chronicle: when an event of each kind first happened, and how long each
+// part of an upgrade took.
 #include "upgrader/core/chronicle.h"
 
 #include <catch2/catch.hpp>

@@ -28,7 +28,7 @@ int error_of(const AgentMessage& message) {
   return line ? 0 : line.refusal().error_number;
 }
 
-// Returns an `activate` whose state leaves few bytes of the line for other members.
+// Returns an `activate` with so long a state that little of the line is left for other members.
 Activate nearly_full(std::size_t state_bytes) {
   Activate activate;
   activate.state = std::string(10'800, '\x01') + std::string(state_bytes, 'x');

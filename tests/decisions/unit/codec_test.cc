@@ -1,6 +1,6 @@
-// Tests how messages become lines, and lines messages: the bytes of every message, the type that a
-// line is taken for, and the messages that are refused before they are sent. The values of members
-// are in archive_test.cc.
+// Tests how messages become lines, and lines messages: the bytes of every message, the type that
+// each line has for the codec, and the messages that the codec refuses to write. The values of
+// members are in archive_test.cc.
 #include "agent-protocol/cpp/wire/codec.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// A bench with a control directory, an event loop for it, and a supervisor whose status it writes.
+// A bench with a control directory and its event loop, and with a supervisor whose status the
+// directory shows.
 #pragma once
 
 #include <fcntl.h>
@@ -35,7 +36,7 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  // Claims the directory: from the first settle() on, request lines are read and kept in `lines`.
+  // Claims the directory. From the next settle() on, request lines are read, and `lines` has them.
   bool take() {
     return control->claim(
         &loop, [this](const auto& line) { lines.emplace_back(line.text); }, [] {});

@@ -1,5 +1,5 @@
-// Tests how an operator's requests are answered and carried out, by the chronicle and the
-// supervisor.
+// Tests how an operator's requests are obeyed and answered. The chronicle sees each request before
+// the supervisor.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/status_bench.h"
@@ -18,7 +18,7 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
   return made;
 }
 
-// A bench whose supervisor gets its requests by way of the chronicle.
+// A bench whose requests go to the chronicle, and from there to the supervisor.
 class Office {
  public:
   Actions ask(ControlRequest asked) {

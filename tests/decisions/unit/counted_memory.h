@@ -1,5 +1,5 @@
-// Counts the bytes that a test program allocates with `new`. Only one source of a program may
-// include this file.
+// Counts the bytes that a test program allocates with `new`. Replaces `new` in the whole program,
+// so only one source of it may include this file.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Tests which files count as programs, with hand-made files that are as small as can be. How the
-// kernel judges such files is in program_test.
+// Tests which files count as programs. The files are made by hand, and as small as possible.
+// program_test compares the same judgement with the kernel's.
 #include "base/executable.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
-// Tests the agent's library when system calls fail that hardly ever fail. If a descriptor cannot be
-// had, the process stays as it was. Interrupted calls are repeated.
+// Tests the agent's library when system calls fail that hardly ever fail. If the library cannot get
+// a descriptor, it must leave the process as it was. Interrupted calls must be repeated.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -23,8 +23,9 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-// Returns true if the library cannot be opened under this fault, the fault happened, standard input
-// and output are still the same pipes, and ignored signals are still ignored.
+// Tries to open the library under this fault. Returns true if the fault has happened, the library
+// has reported it, standard input and output are the same pipes as before, and ignored signals are
+// still ignored.
 bool is_refused(const Fault& fault, int times = 1) {
   const auto inode_of = [](int fd) {
     struct stat status {};
@@ -85,8 +86,8 @@ TEST_CASE("standard output is /dev/null where it cannot be a copy of standard er
 TEST_CASE("an agent knows that it has been one where its start cannot be read, too") {
   const Call call = GENERATE(Call::open, Call::read);
   Upgrader upgrader([call] {
-    // The library opens /dev/null first and then the process's start time, and reads nothing else
-    // while it opens.
+    // The library first opens /dev/null, and then reads the process's start time. It reads nothing
+    // else while it opens.
     const Failing failing(call, EACCES, call == Call::open ? 1 : 0, 1'000);
     agent_protocol_close(agent_protocol_open("1.2"));
     report(std::getenv("LIBAGENT_PROTOCOL_PROCESS") == std::to_string(::getpid()) + " 0"
@@ -116,8 +117,8 @@ TEST_CASE("a mark that names the process is believed where its start cannot be r
 
 TEST_CASE("an agent that can have no standard output of its own gets its input back") {
   Upgrader upgrader([] {
-    // The second and the third call of dup2() fail. They would make standard output a copy of
-    // standard error, and then of /dev/null.
+    // The second and the third dup2() fail. Without the faults, they would make standard output a
+    // copy of standard error, and then of /dev/null.
     const Failing to_null(Call::dup2, EMFILE, 1);
     const Failing to_error(Call::dup2, EBADF, 1);
     report(agent_protocol_open("1.2") == nullptr && to_null.fired() ? "refused" : "not refused");
@@ -178,8 +179,8 @@ TEST_CASE("a lock's number that is none is left alone, and so is a process witho
 TEST_CASE("interrupted reads, writes and waits of an agent are made again") {
   const Call call = GENERATE(Call::read, Call::write, Call::poll);
   const int error = GENERATE(EINTR, EAGAIN);
-  // The number of reads that succeed before the fault: those of the start time, of the event, and
-  // of the pipe.
+  // The number of reads that succeed before one fails: of the start time, of the event's
+  // descriptor, and of the pipe.
   const int after = GENERATE(0, 1, 2, 3);
   if (call == Call::poll && error == EAGAIN) return;
   if (call != Call::read && after > 0) return;

@@ -1,5 +1,6 @@
-// Tests how long the agent's library waits in the kernel: in one long call and not in many short
-// ones, only while it has nothing to do, and not at all in calls that must not wait.
+// Tests how the agent's library waits in the kernel. It must make one long call instead of many
+// short ones, wait only while it has nothing to do, and never wait in calls that must return at
+// once.
 #include <cerrno>
 #include <chrono>
 #include <limits>
@@ -121,8 +122,8 @@ TEST_CASE("a wait of some time waits for no more of it than is left") {
   upgrader.say(error_line);
   CHECK(upgrader.is_reported() == "error reason=no");
 
-  // On a busy machine so short a time may be over before the library waits; then it reports no
-  // wait.
+  // On a busy machine, so short a time may be over before the library begins to wait. Then no wait
+  // is reported.
   std::string answer = upgrader.is_reported();
   if (const int second = milliseconds_of(answer); second != 0) {
     CHECK(second > 0);

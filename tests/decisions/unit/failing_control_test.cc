@@ -1,5 +1,6 @@
 // Tests the control directory and the file of --attempts when file system calls fail that hardly
-// ever fail: requests or status updates are lost, the log says so once, and the old files stay.
+// ever fail. Requests or status updates are then lost, the log says so once, and the old files
+// stay.
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -337,8 +338,8 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   std::optional<Failing> failing;
   failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
   desk.settle(0s);
-  // A program that writes a request must fail at once, and not wait for a reader that does not
-  // exist.
+  // A program that writes a request must fail at once, instead of waiting for a reader that does
+  // not exist.
   CHECK_FALSE(writer_of(desk));
   CHECK(desk.control->next_deadline() == Time{1s});
   failing.reset();
@@ -351,7 +352,7 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(desk.control->next_deadline() == Time{2s});
   {
     // A new status is written after a tenth of a second. The FIFO need not be opened before that,
-    // but here one attempt is made at once.
+    // but one attempt is made at once.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});
@@ -435,7 +436,7 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
   Desk desk;
   REQUIRE(desk.take());
   {
-    // The first failure is the removal of the last run's status.json.
+    // The first call that fails is the removal of the last run's status.json.
     const Failing failing(Call::renameat, ENOSPC, 0, 3);
     desk.settle(1s);
     desk.settle(2s);

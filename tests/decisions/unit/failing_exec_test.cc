@@ -1,5 +1,5 @@
-// Tests whether a program is executed by its path or by its open descriptor, if its path changes or
-// the kernel refuses one of the two.
+// Tests whether a program is executed by its path or by its open descriptor. In each test the path
+// changes, or the kernel refuses one of the two.
 #include <grp.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -30,15 +30,15 @@ struct Cat {
 // The result of a test that ran in a child process as a user who is not root.
 enum class AsOther { passed, failed, cannot_be };
 
-// Makes the process run as nobody for good, if it runs as root.
+// Makes the process run as the user nobody, and never as root again, if it runs as root.
 bool drop_root() {
   constexpr unsigned nobody = 65534;
   if (::geteuid() != 0) return true;
   return ::setgroups(0, nullptr) == 0 && ::setgid(nobody) == 0 && ::setuid(nobody) == 0;
 }
 
-// Runs `passes` in a child that is not root. Returns `cannot_be` if the child may not execute
-// `path`.
+// Runs `passes` in a child that is not root, and returns the result. Returns `cannot_be` if the
+// child may not execute `path`.
 AsOther as_other_user(const std::string& path, const std::function<bool()>& passes) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -52,7 +52,7 @@ AsOther as_other_user(const std::string& path, const std::function<bool()>& pass
   return WIFEXITED(status) ? static_cast<AsOther>(WEXITSTATUS(status)) : AsOther::failed;
 }
 
-// Returns whether the started process copies its input to its output, and ends the process.
+// Returns whether the started process copies its input to its output. Then ends the process.
 bool is_cat(const std::variant<Started, StartFailed>& result) {
   const auto& started = std::get<Started>(result);
   static_cast<void>(::write(started.input.get(), "x", 1));
@@ -80,7 +80,7 @@ TEST_CASE("a program that the kernel refuses when it is open is refused, whateve
   const Cat cat;
   std::filesystem::remove(cat.path);
   const int error = GENERATE(EACCES, EPERM);
-  // The exec comes after NSIG - 1 other system calls, each of which resets one signal.
+  // NSIG - 1 other system calls come before the exec: each resets one signal.
   const Failing failing(Call::syscall, error, NSIG - 1);
 
   const auto result = start_process(cat.program(), {});

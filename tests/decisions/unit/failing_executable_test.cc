@@ -1,5 +1,5 @@
-// Tests a program on a disk that fails: the error says that it cannot be read, and not that it is a
-// bad program.
+// Tests a program on a disk that fails. The error must say that the program cannot be read, and not
+// that it is bad.
 #include "base/executable.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@ using namespace upgrader;
 
 namespace {
 
-// Returns the refusal of a program if its reading fails after `reads_before` reads.
+// Returns the error if the reading of a program fails after `reads_before` reads.
 agent_protocol::Refusal refusal_of(const std::string& path, int reads_before) {
   const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const Failing failing(Call::pread, EIO, reads_before);
@@ -31,7 +31,8 @@ const std::string unreadable = "cannot be read: Input/output error (EIO)";
 }  // namespace
 
 TEST_CASE("a program that cannot be read is not called truncated, wherever reading fails") {
-  // The four reads are of the first bytes, the header, the table of segments and the loader's name.
+  // The four reads are those of the first bytes, the header, the table of segments and the loader's
+  // name.
   for (int reads = 0; reads < 4; ++reads) {
     const agent_protocol::Refusal refusal = refusal_of("/proc/self/exe", reads);
     CHECK(refusal.error_number == EIO);
