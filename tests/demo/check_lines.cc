@@ -1,6 +1,9 @@
-// check_lines INPUT OUTPUT [EVENTS]: checks the output of sample agents. Exits with 0 if each line
-// of the input is in the output once, in order, and was written by an agent that was active;
-// otherwise with 1.
+// Checks the output of sample agents. Each line of the input must be in the output once and in
+// order, written by an agent that was active.
+//
+// usage: check_lines INPUT OUTPUT [EVENTS]
+//
+// Exits with 0 if all is well, otherwise with 1.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -56,7 +56,7 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
       shifts.push_back({event, *first});
   }
   std::uint64_t number = 0;
-  std::size_t begun = 0;  // how many shifts have begun up to this record
+  std::size_t begun = 0;  // the number of shifts that have begun up to this record
   for (const SeenRecord& record : output) {
     ++number;
     while (begun < shifts.size() && shifts[begun].first <= number)
@@ -71,14 +71,14 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
   }
 }
 
-// Finds agents that still write events after another one was activated: the former agent must have
-// been reaped by then.
+// Finds agents that still write events after the next agent was activated. The upgrader must have
+// reaped an agent before it activates the next one.
 void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
-  // By the pid of an agent that was active: the event of the next agent's activation.
+  // For each agent that was active, by its pid: the event by which the next agent was activated.
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {
-    if (event.text.starts_with("started")) {  // an earlier process with this pid has ended
+    if (event.text.starts_with("started")) {  // a new process has this pid
       succeeded.erase(event.pid);
       if (active == event.pid) active = 0;
     }
@@ -166,7 +166,7 @@ Proof prove(const std::vector<std::string>& input, const std::vector<SeenRecord>
   proof.lines_in = input.size();
   proof.lines_out = output.size();
 
-  // The places of a text in the input, and how many of them have been found in the output.
+  // The places of one text in the input, and how many of them the output has used up.
   struct Places {
     std::vector<std::size_t> at;
     std::size_t found = 0;

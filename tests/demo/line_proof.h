@@ -33,10 +33,10 @@ struct Proof {
   std::size_t lines_out = 0;
   std::size_t missing = 0;
   std::size_t doubled = 0;
-  std::size_t strange = 0;     // records of lines that nobody wrote, and lines that are not records
-  std::size_t disordered = 0;  // records out of the order of the input
+  std::size_t strange = 0;      // records of lines that nobody wrote, and malformed records
+  std::size_t disordered = 0;   // records out of the order of the input
   std::size_t misnumbered = 0;  // records whose number is not one more than the number before
-  // Each entry is the account of work by an agent that was not active, or of two agents that were
+  // Each entry tells of one error: an agent wrote while it was not active, or two agents were
   // active at once.
   std::vector<std::string> trespasses;
 
@@ -53,8 +53,8 @@ struct Proof {
                           const std::vector<SeenRecord>& output,
                           const std::vector<SeenEvent>& events);
 
-// Returns the longest time between two records, of those that lie at least partly between the two
-// moments.
+// Returns the longest time between two records in a row. Only times count that lie at least partly
+// between the two moments.
 [[nodiscard]] std::uint64_t longest_pause_us(const std::vector<SeenRecord>& output,
                                              std::uint64_t from_us, std::uint64_t to_us);
 

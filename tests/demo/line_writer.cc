@@ -18,8 +18,8 @@ namespace {
 
 volatile std::sig_atomic_t told_to_stop = 0;
 
-// One in this number of lines is written in two halves. The number is a prime, so that this always
-// happens at another moment between two rotations.
+// One in this number of lines is written in two halves. The number is a prime, so the half lines
+// come at other moments of each rotation.
 constexpr std::size_t lines_per_half_line = 97;
 
 class Log {

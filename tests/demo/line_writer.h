@@ -14,7 +14,7 @@ struct WriterSettings {
   std::string path;
   std::size_t lines_per_second = 2'000;
   std::size_t lines_per_file = 0;  // rotates after so many lines; never if 0
-  std::size_t late_lines = 0;  // lines that go to the old file after the new one has its first line
+  std::size_t late_lines = 0;      // lines that still go to the old file after a rotation
 };
 
 class LineWriter {

@@ -1,5 +1,9 @@
-// live_demo UPGRADER VARIANTS: shows live upgrades, good and bad, of an agent at work, and proves
-// at the end that no line was lost. Exits with 1 if the proof fails.
+// Shows live upgrades of an agent at work, good ones and bad ones, and proves at the end that no
+// line was lost.
+//
+// usage: live_demo UPGRADER VARIANTS
+//
+// Exits with 1 if the proof fails.
 #include <csignal>
 #include <cstdio>
 #include <optional>
@@ -31,7 +35,7 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // Agents need not wait for late lines at a rotation, so each pause comes from an upgrade.
+      // Here agents do not wait for late lines at a rotation, so each pause comes from an upgrade.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 

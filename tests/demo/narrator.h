@@ -1,5 +1,4 @@
-// Shows what happens on the stage while it happens, and draws at the end when each version was
-// active.
+// Shows the demo's events as they happen. At the end it draws when each version was active.
 #pragma once
 
 #include <cstdint>

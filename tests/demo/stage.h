@@ -23,7 +23,7 @@ struct StageSettings {
   std::size_t lines_per_second = 2'000;
   std::size_t lines_per_file = 3'000;
   std::size_t late_lines = 10;
-  std::string rotate_wait = "1s";  // an agents' option; far longer than late lines take
+  std::string rotate_wait = "1s";  // the agents' option; late lines take far less
 };
 
 class Stage {
@@ -35,9 +35,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Puts a variant into the releases, under the name of its version, as a complete file in one
-  // step. A file of that name is replaced by a new one. `more` is appended to the program and has
-  // no effect on what it does, but makes it another file.
+  // Puts a variant into the releases, under the name of its version. The file appears complete, in
+  // one step, and replaces a file of that name. `more` is appended to the program: it does not
+  // change what the program does, but makes another file of it.
   void release(const std::string& variant, const std::string& more = "");
   void release_script(const std::string& version, const std::string& text);
   void desire(const std::string& version);

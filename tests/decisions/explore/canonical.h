@@ -209,7 +209,7 @@ struct Map {
   struct Place {
     std::uint64_t key = 0;
     bool ended = false;
-    Speaker promised = Speaker::nobody;  // the agent whose `activate` waits to be written
+    Speaker promised = Speaker::nobody;  // the agent whose `activate` is not written yet
     Move how;                            // the move that led here first
   };
   std::vector<Place> places;

@@ -97,7 +97,7 @@ std::optional<EventKind> kind_is(const ProcessExited& event) {
   return std::nullopt;
 }
 
-// Returns whether one of the deadlines that are due comes so late that it may be put off.
+// Returns whether a deadline has passed so long ago that the supervisor may put it off.
 bool is_judged_late(State state, Time by, Time now) {
   const std::vector<NamedDeadline> deadlines = deadlines_of(state);
   return std::any_of(deadlines.begin(), deadlines.end(), [&](const NamedDeadline& named) {

@@ -1,5 +1,5 @@
-// Tests the link and the lock when system calls fail that hardly ever fail: the errno is returned,
-// and the link stays as it was.
+// Tests the link and the lock when system calls fail that hardly ever fail. Each failure must be
+// returned as an errno, and the link must stay as it was.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -398,7 +398,7 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   Releases releases;
   const TemporaryDirectory elsewhere;
   const bool is_resolved = GENERATE(true, false);
-  // If true, the old path leads to another program now; if false, to none.
+  // If true, another program now lies at the old path; if false, none does.
   const bool to_another = GENERATE(false, true);
   if (to_another) elsewhere.write("two", "#!/bin/true\n");
   const std::string agents = releases.directory / "agents";

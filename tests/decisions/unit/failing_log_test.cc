@@ -1,5 +1,5 @@
-// Tests a log whose standard error cannot be opened anew: writing to it still never blocks, nor
-// does the last message of an upgrader that has broken a rule of its own.
+// Tests a log whose standard error cannot be opened anew. Writing to it must still never block. The
+// same holds for the last message of an upgrader that has broken a rule of its own.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ constexpr int always = 1'000'000;
 
 struct Stream {
   OwnedFd read;
-  OwnedFd write;  // a blocking descriptor: a write waits if the pipe is full
+  OwnedFd write;  // a blocking descriptor: if the pipe is full, a write waits
 };
 
 Stream make_pipe() {

@@ -1,5 +1,5 @@
-// Tests channels, agents and the loop when the kernel or libuv refuses calls that hardly ever fail,
-// and when an order is meant for an agent that has ended.
+// Tests channels, agents and the loop in two cases: the kernel or libuv refuses a call that hardly
+// ever fails, or an order is meant for an agent that has ended.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -63,7 +63,7 @@ RunOutcome outcome_of_running(const Options& options, LogLevel level = LogLevel:
   return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
 }
 
-// Reads what is there now from a descriptor that does not block.
+// Reads what a descriptor that does not block has now.
 std::string read_while_there(int fd) {
   std::string text;
   char bytes[4'096];
@@ -128,7 +128,7 @@ TEST_CASE("unread bytes are kept up to their limit, and then the input is closed
   while (channel->send(line))
     ++taken;
 
-  CHECK(taken == 3);  // the pipe has taken the first line, or nearly all of it
+  CHECK(taken == 3);  // the pipe has taken at least nearly all of the first line
   CHECK(channel->unsent() == 0);
 }
 
@@ -167,8 +167,8 @@ TEST_CASE("orders to an agent that does not exist, or is gone, are dropped") {
   bench.agents->send(1, agent_protocol::Error{});
   CHECK(bench.agents->signal(1, SIGTERM) == 0);
 
-  // The agent has ended before its line is read, so the line is reported after the agent has been
-  // reaped.
+  // The agent ends before its line is read. The upgrader reaps it, and only then reports its line
+  // and its exit.
   CHECK_FALSE(bench.agents->start(1, shell("echo '{\"type\":\"ready\"}'")));
   REQUIRE(ends(bench.agents->pid_of(1)));
   bench.agents->reap_exits();
@@ -337,7 +337,7 @@ TEST_CASE("a signal that the kernel does not let through is told in the log") {
   InitSystem init_system(nullptr);
   Options options;
   options.agent = "/bin/sh";
-  // The agent ends as soon as the log has the line that it cannot be signalled.
+  // The agent runs until the log says that the agent cannot be signalled.
   options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};
   options.defaults.start_timeout = Duration(1);
   const Failing failing(Call::kill, EPERM);
@@ -456,7 +456,7 @@ TEST_CASE("the rest of a line is written before the next line, which is lost if 
   const int smallest = 1;
   REQUIRE(::setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof smallest) == 0);
   Logbook logbook(LogLevel::info, nullptr, writer.get());
-  // Looks for the length of a line that the socket takes only in part, behind a short line.
+  // Looks for a line of such a length that the socket takes only a part of it, after a short line.
   std::string line;
   std::string taken = "\n";
   for (std::size_t bytes = 400; taken.ends_with('\n') && bytes < 4'000; bytes += 100) {

@@ -1,5 +1,5 @@
-// Tests processes and programs when system calls fail that hardly ever fail: each error is
-// returned, and no child or descriptor is left behind. Interrupted calls are repeated.
+// Tests processes and programs when system calls fail that hardly ever fail. Each error must be
+// returned, and no child or descriptor may be left behind. Interrupted calls must be repeated.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ using Where = StartFailed::Where;
 
 namespace {
 
-// Returns how the start of the program failed.
+// Returns the error with which the start of the program failed.
 std::optional<StartFailed> failure_of(const Program& program, const ChildSetting& setting = {}) {
   auto result = start_process(program, setting);
   if (const auto* failed = std::get_if<StartFailed>(&result)) return *failed;
@@ -32,8 +32,8 @@ int error_of_checking(const std::string& path) {
   return refusal != nullptr ? refusal->error_number : 0;
 }
 
-// Returns a script whose interpreter has been removed after the check, which only the kernel finds
-// out.
+// Returns a script that has passed the check, and whose interpreter has been removed since. Only
+// the kernel finds that out.
 Program orphaned_script(const TemporaryDirectory& directory) {
   const std::string interpreter = directory.link("interpreter", "/bin/sh");
   Program script = program_of(directory.write("script", "#!" + interpreter + "\n"));
@@ -59,7 +59,7 @@ void exchange(const std::string& one, const std::string& other) {
   REQUIRE(::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0);
 }
 
-// Returns whether the started process copies its input to its output, and ends the process.
+// Returns whether the started process copies its input to its output. Then ends the process.
 bool is_cat(Started& started) {
   static_cast<void>(::write(started.input.get(), "x", 1));
   const bool answers = read_from(started.output.get(), 1) == "x";
@@ -239,7 +239,7 @@ TEST_CASE("an interrupted look at a child is made again") {
 TEST_CASE("a path that comes to name the same file again while it is executed is told as refused") {
   const TemporaryDirectory directory;
   const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
-  // The path is looked at twice. Only the first look fails, as if the path had named no file.
+  // The path is looked at twice. Only the first look fails, as if there were no file at the path.
   const Failing failing(Call::stat, ENOENT);
 
   CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOENT});
@@ -408,7 +408,7 @@ TEST_CASE("an agent is started also where the kernel tells nobody of the upgrade
 
 TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
   const Program program = program_of("/bin/true");
-  const Failing failing(Call::getppid, 0);  // in the child, as if the upgrader had died
+  const Failing failing(Call::getppid, 0);  // as if the child's parent had died
 
   auto result = start_process(program, {});
 

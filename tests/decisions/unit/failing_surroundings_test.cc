@@ -1,6 +1,6 @@
-// Tests the surroundings that an agent is promised, and those that the upgrader needs. If the
-// kernel refuses one of them, no agent is started; if the refusal may pass, the upgrader tries
-// again.
+// Tests the surroundings that an agent is promised, and those that the upgrader itself needs. If
+// the kernel refuses one of them, no agent may be started. If the refusal may pass, the upgrader
+// must try again.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Tests how often init's watchdog is notified during an upgrade with --relink whose syncs are slow.
-// The loop is the real one, the agents are shell scripts, and each fsync() waits as long as the
+// Tests how often init's watchdog is notified during an upgrade with --relink, if the disk is slow.
+// The loop is the real one, the agents are shell scripts, and each fsync() takes as long as the
 // test wants.
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -23,8 +23,8 @@ using namespace upgrader;
 
 namespace {
 
-// Requests an upgrade to `two`, and ends when that is committed. Before it stops, it runs the
-// script `meanwhile`, which can write to the upgrader through descriptor 9.
+// The script of an agent that requests an upgrade to `two`, and ends when that is committed. Before
+// its stop it runs the script `meanwhile`, which can write to the upgrader through descriptor 9.
 constexpr const char* agent_script = R"(#!/bin/sh
 exec 8<&0 9>&1 </dev/null >&2
 say() { echo '{"type":'"$1"'}' >&9; }

@@ -1,5 +1,5 @@
-// Tests --previous and --attempts when system calls fail that hardly ever fail: a commit that fails
-// leaves both links as they were, and a start that cannot be counted is logged.
+// Tests --previous and --attempts when system calls fail that hardly ever fail. A commit that fails
+// must leave both links as they were. A start that cannot be counted must be logged.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -111,8 +111,8 @@ TEST_CASE("what was committed before is named as it was, where nothing says wher
   const Releases releases;
   Link link = releases.link_with_previous();
   const Program two = program_of(releases.two);
-  // The first realpath() resolves the program that AGENT's link named, the second the directory of
-  // the --previous link.
+  // The first realpath() resolves the program that AGENT's link named, the second resolves the
+  // directory of the link of --previous.
   const int after = GENERATE(0, 1);
   const Failing failing(Call::realpath, EACCES, after);
 

@@ -1,4 +1,4 @@
-// Tests form(), which puts values into texts.
+// Tests form(), which inserts values into a text with placeholders.
 #include "base/form.h"
 
 #include <catch2/catch.hpp>

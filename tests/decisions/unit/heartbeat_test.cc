@@ -1,5 +1,5 @@
-// Tests the decisions about heartbeats: which agents must send them, when one is missed, and what
-// the upgrader then does. All orders of events are explored in tests/decisions/explore.
+// Tests the decisions about heartbeats: which agents must send them, when one counts as missed, and
+// how the upgrader reacts. All orders of events are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 #include <functional>
 
@@ -317,7 +317,8 @@ TEST_CASE("an agent whose heartbeat is due is looked at before that is judged") 
 
   CHECK(bench.supervisor().late(due - 1ms).empty());
   CHECK(bench.supervisor().late(due) == std::vector<Generation>{1});
-  // A step for a time before the deadline judges no heartbeat, even if the step comes late.
+  // At a step that is about a time before the deadline, no heartbeat is missed, even if the step
+  // comes late.
   Supervisor supervisor = bench.supervisor();
   CHECK(supervisor.step(DeadlinePassed{due - 1ms}, due + 5s).empty());
   CHECK(supervisor == bench.supervisor());

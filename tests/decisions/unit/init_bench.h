@@ -40,7 +40,7 @@ class InitBench {
     init_->tell(news, start + after);
   }
 
-  // Returns the messages that have come since the last call, without those of fill().
+  // Returns the messages that have come since the last call, except those that fill() has sent.
   Texts heard() {
     Texts messages;
     char packet[4'096];
@@ -106,7 +106,7 @@ inline InitNews waiting(InitWait::What what, Duration left, Generation generatio
   return made;
 }
 
-// Returns news of a wait that the agent has asked to extend.
+// Returns the facts for init during a wait that the agent has asked to extend.
 inline InitNews extended(InitWait::What what, Duration left, Generation generation = 1) {
   InitNews made = waiting(what, left, generation);
   made.wait->extended = true;

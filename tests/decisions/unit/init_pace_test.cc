@@ -1,5 +1,5 @@
-// Tests how often init is notified, and which notifications are sent later, on a clock that the
-// test moves.
+// Tests how often init is notified, and which messages are held back and sent later. The clock is
+// one that the test moves.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ using namespace upgrader::test;
 using namespace std::chrono_literals;
 using Catch::Matchers::StartsWith;
 
-// Records the messages that init has got, and their times.
+// Records the messages that init receives, and their times.
 class Record {
  public:
   void add(Time now, const std::string& message) {
@@ -69,8 +69,8 @@ TEST_CASE("a flood of extend makes one message a second, and the last deadline i
 
   CHECK(record.messages().size() == 6);
   CHECK(record.messages().front() == "EXTEND_TIMEOUT_USEC=62000000\nSTATUS=waits\n");
-  // The last deadline, 64.999 s, is reported at 5 s: 59.999 s are left, and a reserve of 2 s is
-  // added.
+  // The last deadline, 64.999 s, is reported at second 5. Then 59.999 s are left, to which 2 s are
+  // added as a reserve.
   CHECK(record.messages().back() == "EXTEND_TIMEOUT_USEC=61999000\nSTATUS=waits\n");
   CHECK_FALSE(bench.init().next_deadline());
 }
@@ -130,7 +130,7 @@ TEST_CASE("READY=1 that meets a full socket is tried again every 100 ms until it
   bench.tell(news("running"));
   CHECK(bench.init().next_deadline() == start + 100ms);
   CHECK(bench.wake_until(999ms) == 9);
-  CHECK(bench.heard().empty());  // this read makes room
+  CHECK(bench.heard().empty());  // reading makes room in the socket
 
   CHECK(bench.wake_until(5s) == 1);
 

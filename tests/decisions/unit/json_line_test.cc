@@ -1,5 +1,5 @@
-// Tests the syntax of lines: which texts are accepted as JSON, however hostile, and how much memory
-// and time they cost.
+// Tests the syntax of lines: which texts are accepted as JSON, even hostile ones, and how much
+// memory and time they cost.
 #include "base/json_line.h"
 
 #include <catch2/catch.hpp>

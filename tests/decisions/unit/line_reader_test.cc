@@ -1,5 +1,5 @@
-// Tests how a stream is cut into lines: the lines do not depend on how the bytes arrive, and the
-// memory never grows.
+// Tests how a stream is cut into lines. The lines must not depend on how the bytes arrive, and the
+// memory must never grow.
 #include "agent-protocol/cpp/wire/line_reader.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::ostream& operator<<(std::ostream& out, const Cut& cut) {
   return out << (cut.complete ? "whole " : "incomplete ") << cut.text.size() << " bytes";
 }
 
-// Returns the lines that the reader must give, by the simplest code.
+// Returns the lines that the reader must return, found by the simplest code.
 std::vector<Cut> cut_plainly(std::string_view stream) {
   std::vector<Cut> lines;
   while (!stream.empty()) {
@@ -203,7 +203,7 @@ TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
 
   CHECK(has_rest);
   CHECK(lines == 20 * 100'000);
-  // The part of an over-long line that is kept, with its NUL.
+  // The beginning of an over-long line, which is kept, and the NUL behind it.
   CHECK(taken <= incomplete_bytes_max + 1);
 }
 

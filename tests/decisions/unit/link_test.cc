@@ -77,7 +77,7 @@ ino_t inode_of_link(const std::string& path) {
   return status.st_ino;
 }
 
-// Replaces the link's descriptor of its directory by one that cannot be synced.
+// Replaces the descriptor of the link's directory by one that cannot be synced.
 void spoil_sync(const std::string& directory) {
   for (const auto& [fd, target] : descriptors_of(::getpid())) {
     if (target != directory) continue;
@@ -246,7 +246,7 @@ TEST_CASE("if the link may not be replaced, the proof fails, and so does the com
   const Program second = program_of(releases.second());
   const bool sticky = GENERATE(true, false);
   const bool root = ::geteuid() == 0;
-  // Without root, our own links may be replaced in every directory that we may write to.
+  // Without root, we may replace our own links in every directory to which we may write.
   if (!root) return;
   REQUIRE(::chmod(releases.directory().path().c_str(), 0755) == 0);
   REQUIRE(::chmod(releases.path().c_str(), sticky ? 01777 : 0755) == 0);

@@ -1,5 +1,5 @@
-// Tests the lock: which process holds it, which process is named as its holder, and that the agents
-// of an upgrader that has died still hold it.
+// Tests the lock of --lock: which process holds it, and which process its file names as the holder.
+// The agents of an upgrader that has died must still hold it.
 #include "base/lock.h"
 
 #include <fcntl.h>
@@ -31,8 +31,8 @@ std::string own_line() {
          "\n";
 }
 
-// Returns the text by which the lock's file names this process, "process 4711 (lock_test)", with
-// the name as the kernel cuts it.
+// Returns the text by which the lock's file names this process, such as "process 4711 (lock_test)".
+// The kernel cuts the name at its 15th byte.
 std::string we() {
   std::string name = content_of("/proc/self/comm");
   name.pop_back();
@@ -233,7 +233,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   Background upgrader([&](int end) {
     Lock lock(path, number);
     if (take(lock) != 0) return;
-    // Forks the agent, the agent's child, that child's child, and so on.
+    // Forks the agent, a child of the agent, a child of that child, and so on.
     int depth = 0;
     while (depth < agents && ::fork() == 0)
       ++depth;
@@ -245,7 +245,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   Lock lock(path, other_number);
   REQUIRE(take(lock) == EWOULDBLOCK);
 
-  // Waits, since some of these processes may not have been named or forked yet.
+  // Waits, since some of these processes may not be forked yet, or may not have their names.
   std::string words = lock.holder_in_words();
   const auto count_named = [&] {
     words = lock.holder_in_words();

@@ -1,4 +1,4 @@
-// Tests which of the lines that agents cause reach the log, and how many are held back.
+// Tests which lines reach the log if agents cause very many, and how many lines are held back.
 #include "upgrader/core/log_limit.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Tests the log: the form of its lines, and that a log that nobody reads loses lines but blocks
-// nothing.
+// Tests the log: the form of its lines, and a log that nobody reads. It may lose lines, but must
+// not block the upgrader.
 #include "upgrader/shell/log.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ std::string shown(std::string_view bytes) {
   return escape(bytes, 1'000'000);
 }
 
-// Both ends of a stream: a log writes to one, and the test reads from the other.
+// Both ends of a stream. A log writes to one end, and the test reads from the other.
 struct Stream {
   OwnedFd read;
   OwnedFd write;
@@ -66,7 +66,7 @@ Stream make_terminal() {
   return terminal;
 }
 
-// Reads everything that is there now.
+// Reads all bytes that the stream holds now.
 std::string take(const OwnedFd& fd) {
   std::string bytes;
   char buffer[4096];
@@ -100,8 +100,8 @@ std::string journal_stream_of(int fd) {
   return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
 }
 
-// A count of lines "upgrader: N xxx...", N from 0 on, and of the warnings between them that say how
-// many lines were lost.
+// Counts the lines "upgrader: N xxx...", whose N goes up from 0, and the warnings between them,
+// which say how many lines were lost.
 struct Tally {
   std::size_t whole = 0;
   std::uint64_t told_lost = 0;

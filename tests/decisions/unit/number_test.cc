@@ -1,5 +1,5 @@
-// Tests how whole numbers are parsed: in options, the environment, the lock's file and the count of
-// attempts.
+// Tests how whole numbers are parsed, as in options, in the environment, in the lock's file and in
+// the file of attempts.
 #include "base/number.h"
 
 #include <catch2/catch.hpp>

@@ -19,7 +19,8 @@
 #include "base/owned_fd.h"
 #include "tests/decisions/unit/temporary_directory.h"
 
-// The longest time that a test waits. No machine needs nearly so long, so the test then fails.
+// The longest time that a test waits. No machine needs nearly so long, so a test that waits longer
+// fails.
 inline constexpr int patience_ms = 20'000;
 
 inline bool becomes_ready(int fd, short events) {

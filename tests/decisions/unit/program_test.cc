@@ -1,5 +1,5 @@
-// Tests which files are accepted as programs, and what is remembered of them. If the check and
-// the kernel must agree, the results are compared.
+// Tests which files are accepted as programs, and what is remembered of them. Where the check must
+// agree with the kernel, the test asks the kernel, too.
 #include "base/program.h"
 #include "tests/decisions/unit/program_of.h"
 

@@ -39,5 +39,5 @@ struct Releases {
   std::string previous = directory / "previous";
 };
 
-// An argument for calls that report each sync before it begins: does nothing.
+// An argument for functions that call it before each sync. Does nothing.
 inline const upgrader::BeforeSync nothing = [] {};

@@ -1,4 +1,4 @@
-// Tests that the sample agent copies each line exactly once, whatever ends it and whenever.
+// Tests that the sample agent copies each line exactly once, however and whenever it ends.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -55,8 +55,8 @@ class Bench {
       continue;
   }
 
-  // Appends a line to the rotated log, as a writer that has not noticed the rotation yet, if the
-  // agent still waits for such lines.
+  // Appends a line to the rotated log, as does a writer that has not noticed the rotation yet. Does
+  // so only if the agent still waits for such lines.
   void append_late() {
     if (rotations_ == 0 || now_us_ >= old_written_us_ + rotate_wait_us) return;
     write(log() + ".1", "line " + std::to_string(++lines_) + "\n");
@@ -87,7 +87,7 @@ class Bench {
   static constexpr std::uint64_t rotate_wait_us = 5'000'000;
 
  private:
-  // Appends to a file, and sets its time of modification by the bench's clock.
+  // Appends to a file, and sets its time of modification to the time of the bench's clock.
   void write(const std::string& path, const std::string& text) const {
     std::ofstream(path, std::ios::binary | std::ios::app) << text;
     const timespec now{.tv_sec = static_cast<std::time_t>(now_us_ / 1'000'000),
@@ -101,7 +101,7 @@ class Bench {
   int lines_ = 0;
   int rotations_ = 0;
   std::uint64_t now_us_ = 1'000'000'000;
-  std::uint64_t old_written_us_ = 0;  // the last write to the newest rotated log
+  std::uint64_t old_written_us_ = 0;  // the time of the last write to the newest rotated log
 };
 
 using Texts = std::vector<std::string>;

@@ -1,4 +1,5 @@
-// Tests the proof that all tests of the sample agent rely on: it must find each kind of error.
+// Tests the proof on which all tests of the sample agent rely: it must find each kind of error in
+// the copied lines.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/temporary_directory.h"

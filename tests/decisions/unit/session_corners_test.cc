@@ -1,4 +1,5 @@
-// Tests an agent's session whose upgrader breaks the protocol: the session's state stays right.
+// Tests an agent's session whose upgrader breaks the protocol. The session must stay in a right
+// state.
 #include <catch2/catch.hpp>
 #include <cerrno>
 

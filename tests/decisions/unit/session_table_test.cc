@@ -141,8 +141,8 @@ alone-stopped ok    -     ok    -       ok      ok     ok      ok      ok     ok
 alone-ended   ok    -     ok    -       ok      ok     ok      ok      ok     ok        ok
 )";
 
-// `told` and `sent` as in the table of calls. `exit`: the agent exits at once. `noted`: only the
-// session's state changes. `.`: nothing happens.
+// `told` and `sent` are as in the table of calls. `exit`: the agent exits at once. `noted`: only
+// the session's state changes. `.`: the message is ignored.
 constexpr const char* table_of_happenings = R"(
 state         welcome activate stop-u stop-r stop-s accept gate lost failed commit error end   TERM
 silent        .       .        .      .      .      .      .    .    .      .      .     exit  exit

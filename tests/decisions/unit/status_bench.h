@@ -1,4 +1,4 @@
-// A bench whose story is noted in a chronicle and shown as status.json shows it.
+// A bench whose events the chronicle records, and which shows the status.json that follows.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class StatusBench {
     });
   }
 
-  // Lets time pass in which no deadline comes.
+  // Lets time pass. No deadline may lie in this time.
   void pass(upgrader::Duration time) { bench_.wait(time); }
 
   [[nodiscard]] std::string news() {
@@ -47,10 +47,10 @@ class StatusBench {
   upgrader::BootFacts boot;
   std::string first = "/opt/agent-v1";
   std::string candidate = "/opt/agent-v2";
-  std::int64_t us = 0;  // how far the clock of microseconds is ahead of the bench's time
+  std::int64_t us = 0;  // microseconds by which the precise clock is ahead of the bench's time
 
  private:
-  // Notes in the chronicle that the last order has been carried out.
+  // Tells the chronicle that the last order has been carried out.
   void note_done() {
     if (std::holds_alternative<upgrader::Check>(*asked_)) chronicle_.note_checked(candidate);
     const auto* spawn = std::get_if<upgrader::Spawn>(&*asked_);

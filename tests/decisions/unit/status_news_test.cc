@@ -1,4 +1,4 @@
-// Tests every member of status.json, byte for byte, at moments of a few stories.
+// Tests every member of status.json, byte for byte, at chosen moments of a few stories.
 #include "upgrader/core/status_news.h"
 
 #include <catch2/catch.hpp>
@@ -166,7 +166,7 @@ TEST_CASE("at the gate both agents stand there, and how far the upgrade has come
       "ready":"2026-11-22T10:01:00.250Z"}})"));
 }
 
-// Rows: H-87, X-16, X-14
+// Rows of tests/INVARIANTS.md: H-87, X-16, X-14
 TEST_CASE("an upgrade that is committed is told with all that it took") {
   StatusBench bench;
   bench->start();

@@ -57,8 +57,8 @@ void save(cereal::JSONOutputArchive& archive,
   }
 }
 
-// Reads a member if it comes next in the line. Members have the order of `serialize` on the wire,
-// so an absent member shows by the name of the next one.
+// Reads a member if it is the next one in the line. The members of a line have the order of
+// `serialize`. So if the next name is another one, the member is absent.
 template <class Rule, class Value>
 void load(cereal::JSONInputArchive& archive, cereal::NameValuePair<Member<Rule, Value>>& pair) {
   const char* const next = archive.getNodeName();
@@ -145,7 +145,7 @@ void check_agreement(const wire_test::Sample<Message>& sample) {
 
   CHECK(decoded(stock, sample.message) == Decoded<Message>(sample.message));
   CHECK(read_by_stock(encode(sample.message).value(), sample.message) == sample.message);
-  // Cereal writes the digits of an escape in capitals, so such a line differs.
+  // Cereal writes the digits of an escape in capitals, so such a line differs from the codec's.
   if (sample.line.find("\\u001f") == std::string::npos) CHECK(without_layout(stock) == sample.line);
 }
 

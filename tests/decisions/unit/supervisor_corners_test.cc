@@ -1,5 +1,5 @@
-// Tests the decisions about events at an odd moment: outcomes without an order, deadlines that are
-// not due, agents that have been killed already. None of them may change the state wrongly.
+// Tests the decisions about events at odd moments: outcomes without an order, deadlines that have
+// not passed, and agents that have been killed already. No such event may change the state wrongly.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -19,7 +19,7 @@ using namespace upgrader::test;
 using Types = std::vector<std::string>;
 using Generations = std::vector<Generation>;
 
-// Returns a supervisor that has ordered a check, and does not know the outcome yet.
+// Returns a supervisor that has ordered a check, and waits for the outcome.
 Supervisor checking() {
   Bench bench;
   bench.reach(Phase::running);

@@ -1,5 +1,5 @@
-// Tests the exact texts for an agent or an operator: reasons within their limits, the types that an
-// error is about, last words, and log lines that are written only once.
+// Tests the exact texts for agents and operators: reasons of at most the permitted length, the
+// message types that errors name, last words, and log lines that may be written only once.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

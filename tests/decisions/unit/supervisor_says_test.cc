@@ -1,5 +1,6 @@
-// Tests the log lines at the end of the upgrader and when an agent gets its work back, and the
-// reason that an agent is sent when its request is refused or its upgrade has failed.
+// Tests texts of the supervisor. They are the log lines at the upgrader's end, the log lines when
+// an agent gets its work back, and the reason that an agent is sent if its request is refused or
+// its upgrade fails.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

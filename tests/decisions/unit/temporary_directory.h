@@ -1,4 +1,5 @@
-// A temporary directory that is removed with its test, and helpers to make files and links in it.
+// A temporary directory that is removed at the end of its test, and helpers to make files and links
+// in it.
 #pragma once
 
 #include <stdlib.h>

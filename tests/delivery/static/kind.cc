@@ -1,6 +1,6 @@
-// Finds out the type of an object: by a virtual function or, with -DASKS, by a dynamic_cast. The
-// dynamic_cast cannot be linked, since packaging/static/run_time.cc lacks the functions that it
-// calls. See tests/delivery/static/run.sh.
+// Finds out the type of an object by a virtual function. With -DASKS it uses a dynamic_cast
+// instead, which cannot be linked: packaging/static/run_time.cc lacks the functions that a
+// dynamic_cast calls. See tests/delivery/static/run.sh.
 namespace {
 
 struct Shape {

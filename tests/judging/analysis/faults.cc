@@ -1,6 +1,6 @@
-// Faults that a sanitizer must find, for the canary of `make sanitize`: faults KIND makes one of
-// them. The canary throws its output away. The fault depends on the arguments, so that no compiler
-// can find it.
+// Faults that a sanitizer must find, for the canary of `make sanitize`. `faults KIND` makes one of
+// them, and the canary ignores its output. The fault depends on the arguments, so that the compiler
+// cannot find it.
 #include <unistd.h>
 
 #include <climits>

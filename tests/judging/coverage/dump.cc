@@ -1,7 +1,7 @@
-// Is linked into every program of the coverage build, and writes the counts to disk before a
-// process ends without doing so itself. gcc handles exit and fork; this file handles _exit, abort,
-// and a test that kills its child by SIGKILL. A child that is to execute another program shares its
-// parent's memory, so its counts are there.
+// A part of every program of the coverage build. It writes the counts to disk before a process ends
+// in a way in which gcc would lose them. gcc itself handles exit and fork. This file handles _exit,
+// abort, and a test that kills its child by SIGKILL. A child that is about to execute another
+// program shares its parent's memory, so its counts are in the parent.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,16 +21,16 @@ void __gcov_dump();
 [[noreturn]] void __real_abort();
 int __real_kill(pid_t pid, int number);
 
-// A test may have limited the size of files. The counts of such a process are given up, since the
-// file with the counts of all others would be cut.
+// If a test has limited the size of files, the counts of the process are given up. Otherwise the
+// file with the counts of all other processes would be cut.
 static bool files_are_limited() {
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);
   return limit.rlim_cur != RLIM_INFINITY;
 }
 
-// When a test kills its child by SIGKILL, the child first gets this signal. The child then writes
-// its counts and dies. A child that is writing its counts already blocks the signal.
+// The signal that a child gets before a test kills it by SIGKILL. The child then writes its counts
+// and dies. While a child is writing its counts for another reason, it blocks the signal.
 static constexpr int last_signal = 60;
 
 static sigset_t put_off_last_signal() {
@@ -58,8 +58,9 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Makes the program write its counts when it exits and, in a test and its child, when it dies by
-// the signal. Other programs do not catch it, since tests look at an agent's signal handlers.
+// Makes the program write its counts when it exits. In a test and its children, makes it write them
+// also when it dies by the signal above. Other programs do not catch that signal, since tests look
+// at an agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))

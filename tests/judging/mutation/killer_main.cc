@@ -1,12 +1,14 @@
-// The main of every test program in the instrumented build. By itself it is Catch2's. As `PROGRAM
-// --serve` it reads orders from standard input, a line each, and forks for each of them, so that
-// nothing has to be started or set up again. Processes that a forked run leaves behind are killed.
+// The main of every test program in the instrumented build. Without an option it is Catch2's. As
+// `PROGRAM --serve` it reads orders from standard input, one in a line, and forks for each. In this
+// way nothing has to be started or set up again. It kills the processes that a forked run leaves
+// behind.
 //
 //   list                        the test cases, as `case NUMBER NAME` lines, then `end`
-//   run MUTANT CPU WALL NUMBER  runs the test case with this mutant on (-1 notes what is reached):
-//                               `passed MS`, `failed MS` or `late MS`
+//   run MUTANT CPU WALL NUMBER  runs the test case with this mutant switched on (-1: none, but
+//   notes
+//                               which mutants are reached): `passed MS`, `failed MS` or `late MS`
 //
-// CPU is seconds of the processor, WALL milliseconds of the clock.
+// CPU is a limit in seconds of the processor, WALL one in milliseconds of the clock.
 #define CATCH_CONFIG_RUNNER
 #include <poll.h>
 #include <sys/prctl.h>
@@ -73,7 +75,7 @@ void limit_processor(int seconds) {
   }
   ::close(null);
   limit_processor(seconds);
-  ::setsid();  // a mutant may send a signal to its process group
+  ::setsid();  // a mutant may signal its whole process group, which must not be ours
   mutation::active = mutant;
   mutation::control->active = mutant;
   session.configData().testsOrTags = {escaped(name)};
@@ -88,8 +90,8 @@ int milliseconds_since(Clock::time_point begin) {
   return static_cast<int>(passed.count());
 }
 
-// Kills everything that a run has left: such processes are children of this one by now, or will be
-// when their parents have been killed.
+// Kills all processes that a run has left. They are children of this process, or become its
+// children when their parents have been killed.
 void end_what_is_left() {
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/self/task/%d/children", ::getpid());

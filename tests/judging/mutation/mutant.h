@@ -1,6 +1,7 @@
-// The switch of the mutants, included ahead of every file of the instrumented copy. A file named
-// `mutants.control` in a directory above the program says which mutant is on: 0 for none, -1 to
-// note which ones are reached. It is mapped, so that its notes outlive a SIGKILL.
+// The switch of the mutants, which every file of the instrumented copy includes first. A file named
+// `mutants.control`, in a directory above the program, says which mutant is on: 0 for none, -1 to
+// note which mutants are reached. The file is mapped into memory, so that the notes outlive a
+// SIGKILL.
 #pragma once
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 
 namespace mutation {
 
-// The most mutants. The scripts beside this file have the same number.
+// The greatest number of mutants. The scripts beside this file have the same number.
 inline constexpr int mutants_max = 1 << 21;
 
 struct Control {
@@ -20,7 +21,8 @@ struct Control {
   char reached[mutants_max];
 };
 
-// The mutant that is on in this process. A program that forks for a mutant sets both variables.
+// The mutant that is on in this process. A program that forks to run one mutant sets both
+// variables.
 inline int active = 0;
 inline Control* control = nullptr;
 
