@@ -130,7 +130,7 @@ TEST_CASE("an upgrade that a signal asked for is a reload, to its very end; othe
   bench.start();
   CHECK(init_news(bench.state()).reloads == 0);
   bench.take(UpgradeRequested{});
-  CHECK(init_news(bench.state()).reloads == 1);  // no reload: a refused request
+  CHECK(init_news(bench.state()).reloads == 1);  // the refused request is not a reload
   CHECK_FALSE(init_news(bench.state()).reloading);
   bench.ready(1);
   bench.upgrade();
