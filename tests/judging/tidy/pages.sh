@@ -4,7 +4,7 @@
 
 page_checks='lint headings options upgraderctl_page releases_library
   exit_statuses signals environment links
-  named_code versions status_members'
+  named_code versions status_members processors'
 
 mandoc_is_installed() {
   command -v mandoc >/dev/null && return
@@ -318,4 +318,29 @@ canary_versions() {
   sed -i '1s/([0-9][0-9.]*/(98.0/' debian/changelog
   echo 'NEWS: 99.0 is not'
   echo 'debian/changelog: 98.0 is not'
+}
+
+# Each processor for which the static program can be built must be named by the page's commands and
+# by the makefile's first comment. A table of processors on the page must have no other.
+check_processors() {
+  sed -nE 's/^static_triplet_([a-z0-9]+) = .*/\1/p' packaging/static/static.mk >"$scratch/code"
+  sed '/^$/q' packaging/static/static.mk >"$scratch/comment"
+  sed -n '/^    make static/p' docs/small-machines.md >"$scratch/commands"
+  while IFS= read -r processor; do
+    grep -qw "$processor" "$scratch/comment" ||
+      echo "packaging/static/static.mk: the first comment lacks $processor"
+    grep -qw "$processor" "$scratch/commands" ||
+      echo "docs/small-machines.md: make static lacks $processor"
+  done <"$scratch/code"
+  sed -n '/^## Processors$/,/^## [^P]/p' docs/small-machines.md |
+    sed -nE 's/^\| ([a-z0-9]+) \| [0-9,]+ \|.*/\1/p' | grep -vxFf "$scratch/code" |
+    sed 's/.*/docs\/small-machines.md: no such processor: &/'
+}
+
+canary_processors() {
+  echo 'static_triplet_planted = planted-linux-gnu' >>packaging/static/static.mk
+  echo 'packaging/static/static.mk: the first comment lacks planted'
+  echo 'docs/small-machines.md: make static lacks planted'
+  printf '## Processors\n| plantedpage | 1 | 1 |\n' >>docs/small-machines.md
+  echo 'docs/small-machines.md: no such processor: plantedpage'
 }
