@@ -1,6 +1,6 @@
-// A bench for tests of decisions: a supervisor on a clock of its own, and a world in which every
-// check, start and relink succeeds unless a test says otherwise. Its functions make the tests
-// short.
+// A bench for tests of decisions. It has a supervisor with a clock of its own, and a world in which
+// every check, start and relink succeeds unless a test says otherwise. The functions of the bench
+// keep the tests short.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class Bench {
   Actions take(const Event& event);
   // Lets time pass, and delivers each deadline at its time.
   Actions wait(Duration duration);
-  // Lets time pass while all processes are frozen, the supervisor included: deadlines are delivered
-  // afterwards.
+  // Lets time pass while all processes are frozen, the supervisor included. It reads deadlines that
+  // passed meanwhile only afterwards.
   Actions freeze(Duration duration);
 
   // ---- longer parts of a story
@@ -40,15 +40,16 @@ class Bench {
   Actions stopped(Generation generation, std::optional<std::string> state = std::nullopt);
   Actions upgrade(const std::string& id = "u1");
   Actions upgrade(agent_protocol::Upgrade request);
-  // Drives a fresh bench to this phase by the shortest story, with upgrade u1.
+  // Leads a new bench to this phase by the shortest story, with the upgrade u1.
   void reach(Phase phase);
-  // Drives a fresh bench to the trial of warm upgrade u1: agent 2 is on trial, and standby 3 has
-  // been started and has not said `hello`. Returns the actions that the end of agent 1 led to.
+  // Leads a new bench to the trial of the upgrade u1, which has a warm fallback. Agent 2 is on
+  // trial. Standby 3 has been started, and has not said `hello`. Returns the actions that the end
+  // of agent 1 led to.
   Actions reach_warm_trial();
 
-  // ---- outcomes. Each function sets how the next action of one kind ends. Only next_spawn_fails()
-  // adds up: the second call is about the start after the next, since the supervisor may answer a
-  // failed start with another start.
+  // ---- outcomes. Each function sets how the next action of one kind ends. Calls of
+  // next_spawn_fails() add up, since the supervisor may answer a failed start with another start:
+  // the second call is about the start after the next.
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
   void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_link_back_fails(const std::string& errno_name) { link_back_failure_ = errno_name; }
@@ -58,7 +59,7 @@ class Bench {
   void next_way_back_is_gone() { no_way_back_ = true; }
   void next_activate(Sent sent) { activate_ = sent; }
 
-  // The witness is called after each step of the supervisor, also after the steps for outcomes.
+  // A function that is called after each step of the supervisor, also after the steps for outcomes.
   using Witness = std::function<void(const Event&, const Actions&, const State&)>;
   void have_watched(Witness witness) { witness_ = std::move(witness); }
 
@@ -70,7 +71,7 @@ class Bench {
   [[nodiscard]] Generation candidate() const;  // 0 if there is no candidate
   [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
   [[nodiscard]] Time now() const { return now_; }
-  // Returns the rules that have been broken so far, as a watcher from outside has seen it.
+  // Returns the rules that have been broken so far, as the watcher of the bench has found.
   [[nodiscard]] const std::vector<std::string>& violations() const { return watcher_.violations(); }
 
  private:

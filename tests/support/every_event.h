@@ -1,4 +1,4 @@
-// Lists every event that can come to a supervisor in a given state, even the absurd ones.
+// Lists every event that can come to a supervisor in a given state, even the absurd events.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ struct NamedEvent {
 // `of_one_gone`, and all signals.
 [[nodiscard]] std::vector<NamedEvent> every_event(const State& state, bool of_one_gone = true);
 
-// Returns every request of an operator. Those that name an upgrade name the upgrade under way, if
-// there is one.
+// Returns every request of an operator. If a request names an upgrade, it is the upgrade under way,
+// if there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
-// Returns every way to begin that --previous makes possible, except the ordinary start.
+// Returns every start that --previous and --attempts make possible, except the ordinary one.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
 // Returns the outcomes that the pending action may have.

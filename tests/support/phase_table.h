@@ -16,8 +16,8 @@ using PhaseStep = std::pair<std::string, std::string>;
 // column "goes on to".
 [[nodiscard]] std::set<PhaseStep> steps_of_table(const std::string& header);
 
-// Returns, as texts, the steps that only the table has, and those that were taken and are not in
-// it. `taken` must not include the steps of a shutdown, which the sentence below the table
+// Compares the table with the steps that were taken. Returns as texts the steps that only one of
+// the two has. `taken` must not include the steps of a shutdown, which the sentence below the table
 // describes.
 [[nodiscard]] std::vector<std::string> differences(const std::set<PhaseStep>& table,
                                                    const std::set<PhaseStep>& taken);

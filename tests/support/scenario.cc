@@ -204,7 +204,7 @@ class Player {
     bench_ = Bench(policy_);
   }
 
-  // Obeys "next check fails ENOENT" or "next way back is gone".
+  // Carries out a line such as "next check fails ENOENT" or "next way back is gone".
   void prepare(const Words& words) {
     const std::string deed = rest_of(words, 1);
     if (words.size() == 4 && words[1] == "check") return bench_.next_check_fails(words[3]);

@@ -1,5 +1,6 @@
-// A scenario: a story for the supervisor as text. Events stand at the left margin, the actions that
-// follow after "> ", the phase after "= ". tests/decisions/scenario/README.md has the vocabulary.
+// A scenario: a story for the supervisor as text. Events stand at the left margin. The actions that
+// an event causes follow after "> ", and the phase after "= ". tests/decisions/scenario/README.md
+// has the vocabulary.
 #pragma once
 
 #include <filesystem>
@@ -14,8 +15,8 @@ struct ScenarioOutcome {
   std::string phase;  // the phase at the end
   // The active agent's generation at the end, "-" if there is none, or "exit N".
   std::string active;
-  std::string told;  // the last ending of an upgrade, and the agent that was sent it
-  std::string log;   // the log lines, each behind its level or kind
+  std::string told;                   // the last upgrade's ending, and the agent that was sent it
+  std::string log;                    // the log lines, each with its level or kind in front
   std::vector<std::string> mistakes;  // lines that could not be understood
 };
 

@@ -1,5 +1,5 @@
-// Tells tests where the source tree is, in which they read tables, pages or inputs. Only this
-// object depends on the place of the tree, so that one compiler cache serves several checkouts.
+// Tells tests where the source tree is, from which they read tables, pages or inputs. No other
+// object depends on the place of the tree, so that several checkouts can share one compiler cache.
 #pragma once
 
 #include <string>

@@ -160,7 +160,7 @@ void Watcher::see_action(const Action& action, Time now) {
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
-    // The program of a way back at boot needs no proof now, since it had one before its commit.
+    // The program of a way back at boot needs no proof now, since it had one when it was committed.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
@@ -252,8 +252,8 @@ void Watcher::see_activate(Generation generation, Process& process, const Activa
   process.promised = true;
 }
 
-// Notes that the agent's `activate` has been written whole. No other agent gets the last agent's
-// state any more.
+// Notes that the agent's `activate` has been written whole. The state that the last agent left
+// belongs to this agent from now on, and no other agent may get it.
 void Watcher::see_activated(Generation generation) {
   const auto found = alive_.find(generation);
   if (found == alive_.end() || !found->second.promised) return;
@@ -322,8 +322,8 @@ void Watcher::see_kill(Generation generation, Time now) {
 }
 
 void Watcher::see_answer(const std::string& id, const char* answer) {
-  // An upgrade by a signal has no answer. An agent's request is answered in the step of the
-  // request.
+  // An upgrade by a signal has no answer. A request of an agent is answered in the step that reads
+  // it.
   if (!asked_ || *asked_ != id) return broken(std::string("Answers: unasked ") + answer + " " + id);
   asked_.reset();
 }
@@ -335,10 +335,10 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
   accepted_.reset();
 }
 
-// Notes whether an upgrade is accepted in this step, whoever has requested it. That happens when
-// its candidate runs. A sequential upgrade is accepted when its executable has been checked, the
-// link has been put back if the request named it, and the next step is the stop of the old agent or
-// the proof of the link.
+// Notes whether an upgrade is accepted in this step, whoever has requested it. A parallel upgrade
+// is accepted when its candidate has been started. A sequential upgrade is accepted when its
+// executable has been checked, the link has been put back if the request named it, and the next
+// step is the stop of the old agent or the proof of the link.
 void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   const bool done = !outcome.refused;
   if (pending_ == Pending::check && done) checked_ = outcome.way_back;

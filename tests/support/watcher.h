@@ -1,5 +1,5 @@
-// Watches a supervisor from outside: it keeps its own small account of the world, from the events
-// that go in and the actions that come out, and reports which rule was broken. It never looks into
+// Watches a supervisor from outside. From the events that go in and the actions that come out, it
+// keeps its own small account of the world, and reports which rule was broken. It never looks into
 // the supervisor. The rules are S1 to S9, S1b and Answers of tests/INVARIANTS.md.
 #pragma once
 
@@ -18,8 +18,8 @@ class Watcher {
  public:
   explicit Watcher(Duration exit_grace) : exit_grace_(exit_grace) {}
 
-  // Checks a step. Call it once for each step; afterwards violations() returns every rule that was
-  // broken, as text.
+  // Checks a step. Call it once for each step. Afterwards violations() has every rule that was
+  // broken.
   void see(const Event& event, const Actions& actions, Time now);
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
@@ -27,8 +27,8 @@ class Watcher {
   // Returns whether an agent's `activate` has been written whole and the agent has not ended.
   [[nodiscard]] bool anyone_active() const { return active() != 0; }
 
-  // Moves the account to an instant at which the deadlines of this agent have passed, and no
-  // others. If `generation` is 0, none has passed.
+  // Moves the account to an instant at which the deadlines of this agent have passed, and no other
+  // deadlines. If `generation` is 0, none has passed.
   void let_time_pass(Generation generation);
 
   // Renumbers the generations that still matter, in the same order.
@@ -46,17 +46,17 @@ class Watcher {
     bool activated = false;  // `activate` has been written whole
     bool on_trial = false;
     bool promises_word = false;  // the agent's `hello` has the feature readiness
-    bool owes_word = false;      // active as a first agent or a fallback, and has not said healthy
+    bool owes_word = false;      // a first agent or fallback at work, whose `healthy` has not come
     bool fallback = false;
     std::optional<std::string> failed_id;  // the failed upgrade of which the agent has been told
-    bool told = false;                     // the agent has been sent a `stop` that is in force
+    bool told = false;                     // a `stop` for the agent is in force
     bool stopped = false;
     bool killed = false;
     // The agent has closed a pipe while held, or `activate` has not reached it.
     bool failed = false;
     std::optional<std::string> state;    // the state that the agent left with `stopped`
     std::optional<std::string> stop_id;  // the upgrade for which the agent was told to stop
-    std::optional<Time> kill_from;       // when the agent may be killed although it is active
+    std::optional<Time> kill_from;  // from then on, the agent may be killed even if it is active
     bool operator==(const Process&) const = default;
   };
 
@@ -87,7 +87,7 @@ class Watcher {
   [[nodiscard]] bool winding_down() const { return shutdown_ || quit_ || leaving_; }
   void broken(const std::string& rule) { violations_.push_back(rule); }
 
-  // The end of the agent that was active last.
+  // Facts about the end of the agent that was active last.
   struct Left {
     bool clean = false;
     std::optional<std::string> state;
@@ -100,7 +100,7 @@ class Watcher {
   Duration exit_grace_;
   std::map<Generation, Process> alive_;
   Generation last_ = 0;
-  std::optional<Left> left_;             // until the next agent is activated, which gets the state
+  std::optional<Left> left_;  // kept until the next agent is activated, which gets the state
   std::optional<std::string> asked_;     // the request of an agent that this step must answer
   std::optional<std::string> accepted_;  // the accepted upgrade of an agent, not ended yet
   // An upgrade has been requested, and may still be accepted.
@@ -108,11 +108,11 @@ class Watcher {
   // True if the last upgrade was requested by an agent, and the agent was sent `accepted`.
   bool by_agent_ = true;
   bool by_control_ = false;               // the last upgrade was requested by an operator
-  bool operator_asks_ = false;            // the present events are about an operator's request
+  bool operator_asks_ = false;            // the events of this step are about an operator's request
   std::optional<std::string> owed_;       // the name of a request that has had no answer yet
   bool recorded_ = true;                  // the last accepted upgrade has its ending
   std::optional<ProgramId> asked_proof_;  // the program that the link must be able to name
-  std::optional<ProgramId> proved_;       // the program that the link is known to be able to name
+  std::optional<ProgramId> proved_;       // the program that the link has been proved able to name
   bool shutdown_ = false;
   bool quit_ = false;
   bool leaving_ = false;  // the active agent, or a start that must succeed, has failed

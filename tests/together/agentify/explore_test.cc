@@ -21,7 +21,7 @@ namespace {
 // The states of the keeper and the daemon that it keeps.
 enum class Kept { nothing, starting, daemon, asking, sweeping, done, lost, lost_sweeping, swept };
 
-// The facts outside the adapter that follow from its actions and the events.
+// The facts outside the adapter. They follow from the adapter's actions and from the events.
 struct World {
   Terms terms = {};
   bool checking = false;
@@ -45,9 +45,9 @@ struct World {
   [[nodiscard]] bool daemon_may_be() const {
     return kept != Kept::nothing && kept != Kept::done && kept != Kept::swept && kept != Kept::lost;
   }
-  // Returns true if no fallback can get the work any more.
+  // Returns true if the daemon can no longer lose the work to a fallback.
   [[nodiscard]] bool is_settled() const { return !candidate || committed; }
-  // Returns true if agentify must follow releases now, because nothing speaks against the daemon.
+  // Returns true if agentify must follow releases now, because everything is as it should be.
   [[nodiscard]] bool must_follow() const {
     return terms.follow && activated && is_settled() && kept == Kept::daemon && !stop_asked &&
            terms.health_action != HealthAction::exit && !left;
@@ -199,7 +199,7 @@ void add_keepers(const World& world, std::vector<Happening>& list) {
       break;
   }
   const bool lost = world.kept >= Kept::lost;
-  // When the keeper dies, the end of the main process can no longer be reported.
+  // If the keeper is dead, nobody can report the end of the main process.
   const bool had_daemon = world.kept == Kept::daemon || world.kept == Kept::starting;
   if (!lost) add(KeeperLost{}, Kept::lost, had_daemon);
 }
@@ -284,8 +284,8 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// Returns the event that comes next on the shortest way to agentify's end, after the upgrader has
-// asked for that: the check ends, the keeper answers, and the daemon ends only by SIGKILL.
+// Returns the next event on the shortest way from the upgrader's request to stop to agentify's end.
+// On this way the check ends, the keeper answers, and the daemon ends only by SIGKILL.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {
@@ -314,8 +314,8 @@ Happening last_happening(const Place& place) {
 bool comes_to_its_end(Place place) {
   constexpr int steps_max = 100;
   for (int steps = 0; steps < steps_max && !place.world.left; ++steps) {
-    // Before agentify is activated, the library of the protocol ends it. The adapter takes no step
-    // then.
+    // Before the activation, the protocol's library itself ends agentify, so the adapter takes no
+    // step.
     if (!place.world.checking && !place.world.activated) return true;
     const Happening happening = last_happening(place);
     if (std::holds_alternative<TimePassed>(happening.event)) {
@@ -359,8 +359,8 @@ Walk walk(const Terms& terms) {
       const Actions actions = then.adapter.step(happening.event, then.now);
       ++result.steps;
       std::string wrong = judge(actions, then.world);
-      // If the adapter waited for a deadline that has passed, the real loop would turn for ever and
-      // read no other event.
+      // No deadline of the adapter may have passed. Otherwise the real loop would turn for ever,
+      // and read no other event.
       const auto later = then.adapter.next_deadline();
       if (std::holds_alternative<TimePassed>(happening.event) && later && *later <= then.now) {
         wrong = "a deadline that has passed is still waited for";

@@ -26,7 +26,7 @@ class Story {
     actions = adapter.step(event, now);
     return *this;
   }
-  // Lets time pass up to `time` from now, deadline by deadline. Keeps the actions of all deadlines.
+  // Lets `time` pass, from one deadline to the next. Keeps the actions of all deadlines.
   Story& wait(Duration time) {
     const Time end = now + time;
     Actions all;
@@ -44,7 +44,7 @@ class Story {
   Story& activate(Activated activated) {
     return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
   }
-  // Continues the story until the daemon of a candidate runs on a trial whose length is not known.
+  // Continues the story until the daemon of a candidate is on a trial of unknown length.
   Story& start(Welcomed welcome = {.candidate = true}) {
     return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
   }

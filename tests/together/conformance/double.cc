@@ -1,5 +1,7 @@
-// An agent that behaves as agent-protocol(7) demands, except in the one way that its first argument
-// names. It shares no code with the kit that judges it, nor with the library. usage: double MODE
+// An agent that breaks agent-protocol(7) in one way, which its first argument names, and obeys it
+// in every other. It shares no code with agent-conformance, which judges it, nor with the library.
+//
+// usage: double MODE
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -114,7 +116,7 @@ void Agent::write_all(const std::string& bytes) {
   std::string_view rest = bytes;
   while (!rest.empty()) {
     const ssize_t count = ::write(output_, rest.data(), rest.size());
-    if (count <= 0) return;  // if the pipe is full and does not block, the rest is lost
+    if (count <= 0) return;  // the rest is lost if the pipe is full and does not block
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
 }
@@ -235,8 +237,8 @@ void Agent::become_ready() {
   if (is("unfit")) return say("\"unfit\",\"reason\":\"no configuration\"");
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
-  // No pipe holds so long a line, so it is written now: while it waited later, it could keep the
-  // agent from reading its input.
+  // So long a line does not fit into any pipe, so it is written to the end now. If it waited, the
+  // agent could later be unable to read its input.
   if (is("prints-long")) say("\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"");
   say("\"ready\"");
   said_ready_ = true;
@@ -321,8 +323,8 @@ void Agent::talk_while_active() {
   if (is("confirms")) say("\"confirm\",\"id\":\"u1\"");
 }
 
-// Starts a child. By default it holds neither pipe, has none of the upgrader's variables, and ends
-// with the agent.
+// Starts a child. By default the child holds neither pipe, has none of the upgrader's variables,
+// and ends with the agent.
 void Agent::start_child(bool keeps_output, bool keeps_variables) {
   child_ = ::fork();
   if (child_ != 0) return;

@@ -1,5 +1,5 @@
-// Tests that an agent which writes without a pause does not keep agent-conformance from its time
-// limits.
+// Tests an agent that writes without a pause: agent-conformance must keep its time limits even
+// then.
 #include <fcntl.h>
 #include <unistd.h>
 

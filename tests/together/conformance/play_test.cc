@@ -1,4 +1,4 @@
-// Tests the verdicts of checks on given events, without a process or a clock.
+// Tests the results of agent-conformance's checks on given events, without a process or a clock.
 #include "tools/agent-conformance/play.h"
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A check whose events come from the test; `now` changes only when the test says so.
+// A check that gets its events from the test. Its time, `now`, changes only when the test says so.
 class Bench {
  public:
   explicit Bench(std::string_view name) : play_(*find_check(name), terms_) {
@@ -85,7 +85,7 @@ TEST_CASE("a deadline that an agent has extended is not over before that") {
   Bench bench("stop");
   bench.becomes_ready();
   bench.reads();
-  bench.waits();  // the time in which the agent is watched
+  bench.waits();  // in this time the check only watches the agent
   REQUIRE(bench.was_told(R"("type":"stop")"));
 
   bench.waits(20s);

@@ -17,7 +17,7 @@ namespace {
 
 const std::string adapter_option = "--adapter=" + World::puppet();
 
-// Installs a program that the adapters of these tests never execute: it would end at once.
+// Installs a program that would end at once. The adapters of these tests never execute it.
 std::string install_daemon(World& world, std::string_view name) {
   return world.write(name, read_file("/bin/true"));
 }

@@ -1,5 +1,5 @@
-// Tests a first agent that fails, and the start of the previous program after it: see --previous
-// and --attempts in upgrader(8).
+// Tests a first agent that fails, and the start of the previous program instead: see --previous and
+// --attempts in upgrader(8).
 #include <signal.h>
 #include <unistd.h>
 
@@ -212,7 +212,7 @@ TEST_CASE(
     "releases that share a file by a hard link are two executables, each the other's way back") {
   World world{World::Later()};
   Boot boot(world);
-  // Both releases have the same script, which works only if a file `works` lies beside it.
+  // Both releases have the same script, which works only if a file `works` lies beside the script.
   const std::string shared = "#!/bin/sh\n[ -e \"${0%/*}/works\" ] || exit 3\nexec ";
   for (const char* release : {"releases/v1", "releases/v2"})
     REQUIRE(mkdir(world.path(release).c_str(), 0755) == 0);
@@ -291,7 +291,7 @@ TEST_CASE(
   CHECK(after == before);
   CHECK(world.read(file) == "2 " + boot.bad + "\nthe upgrader ends with status 3\n");
   CHECK(world.log().find("did not last in 2 starts in a row") != std::string::npos);
-  // If the previous link names a good program by now, that is started, and the start is counted.
+  // If the link of --previous names a good program by now, that program is started and counted.
   Boot::point(boot.previous, "one");
   boot.start({"--attempts=2"});
   CHECK(world.agent().hello().text("role") == "fallback");
@@ -344,7 +344,7 @@ TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
               .agent = boot.link});
     Puppet agent = world.first();
     world.wait_until([&] { return world.read(file).starts_with("0 "); }, "it to be forgotten");
-    // The failures have been forgotten already, so a commit changes no count.
+    // The commit changes no count, since the failures have been forgotten already.
     Puppet next = begin_upgrade_to(world, agent, world.install("releases/three"));
     hand_over(agent, next);
     next.expect("committed");

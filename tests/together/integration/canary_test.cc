@@ -1,4 +1,5 @@
-// Tests the integration tests' own fixture: each check that other tests rely on can fail.
+// Tests the integration tests' own fixture: each of its checks must be able to fail, since other
+// tests rely on it.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Tests an agent's two pipes, when they end, and when the processes that hold them end: see CHANNEL
+// Tests an agent's two pipes: when they end, and when the processes end that hold them. See CHANNEL
 // in agent-protocol(7).
 #include <signal.h>
 
@@ -46,7 +46,7 @@ TEST_CASE("an agent's end is its process's exit, though a grandchild holds the p
     next.expect_gone();
     CHECK(state_of(other) != '\0');
   }
-  // The upgrader leaves a process alone that an agent has left running.
+  // If an agent has left a process running, the upgrader does not touch that process.
   CHECK(state_of(holder) != '\0');
 }
 

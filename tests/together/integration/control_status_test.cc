@@ -1,5 +1,5 @@
-// Tests --control: what status.json shows while the real program runs, and what can keep the
-// program from using the directory. See upgrader(8), CONTROL DIRECTORY.
+// Tests --control: what status.json shows while the real program runs, and why the program may be
+// unable to use the directory. See upgrader(8), CONTROL DIRECTORY.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -76,7 +76,7 @@ TEST_CASE("a name of any length ends the upgrader like any other, and is told as
   CHECK(said.object("ended").boolean("cut"));
 }
 
-// Rows: H-24, H-82, Z-08
+// Rows of tests/INVARIANTS.md: H-24, H-82, Z-08
 TEST_CASE("the control directory is made for its owner alone, and says who runs") {
   World world{World::Later()};
   start(world);
@@ -104,7 +104,7 @@ TEST_CASE("the times of status.json are those of the wall clock") {
   Puppet first = world.first();
   wait_for_phase(world, "running");
 
-  // Times of this form, all of equal length, can be compared as texts.
+  // Times of this form have the same length, so they can be compared as texts.
   const std::string started = status_of(world).object("upgrader").text("started");
   CHECK(started.size() == before.size());
   CHECK(started >= before);
@@ -163,7 +163,7 @@ TEST_CASE("an upgrade is told while it goes on, and when it has ended") {
 
   CHECK_FALSE(status_of(world).has("upgrade"));
   const std::string text = world.read("ctl/status.json");
-  // The ending names the same executable in `from` and in `to`.
+  // In this ending, `from` and `to` are the same executable.
   CHECK(count(text, R"("executable":")" + World::puppet() + "\"}") == 2);
   CHECK(text.find(R"("outcome":"kept","stage":"start")") != std::string::npos);
   CHECK(text.find(R"("exit_status":4)") != std::string::npos);

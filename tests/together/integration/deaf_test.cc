@@ -1,5 +1,5 @@
-// Tests agents that `activate` does not reach, since they have closed their input or do not read:
-// see CHANNEL in agent-protocol(7).
+// Tests agents that cannot get their `activate`, since they have closed their input or do not read
+// it: see CHANNEL in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -13,8 +13,8 @@ using namespace integration;
 
 namespace {
 
-// More replies than the agent's pipe holds, but not so many that the upgrader stops reading from
-// the agent.
+// The number of replies that overfill the agent's pipe, but do not make the upgrader stop reading
+// from the agent.
 constexpr long more_than_a_pipe = 780;
 
 // Makes an agent close its input and say `ready`.
@@ -37,16 +37,17 @@ void expect_way_back(World& world, const std::string& reason) {
   CHECK(activate.text("state") == "from old");
 }
 
-// Returns a candidate that is ready and confirmed, and whose full input it does not read. The old
-// agent has gone.
+// Returns a candidate that is ready and confirmed. Its input is full, and it does not read. The old
+// agent has ended.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm",)" + members);
   next.ready();
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // The upgrader answers only a few lines in each turn of its loop. Until the last answer, a
-  // message to the candidate may still find room in the pipe.
+  // The upgrader answers only a few lines in each turn of its loop. While answers are outstanding,
+  // a message to the candidate may still find room in the pipe. So the test waits for the last
+  // line.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");

@@ -1,6 +1,6 @@
-// Tests signals that come while the upgrader starts. From before its first own system call on, a
-// signal that the upgrader knows does not end it. Earlier, the kernel's default does: see CAVEATS
-// in upgrader(8).
+// Tests signals that come while the upgrader starts. From its first own system call on, a signal
+// that the upgrader knows must not end it. Before that call, the kernel's default action does: see
+// CAVEATS in upgrader(8).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>

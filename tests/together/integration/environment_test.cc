@@ -1,4 +1,4 @@
-// Tests the surroundings in which an agent starts, which are the same for a first agent, a
+// Tests the surroundings in which an agent starts. They must be the same for a first agent, a
 // candidate and a fallback: see CHANNEL in agent-protocol(7).
 #include <fcntl.h>
 #include <signal.h>
@@ -39,8 +39,8 @@ Reports all_reports(World& world) {
   return reports;
 }
 
-// Returns the part of a report that must be the same for every agent: all but its process and
-// pipes.
+// Returns the part of a report that must be the same for every agent: everything except its process
+// ids and pipes.
 Texts common(const Report& report) {
   Texts result;
   for (const std::string& entry : report.entries) {

@@ -1,5 +1,5 @@
-// Tests broken executables of every kind, and a fallback to an executable that has been replaced or
-// deleted meanwhile: see UPGRADES in agent-protocol(7).
+// Tests broken executables of every kind, and a fallback whose executable has been replaced or
+// deleted since its first start: see UPGRADES in agent-protocol(7).
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -144,7 +144,7 @@ TEST_CASE("an executable that is being written to cannot be started") {
 
 TEST_CASE("what the check lets through and the kernel refuses fails with stage spawn") {
   World world{World::Later()};
-  // Environment and arguments together are longer than the kernel accepts, but neither is alone.
+  // The kernel accepts the environment alone, and the arguments alone, but not both together.
   const std::string much = "MUCH=" + std::string(100'000, 'x');
   world.start({.environment = {much}, .before_exec = [] {
                  rlimit stack{};

@@ -11,8 +11,8 @@ using namespace integration;
 
 namespace {
 
-// Starts an upgrade and leads it to the stop of the old agent. In a parallel upgrade the candidate
-// is ready by then.
+// Begins an upgrade, and leads it to the stop of the old agent. In a parallel upgrade, the
+// candidate is ready then.
 void reach_stop(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");
@@ -85,7 +85,8 @@ TEST_CASE("before the stop, a candidate that is late fails the upgrade") {
 TEST_CASE("a candidate that cannot be started after all fails the upgrade at once") {
   World world;
   Puppet old = world.first();
-  // The file begins like a program for this machine, but the kernel refuses it.
+  // The file begins like a program for this machine, so the check passes, but the kernel refuses
+  // it.
   const std::string executable = world.write("bad", read_file(World::puppet()).substr(0, 64));
 
   old.request_upgrade("u1", "", executable);

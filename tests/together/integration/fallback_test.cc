@@ -10,7 +10,7 @@ using namespace integration;
 
 namespace {
 
-// Starts an upgrade and leads it to the trial of the new agent; the old agent has gone.
+// Begins an upgrade, and leads it to the trial of the new agent. The old agent has ended.
 Puppet reach_trial(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");

@@ -1,5 +1,5 @@
-// Tests that reading is fair and bounded, and that no agent keeps the upgrader from another one:
-// see LINES in agent-protocol(7).
+// Tests that the upgrader reads fairly and a limited amount at a time, so that no agent makes it
+// neglect another: see LINES in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -15,8 +15,8 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// The replies to so many questions exceed what the upgrader keeps and the pipe holds together. The
-// questions that are then unanswered still fit into the pipe to the upgrader.
+// The number of questions whose replies exceed both the pipe and the upgrader's memory for them.
+// The questions that are then not answered must still fit into the pipe to the upgrader.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

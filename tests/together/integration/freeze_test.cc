@@ -1,5 +1,5 @@
-// Tests a freeze, as of a cgroup or a paused virtual machine: no process runs, and deadlines pass.
-// See LIFE AND DEATH in agent-protocol(7).
+// Tests a freeze, as of a cgroup or of a paused virtual machine: deadlines pass while no process
+// runs. See LIFE AND DEATH in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -10,9 +10,9 @@ using namespace integration;
 
 namespace {
 
-constexpr int freeze_ms = 4'000;  // how long the freeze lasts; deadlines are put off by as much
+constexpr int freeze_ms = 4'000;  // the length of the freeze, by which deadlines must be put off
 
-// Freezes the upgrader for freeze_ms, in which no agent writes anything.
+// Freezes the upgrader for freeze_ms. No agent writes anything meanwhile.
 void freeze_all(World& world) {
   world.freeze();
   world.pass(freeze_ms);

@@ -1,5 +1,5 @@
-// Reads one line of JSON as a value, to judge what the upgrader writes. Strict, and independent of
-// the codec that is tested.
+// Reads one line of JSON as a value, to judge the upgrader's lines. It is strict, and shares no
+// code with the codec that is tested.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Json {
 
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  // These functions fail the test if there is no such member, or if it has another type.
+  // These functions fail the test if the value has no such member, or one of another type.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] bool boolean(std::string_view name) const;

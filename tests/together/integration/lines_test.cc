@@ -73,7 +73,7 @@ TEST_CASE("a line of 65,536 bytes is read, one of a byte more is skipped to its 
   first.say(padded("over", 1'000'000));
   first.say_bytes(std::string(70'000, ' ') + "{\"type\":\"hidden\"}\n");
 
-  // The bytes behind the limit are skipped, even if they look like a message.
+  // The bytes behind the limit must be skipped, even if they look like a message.
   first.expect_silence();
   first.say_type("next");
   first.expect_error("next");
@@ -195,7 +195,7 @@ TEST_CASE("an unknown type is answered with error, its name cut to 64 bytes") {
   first.expect("error");
   first.say("{\"type\":" + json_quoted(std::string(63, 'n') + "\u00e9") + "}");
 
-  // The name is cut between two characters, so that it stays valid UTF-8.
+  // The name is cut before a whole character, so that it stays valid UTF-8.
   first.expect_error(std::string(63, 'n'));
 }
 

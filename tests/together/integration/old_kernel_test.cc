@@ -1,5 +1,5 @@
-// Tests what still works, and what does not, if the kernel lacks a system call or a filter forbids
-// it: see REQUIREMENTS in upgrader(8).
+// Tests an upgrader on a kernel that lacks a system call, or under a filter that forbids one: which
+// functions still work, and which do not. See REQUIREMENTS in upgrader(8).
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

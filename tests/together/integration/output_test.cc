@@ -1,4 +1,4 @@
-// Tests the upgrader's own output on standard output, and a link that it cannot put back.
+// Tests the upgrader's texts on standard output, and the log line if it cannot put a link back.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>

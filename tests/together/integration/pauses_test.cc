@@ -25,8 +25,8 @@ long microseconds_of(const std::function<void()>& deed) {
       std::chrono::duration_cast<std::chrono::microseconds>(end - begin).count());
 }
 
-// Prints the active agent's longest pause: it looks at the clock every millisecond. Meanwhile it
-// asks the upgrader one question after another.
+// Prints the active agent's longest pause. The agent notes the time every millisecond, and
+// meanwhile asks the upgrader one question after another.
 void report(const char* name, Puppet active, const std::function<void()>& meanwhile) {
   long longest_answer = 0;
   active.pulse();

@@ -1,4 +1,4 @@
-// Finds out about processes from /proc.
+// Reads facts about processes from /proc.
 #pragma once
 
 #include <sys/types.h>

@@ -1,11 +1,12 @@
-// The fake agent of the integration tests: it does what the test orders through a socket, and sends
-// the test every line that the upgrader writes. It shares no code with the upgrader, so that it
-// shares no bug.
+// The fake agent of the integration tests. It does what the test orders through a socket, and sends
+// the test every line that the upgrader writes. It shares no code with the upgrader, so that the
+// two do not share errors.
 //
-// PUPPET_DIR names the test's directory. There the puppet connects to `socket`, holds `active.lock`
-// from the moment it reads `activate` until it dies, and appends to `events` and to `violations`.
-// Packets to the test: I introduction (pid, then argv, NUL-separated), L line, E end of input, S
-// signal, A answer to a command. Packets from the test: a command's name, a space, its argument.
+// PUPPET_DIR names the test's directory. In it, the puppet connects to `socket`, holds
+// `active.lock` from the moment it reads `activate` until it dies, and appends to `events` and to
+// `violations`. Packets to the test: I introduction (pid, then argv, NUL-separated), L line, E end
+// of input, S signal, A answer to a command. Packets from the test: a command's name, a space, its
+// argument.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -62,8 +63,8 @@ class Puppet {
   int signals_ = -1;
   sigset_t watched_{};
   Rules rules_;
-  std::string input_;  // the beginning of a line; `said_`: of an output line
-  std::string said_;
+  std::string input_;  // the beginning of an input line
+  std::string said_;   // the beginning of an output line
   std::string output_;
   std::string flood_;    // the text that is written again and again
   long flood_left_ = 0;  // how often the text is still written; -1: for ever
@@ -83,7 +84,7 @@ Puppet::Puppet(std::string report, const char* directory)
   setsockopt(socket_, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // The path of the directory itself may be too long for a socket's address.
+  // The directory's own path may be too long for a socket's address.
   std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket",
                 journal_.directory());
   if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(99);
@@ -117,7 +118,7 @@ void Puppet::run() {
   }
 }
 
-// Does the work of an agent: every millisecond, a puppet notes that it runs.
+// Does the work of an agent: notes every millisecond that the puppet runs.
 void Puppet::beat() {
   const long long now = microseconds();
   longest_ = now - pulse_ > longest_ ? now - pulse_ : longest_;
@@ -237,8 +238,8 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   tell('A', answer);
 }
 
-// Carries out the commands that close a pipe or end the puppet. First writes all that the puppet
-// has said.
+// Carries out the commands that close a pipe or end the puppet. Writes everything that the puppet
+// has said before.
 void Puppet::obey_end(const std::string& name, const std::string& argument) {
   drain_output();
   if (name == "close-output") {
@@ -291,8 +292,8 @@ void Puppet::tell(char kind, const std::string& text) {
 
 int main() {
   std::string report = puppet::report();
-  // Takes the death signal back, so that tests see the effect of the end of input alone. The report
-  // was made before, and shows the signal that the upgrader had set.
+  // Switches off the signal at the upgrader's death, so that tests see the effect of the end of
+  // input alone. The report was made before this, so it shows the signal that the upgrader had set.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* directory = std::getenv("PUPPET_DIR");
   if (directory == nullptr) return 98;

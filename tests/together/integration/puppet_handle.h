@@ -1,5 +1,4 @@
-// A test's handle of one puppet: sends it commands, and gives the test the lines that the puppet
-// has read.
+// A test's handle of one puppet, for sending commands and for the lines that the puppet has read.
 #pragma once
 
 #include <sys/types.h>
@@ -30,7 +29,7 @@ struct Connection {
   bool gone = false;
 };
 
-// The surroundings in which a process found itself when it started.
+// The surroundings of a process at its start.
 struct Report {
   std::vector<std::string> entries;      // KEY=VALUE, sorted; see puppet_report.h
   std::vector<std::string> environment;  // all variables, in their original order
@@ -57,9 +56,9 @@ class Puppet {
   void say(std::string_view line);  // a newline is added
   void say_bytes(std::string_view bytes);
   void say_type(std::string_view type, std::string_view members = "");
-  void flood(std::string_view line, long count = -1);  // with -1, writes the line for ever
-  // Makes the puppet stop reading, and send questions until its input is full and the upgrader
-  // reads no more from it.
+  void flood(std::string_view line, long count = -1);  // with -1, writes the line without end
+  // Makes the puppet stop reading and ask so many questions that the unread answers fill its input.
+  // In the end the upgrader reads no more from it.
   void clog(long lines);
   [[nodiscard]] long unsent();  // the bytes that the pipe has not taken
 
@@ -68,7 +67,8 @@ class Puppet {
   Json expect(std::string_view type, Where where = Where::current());
   std::string next_line(Where where = Where::current());
   Json expect_error(std::string_view about, Where where = Where::current());
-  // Checks that the upgrader has sent nothing else: asks a question, and its answer must come next.
+  // Checks that the upgrader has sent nothing more. For this the puppet asks a question, whose
+  // answer must be the next line.
   void expect_silence(Where where = Where::current());
   void expect_end_of_input(Where where = Where::current());
   int expect_signal(Where where = Where::current());
@@ -99,7 +99,7 @@ class Puppet {
   void catch_signal(int signal) { command("catch " + std::to_string(signal)); }
   void ignore_signal(int signal) { command("ignore " + std::to_string(signal)); }
   // Makes the puppet note the time every millisecond from now on. Returns the longest pause since
-  // the last call, in microseconds.
+  // the previous call, in microseconds.
   long pulse() { return std::stol(command("pulse")); }
   pid_t leave_holder(bool writing = false);  // starts a process that keeps the puppet's pipes open
 

@@ -1,4 +1,4 @@
-// Writes into the test's directory when each puppet was active, and which rules were broken.
+// Notes in the test's directory when each puppet was active, and which rules were broken.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Checks that the upgrader never sends an agent what the protocol page forbids, as one agent sees
-// it. Written from the page alone; knows nothing of the code under test.
+// Checks the upgrader's lines to one agent: none may be forbidden by the protocol page. Written
+// from the page alone, without a look at the code under test.
 #pragma once
 
 #include <string>

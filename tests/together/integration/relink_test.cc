@@ -12,7 +12,7 @@ using namespace integration;
 
 namespace {
 
-// Drops the capabilities by which root ignores the modes of files.
+// Drops root's capabilities to ignore the modes of files.
 void become_ordinary() {
   prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);
   prctl(PR_CAPBSET_DROP, CAP_FOWNER);

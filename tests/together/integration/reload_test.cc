@@ -1,5 +1,5 @@
-// Tests which messages init is sent during an upgrade that SIGUSR2 has requested, and when a first
-// agent or a stop is given more time.
+// Tests which messages init is sent during an upgrade by SIGUSR2, and when init is asked for more
+// time for a first agent or a stop.
 #include <signal.h>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Tests that the active agent stays in service if descriptors run out or nobody reads the log: only
-// an upgrade or log lines are lost.
+// Tests that the active agent stays in service if the upgrader runs out of descriptors, or if
+// nobody reads its log. Only an upgrade or some log lines may be lost.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -23,7 +23,8 @@ void limit_descriptors(pid_t pid, rlim_t count) {
   REQUIRE(prlimit(pid, RLIMIT_NOFILE, &limit, nullptr) == 0);
 }
 
-// Returns the lowest limit at which a process can keep its descriptors and open `more` others.
+// Returns the lowest limit of descriptors at which a process keeps its own, and can open `more`
+// others.
 rlim_t limit_for(pid_t pid, int more) {
   const std::vector<int> open_now = descriptors_of(pid);
   int limit = 0;
@@ -87,13 +88,13 @@ TEST_CASE("a sequential upgrade for which there are too few descriptors is falle
   active.expect("accepted");
   active.expect("stop");
   const pid_t upgrader = world.upgrader().pid();
-  // The old agent's descriptors are enough for one new agent, but perhaps not for both a candidate
-  // and a fallback.
+  // The descriptors that the old agent has freed are enough for one new agent. They may not be
+  // enough for both a candidate and a fallback.
   limit_descriptors(upgrader, limit_for(upgrader, 0));
   active.say_type("stopped");
   active.exit(0);
 
-  // A candidate or a fallback must be started, or the upgrader must exit: it never runs on without
+  // Either a candidate or a fallback is started, or the upgrader exits: it must never go on without
   // an agent.
   world.wait_until([&] { return world.agents_started() == 2 || !world.upgrader().running(); },
                    "an agent, or the end");

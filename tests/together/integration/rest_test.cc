@@ -1,4 +1,4 @@
-// Tests that an upgrader at rest makes no system call, by strace, if the machine permits that.
+// Uses strace, if the machine permits it, to test that an upgrader at rest makes no system call.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -40,8 +40,8 @@ class Strace {
 
   [[nodiscard]] bool attached() { return !ended(); }
 
-  // Ends strace, and returns the system calls that began or ended while it was attached, without a
-  // call that was under way all the time.
+  // Ends strace. Returns the system calls that began or ended while strace was attached. A call
+  // that was under way all the time is not among them.
   std::string stop() {
     if (!ended()) {
       kill(pid_, SIGINT);

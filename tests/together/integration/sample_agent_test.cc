@@ -20,9 +20,9 @@ using demo::Stage;
 namespace {
 
 constexpr auto patience = 20s;
-// The time that a version has until it is ready. A good one has needed more than a second on a busy
-// machine with sanitizers. Each version that hangs uses all of it, and the longest test here has
-// six.
+// The time in which a version must be ready. On a busy machine with sanitizers, a good version has
+// needed more than a second. A version that hangs uses all of this time, and the longest test here
+// has six such versions.
 #ifdef __SANITIZE_ADDRESS__
 constexpr const char* start_timeout = "--start-timeout=10s";
 #else
@@ -217,8 +217,8 @@ TEST_CASE("until it is committed a version writes the format that the one before
   CHECK(format() == "sample-agent position 1");
   CHECK(stage.current() == "agent-v1.0.0");
 
-  // An upgrade without a recorded ending counts as failed, so it is not tried until the version is
-  // requested anew.
+  // An upgrade without a recorded ending counts as failed. So its version is not tried again until
+  // somebody requests it anew.
   stage.start_upgrader({"--trial=0"}, {});
   stage.desire("2.0.0");
   expect(stage, "2.0.0", "committed");

@@ -1,5 +1,5 @@
 // Finds out whether the tested upgrader was built with AddressSanitizer, which uses memory and
-// descriptors of its own. Checks that this makes meaningless are left out, and the report names
+// descriptors of its own. Some checks mean nothing then. They are left out, and the report names
 // them.
 #pragma once
 
@@ -27,8 +27,8 @@ inline bool left_out_when_sanitized(const std::string& what) {
   return true;
 }
 
-// Returns variables for an upgrader that is traced or has no spare descriptors: the search for
-// leaks needs descriptors, and traces the process, too.
+// Returns variables for an upgrader that is traced, or that has no spare descriptors. They switch
+// off the sanitizer's search for leaks, which needs descriptors and traces the process itself.
 inline std::vector<std::string> environment_without_leak_check() {
   if (!left_out_when_sanitized("leaks of an upgrader that lacks descriptors or is traced"))
     return {};

@@ -11,7 +11,7 @@ using namespace integration;
 
 namespace {
 
-// Returns the line of the candidate's `activate`, after the old agent has left `state`.
+// Lets the old agent leave `state`. Returns the line of the candidate's `activate`.
 std::string line_after(const std::string& state) {
   World world;
   Puppet old = world.first();

@@ -132,7 +132,7 @@ TEST_CASE("an upgrade without a trial has no standby") {
 
   next.request_upgrade("u2", "");
 
-  // If there had been a standby, it would have had generation 3.
+  // A standby would have had generation 3, so there was none.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

@@ -1,5 +1,5 @@
-// A place in a test, for the message of a failure there. Some of the compilers that build this lack
-// std::source_location.
+// A place in a test, which the message of a failure names. It replaces std::source_location, which
+// some of our compilers lack.
 #pragma once
 
 namespace integration {

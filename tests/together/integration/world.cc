@@ -113,7 +113,7 @@ World::World(Later) {
   REQUIRE(mkdtemp(directory_.data()) != nullptr);
   directory_ = std::filesystem::canonical(directory_);
   directory_fd_ = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  // Processes that are left behind become children of the test, which finds them at the end.
+  // Processes that are left behind become children of the test. It looks for them at the end.
   REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   listen();
   current_world = this;
@@ -203,7 +203,7 @@ void World::accept_one() {
   connections_.push_back(std::move(connection));
 }
 
-// Reads one packet only, so that no puppet keeps the test from the others.
+// Reads one packet only, so that no puppet makes the test neglect the others.
 void World::receive(Connection& connection) {
   static char packet[1 << 20];
   const ssize_t size = recv(connection.fd, packet, sizeof packet, 0);
