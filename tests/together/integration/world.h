@@ -1,8 +1,9 @@
 // The fixture of every integration test: a directory of its own, the real upgrader in it, and the
 // puppets that the upgrader starts. Tests wait for conditions, with a deadline, and never sleep.
 //
-// Rules that hold in every test are checked at its end, from the puppets' files and the process
-// table: never two agents active, no forbidden message, no zombie, and no process left behind.
+// Some rules hold in every test. They are checked at its end, from the puppets' files and the
+// process table: never two agents active, no forbidden message, no zombie, and no process left
+// behind.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +30,7 @@ inline constexpr auto patience = std::chrono::seconds(10);
 // The command line and surroundings of an upgrader.
 struct Start {
   Texts options{};
-  std::string agent{};  // AGENT; the puppet if empty, no AGENT at all if "-"
+  std::string agent{};  // AGENT; if empty, the puppet; if "-", the command line has no AGENT
   Texts args{};         // AGENT's arguments
   // Variables that are added to the test's own environment. The value of LISTEN_PID=self becomes
   // the upgrader's pid.
@@ -59,7 +60,7 @@ class Upgrader {
 
 class World {
  public:
-  struct Later {};  // makes a world without starting an upgrader
+  struct Later {};  // makes a world in which no upgrader has been started
 
   explicit World(Texts options = {});
   explicit World(Start start);
@@ -103,7 +104,7 @@ class World {
 
   // ---- the upgrader that was started last
   void signal(int signal);
-  void freeze();  // stops the upgrader, which later finds all news at once
+  void freeze();  // stops the upgrader, so that it later finds many events at once
   void thaw();
   void expect_exit(int status, Where where = Where::current());
   void expect_killed(int signal, Where where = Where::current());
@@ -114,9 +115,10 @@ class World {
   // ---- the rest
   void wait_until(const std::function<bool()>& condition, std::string_view what,
                   Where where = Where::current());
-  void pass(int ms);        // waits for `ms`, in which a deadline must pass
-  void expect_violation();  // for canaries: the end of the test demands a violation
-  // Names a process that the test leaves running. It is killed at the end, and is not a leftover.
+  void pass(int ms);        // lets `ms` pass, so that a deadline passes, too
+  void expect_violation();  // for canaries: the test fails unless a rule was broken at its end
+  // Names a process that the test leaves running. It is killed at the end, and does not count as
+  // left behind.
   void adopt(pid_t pid) { strangers_.push_back(pid); }
   [[nodiscard]] std::string violations() const;
   void pump(int timeout_ms);

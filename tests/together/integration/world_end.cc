@@ -72,8 +72,7 @@ void World::end_leftovers() {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
-  // Kills the processes that adopt() has named. Their parents have ended, so that they are the
-  // test's own children, or will end with them.
+  // Kills the processes that adopt() has named, which no upgrader ends.
   for (const pid_t pid : strangers_)
     kill(pid, SIGKILL);
 }

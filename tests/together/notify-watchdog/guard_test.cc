@@ -1,5 +1,5 @@
-// Tests notify-watchdog's decisions: when it feeds the device, and whether it stops the device at
-// the end.
+// Tests notify-watchdog's decisions: when it feeds the watchdog device, and whether it switches the
+// device off at its end.
 #include "tools/notify-watchdog/guard.h"
 
 #include <catch2/catch.hpp>
@@ -164,7 +164,7 @@ TEST_CASE("while a stop takes its time the device is fed, and no longer than the
   bench.notified("READY=1");
   bench.signalled(SIGTERM);
   CHECK(feeds(bench.wait(1min)) == 4);
-  bench.signalled(SIGTERM);  // a second SIGTERM gives no more time
+  bench.signalled(SIGTERM);  // a second SIGTERM must give no more time
 
   const Actions actions = bench.wait(1h);
 

@@ -1,4 +1,5 @@
-// Tests that faults of the shell that were found once do not come back, with the real upgrader.
+// Tests that faults of the shell that were once found do not come back. The upgrader is the real
+// one.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // Tests the ledger, and the choice of the next release. Every combination of present, desired,
-// running and failed releases is judged by rules that are written again here.
+// running and failed releases is judged by the rules, which are written a second time in this file.
 #include <catch2/catch.hpp>
 
 #include "tools/agent-releases/core/choice.h"
@@ -170,7 +170,8 @@ namespace {
 
 const std::vector<std::string> all_versions{"1.0.0", "2.0.0", "3.0.0-rc.1", "3.0.0"};
 
-// Returns the histories of one release that a ledger can have: no entry, or one of each ending.
+// Returns every history that the ledger can have of one release: no entry, or an entry with one of
+// the endings.
 std::vector<std::vector<Entry>> histories(const std::string& text) {
   return {{},
           {entry(text, Ending::failed, "trial", "", "w1")},
@@ -179,7 +180,8 @@ std::vector<std::vector<Entry>> histories(const std::string& text) {
           {entry(text, Ending::committed, "", "", "w1")}};
 }
 
-// Returns the expected choice, by the rules of agent-releases(1) in another order than in the code.
+// Returns the expected choice, by the rules of agent-releases(1). Applies them in another order
+// than the code does.
 std::optional<std::string> expected(const std::vector<std::string>& there,
                                     const std::optional<Wish>& wish, const std::string& running,
                                     const std::vector<Entry>& ledger) {

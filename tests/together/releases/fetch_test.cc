@@ -1,5 +1,5 @@
-// Tests how long a fetch may take, and that it always ends: from a server that sends a byte now and
-// then without an end, and from paths that are not files.
+// Tests how long a fetch may take. It must end even if a server sends a byte now and then without
+// an end, and even if a path does not lead to a file.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -49,7 +49,7 @@ class SlowServer {
 
   [[nodiscard]] const std::string& url() const { return url_; }
 
-  // Returns whether the client has hung up first. Call it after the fetch.
+  // Returns whether the client has hung up before the server. Call it after the fetch.
   [[nodiscard]] bool was_patient() const { return !has_given_up_; }
 
  private:

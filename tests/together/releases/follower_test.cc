@@ -1,5 +1,5 @@
-// Tests when a follower requests an upgrade, to which release, and what it remembers. The
-// directories are real; the agent only notes the requests.
+// Tests when a follower requests an upgrade, to which release, and what it records. The directories
+// are real. The agent only notes the requests.
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 constexpr auto patience = 20s;
 
 struct Bench {
-  // Makes a release without a manifest, as a person would.
+  // Makes a release without a manifest, as people do by hand.
   void release(const std::string& version, const std::string& commands) {
     const std::string path = directory.write(".new", "#!/bin/sh\n" + commands + "\n");
     ::chmod(path.c_str(), 0755);
@@ -49,7 +49,7 @@ struct Bench {
                               asked.push_back(release.version.text());
                               last_id = id;
                               executable = release.executable;
-                              // The attempt must be noted durably before the request.
+                              // The attempt must be recorded on disk before the request is made.
                               const auto entries = ledger();
                               noted_before = !entries.empty() && entries.back().id == id &&
                                              entries.back().ending == Ending::trying;
@@ -76,7 +76,7 @@ struct Bench {
   bool asks(std::size_t count) {
     return until([&] { return asked.size() >= count; });
   }
-  // Looks at all releases once more, and returns whether no further request is made.
+  // Lets the follower look at all releases once more. Returns whether it makes no further request.
   bool asks_no_more(std::size_t count) {
     return !until([&] { return asked.size() > count; }, 100ms);
   }
@@ -180,7 +180,7 @@ TEST_CASE("what was tried before a crash and has no ending is not tried again") 
   bench.start();
   REQUIRE(bench.asks(1));
 
-  bench.start();  // as after the machine went down
+  bench.start();  // a start as after a power cut
 
   CHECK(bench.asks_no_more(1));
 }
@@ -298,9 +298,9 @@ TEST_CASE("a ledger that another process locks stops no agent, and is written on
   bench.good("1.2.0");
 
   LockHolder holder(bench.directory / "ledger.jsonl");
-  bench.start("1.1.0");  // the disk is full: the good ending of 1.1.0 is not noted
+  bench.start("1.1.0");  // the ledger is locked: the ending of 1.1.0 is not recorded
   bench.fail("trial");
-  CHECK(bench.asks_no_more(1));  // nor can the attempt of 1.2.0 be noted
+  CHECK(bench.asks_no_more(1));  // nor can the attempt of 1.2.0 be recorded
   CHECK(holder.has_held());
   CHECK(bench.ledger().size() == 1);
   CHECK(bench.reports.find("another process holds it") != std::string::npos);

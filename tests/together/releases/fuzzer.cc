@@ -1,6 +1,6 @@
 // Runs libFuzzer on all code that reads bytes from outside: see target.h. FUZZ_TARGET, a number,
-// selects the kind of input for a run: other kinds are ignored, and no input becomes one of them.
-// PLANTED_FAULT, a number, plants an error that the fuzzer must find.
+// selects one kind of input: inputs of other kinds are ignored, and no input is changed into one of
+// them. PLANTED_FAULT, a number, plants an error that the fuzzer must find.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +32,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std::size_t, std::
 
 namespace {
 
-// Changes the text between two quotes, blanks or ends of lines, and nothing else. A manifest with
-// purely random changes is hardly ever still JSON.
+// Changes only the text between two quotes, blanks or ends of lines. After quite random changes, a
+// manifest would hardly ever be JSON still.
 std::size_t mutate_word(std::uint8_t* text, std::size_t size, std::size_t size_max, unsigned luck) {
   const std::string_view whole(reinterpret_cast<const char*>(text), size);
   std::vector<std::size_t> begins{0};
@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// Changes one in four inputs at random bytes. The others stay archives or texts.
+// Changes random bytes in one of four inputs. The other inputs remain archives or texts.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t size_max, unsigned luck) {
   if (size == 0) data[size++] = 0;

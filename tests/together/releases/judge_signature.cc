@@ -1,4 +1,8 @@
-// Exits with 0 if agent-releases accepts a signature: MESSAGE SIGNATURE KEY.
+// Judges a signature as agent-releases does.
+//
+// usage: judge_signature MESSAGE SIGNATURE KEY
+//
+// Exits with 0 if the signature is accepted.
 #include <fstream>
 #include <iostream>
 #include <iterator>

@@ -1,5 +1,5 @@
-// Holds the lock of a file as another process would. After a while, releases it and reports that,
-// so that the test of a wait without an end does end.
+// Holds the lock of a file as another process would. It releases the lock after a while and reports
+// that, so that a test of a wait without limit ends, too.
 #pragma once
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ class LockHolder {
     changed_.notify_all();
   }
 
-  // Returns false if a waiter has waited until the lock was released.
+  // Returns false if a waiter has waited until this holder released the lock by itself.
   [[nodiscard]] bool has_held() {
     const std::lock_guard lock(mutex_);
     return has_held_;

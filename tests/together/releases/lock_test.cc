@@ -1,4 +1,5 @@
-// Tests locks on files of a directory: which process has to wait, how long, and for which file.
+// Tests the locks on files of a directory: which process must wait, for how long, and for which
+// file.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>

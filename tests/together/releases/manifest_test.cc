@@ -1,5 +1,5 @@
-// Tests manifests: which are accepted, which are refused with which reason, and whether a release
-// may be added on this machine at this time.
+// Tests manifests. It tests which are accepted, for which reason the others are refused, and
+// whether a release may be added on this machine at this time.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -15,8 +15,8 @@ namespace {
 
 const std::string digits(64, 'a');
 
-// Returns a good manifest, with other JSON for some members. A member is removed if its text is
-// empty.
+// Returns a good manifest, with other JSON for some members. If the JSON for a member is empty, the
+// member is removed.
 std::string with(const std::vector<std::pair<std::string, std::string>>& changes = {}) {
   std::vector<std::pair<std::string, std::string>> members{
       {"name", R"("agent")"}, {"version", R"("1.2.3")"},

@@ -1,5 +1,5 @@
-// Tests which processor an ELF file is for, and which releases fit this machine, against the table
-// of agent-releases(1), which is written again here.
+// Tests for which processor an ELF file is, and which releases fit this machine. The table of
+// agent-releases(1), which is written a second time here, has the right answers.
 #include <elf.h>
 
 #include <catch2/catch.hpp>

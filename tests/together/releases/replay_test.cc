@@ -1,4 +1,5 @@
-// Replays the corpus of hostile and good bytes without a fuzzer, and runs canaries.
+// Replays the corpus of good and hostile inputs without a fuzzer. As canaries, it plants errors
+// that the corpus must find.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

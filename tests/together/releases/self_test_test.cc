@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 namespace {
 
 struct Bench {
-  // Runs the self-test of this file. Returns the reason of a failure, or "" if it has passed.
+  // Runs this file as a release's self-test. Returns the reason of the failure, or "" if the
+  // self-test has passed.
   std::string run(const std::string& path, std::chrono::milliseconds limit = 20s,
                   const std::vector<std::string>& arguments = {"--input=a b"}) {
     SelfTest test(path, arguments, *Version::parse("1.2.3+b4"));
@@ -39,7 +40,7 @@ struct Bench {
   SelfTest::Verdict last = SelfTest::Verdict::passed;
 };
 
-// Waits until the process has died: a signal takes effect a moment after it was sent.
+// Waits until the process has died, since a signal takes effect a moment after it was sent.
 bool is_gone_soon(const std::string& pid) {
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (std::chrono::steady_clock::now() < deadline) {

@@ -1,4 +1,4 @@
-// Changes a tar archive so that it still is one. Random changes seldom leave it one, since every
+// Changes a tar archive into another valid one. Random changes would seldom do that, since every
 // header has a checksum.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace releases_target {
 
-// Changes one property of one entry, chosen by `luck`: its name, kind, target, mode, size or place.
-// Bytes that do not begin like a plain tar stay as they are.
+// Changes one property of one entry: its name, kind, target, mode, size or place. `luck` chooses
+// the property and the entry. Bytes that do not begin like a plain tar stay as they are.
 void mutate_entry(std::span<std::uint8_t> tar, unsigned luck);
 
 // Gives every header its right checksum.

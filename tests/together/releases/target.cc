@@ -34,8 +34,8 @@ void must(bool truth) {
   if (!truth) std::abort();
 }
 
-// Checks an accepted manifest: its members must be safe as parts of a path, and it must be the same
-// when it is written and read again.
+// Checks an accepted manifest. Its members must be safe as parts of a path. When the manifest is
+// written and read again, it must be the same.
 void take_manifest(std::string_view text) {
   const auto manifest = parse_manifest(text);
   if (!manifest) return;
@@ -59,7 +59,7 @@ void take_ledger(std::string_view text) {
     must(parse_ledger(to_line(entry)).size() == 1);
 }
 
-// Makes a directory in memory, if possible, since unpacked files are synced.
+// Makes a directory, in memory if possible, since unpacked files are synced.
 std::string make_place() {
   std::string place = "/dev/shm/fuzz-releases-XXXXXX";
   if (::mkdtemp(place.data()) == nullptr) {
@@ -69,8 +69,8 @@ std::string make_place() {
   return place;
 }
 
-// Checks an unpacked archive: no file may have been made outside its directory, whose content must
-// be that of the list.
+// Checks an unpacked archive. Outside its directory no file may have been made, and the directory
+// must have the files of the archive's list.
 void take_archive(std::string_view bytes) {
   const std::string place = make_place();
   const auto outside = Directory::open(place);

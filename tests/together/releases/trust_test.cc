@@ -1,5 +1,5 @@
 // Tests that directories and keys are used only if they belong to root or the caller, and no other
-// user may write to them. A refusal must say how to mend that.
+// user may write to them. A refusal must say how to correct that.
 #include <pwd.h>
 #include <unistd.h>
 

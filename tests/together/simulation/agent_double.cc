@@ -185,8 +185,8 @@ void AgentDouble::on(Occasion occasion) {
   }
 }
 
-// Plans the agent's next heartbeat, in time. If the agent's supply of heartbeats is used up, plans
-// none, so that the agent falls silent.
+// Plans the agent's next heartbeat, so that it is in time. An agent has a limited number of
+// heartbeats. After the last, plans none, so that the agent falls silent.
 void AgentDouble::plan_heartbeat() {
   const Duration watchdog = process_.machine.swarm.watchdog;
   if (watchdog == Duration(0) || beats_left_-- <= 0) return;
@@ -265,8 +265,8 @@ std::optional<AgentMessage> AgentDouble::message_for(Deed deed) {
   }
 }
 
-// Returns a request for an upgrade: mostly one of those with which the exploration
-// (tests/decisions/explore) walks, and sometimes a random one.
+// Returns a request for an upgrade. Most are requests that the exploration also makes
+// (tests/decisions/explore), and some are random.
 Upgrade AgentDouble::request() {
   Machine& its = process_.machine;
   Random& random = its.random;

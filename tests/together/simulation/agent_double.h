@@ -1,6 +1,6 @@
-// An agent on the simulated machine. It decides with the real session, as a cooperative agent does,
-// and reads its orders by the real line reader and codec. A mischievous agent also does things
-// without asking its session.
+// An agent on the simulated machine. A cooperative agent decides by the real session, and reads its
+// orders by the real line reader and codec. A mischievous agent also acts without its session's
+// permission.
 #pragma once
 
 #include <optional>
@@ -20,16 +20,16 @@ class AgentDouble {
  public:
   explicit AgentDouble(Process& process);
 
-  // Returns when the agent will act next, if no event comes before.
+  // Returns when the agent will act next, if nothing happens before.
   [[nodiscard]] std::optional<Time> wakes() const;
   void act();
-  // Tells the agent that its input has changed. The agent looks at once, or when it is no longer
-  // busy.
+  // Notifies the agent that its input has changed. The agent looks at once, or as soon as it is not
+  // busy any more.
   void wake();
   void signalled(int signal);
 
-  // Lets a guide speak for the agent from now on: the agent still reads, but does nothing by
-  // itself.
+  // Lets a guide choose the agent's messages from now on. The agent still reads its input, but does
+  // nothing by itself.
   void become_puppet();
   // Makes the agent stop reading its input, or start again.
   void read_on(bool wanted);

@@ -65,8 +65,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const EventKind kind = test::kind_of(event);
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
-  // An event of an agent that the supervisor does not know. The judge can deliver it between any
-  // two other events.
+  // An event about an agent that the supervisor does not know is allowed everywhere: the judge can
+  // deliver it between any two other events.
   if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
@@ -96,9 +96,9 @@ bool is_exit(EventClass event) {
   return kind == EventKind::exits || kind == EventKind::is_killed;
 }
 
-// Returns how long a move counts in the search for the shortest way to a place. Each choice of a
-// way gives the moves other lengths, so that its way to the place is another one; for choice 0 all
-// moves are equally long.
+// Returns the length of a move, for the search for the shortest way to a place. For choice 0 all
+// moves are equally long. Each other choice gives the moves other lengths, so that it finds another
+// way to the place.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
   const bool is_avoided = Random(choice * 256 + event).chance(25);
@@ -174,7 +174,7 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // The walk has noted the moves of each place one after another, so they are neighbours in the
+  // The walk has noted the moves of a place one after another, so they stand side by side in the
   // list.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)
@@ -288,7 +288,7 @@ Visits::Share Visits::edges() const {
   return share;
 }
 
-// Counts pairs of phase and event over all policies, since a phase is the same under each.
+// Counts pairs of phase and event. A pair that occurs under several policies counts once.
 Visits::Share Visits::cells() const {
   std::set<std::pair<Phase, std::size_t>> all, allowed, visited;
   for (int policy = 0; policy < test::all_policies; ++policy) {

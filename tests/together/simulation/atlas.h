@@ -1,13 +1,15 @@
 // The maps of the exploration, one for each policy, and the moves on them that runs have visited. A
-// move, also called an edge, is a state and an event, and is counted once. The state is one of V1,
-// as the exploration tells states apart; the event is of one kind, from one agent, with the
-// outcomes of the orders that it leads to.
+// move, also called an edge, is a state and an event, and is counted once. States are told apart as
+// in the exploration. An event is of one kind and from one agent, and has the outcomes of the
+// orders that it leads to.
 //
-// The exploration lets any event happen in any state. The shell does not, so no simulation of it
-// can: after an agent's last words and stray output comes its exit and nothing else (IO-2); after
-// the upgrader's end comes nothing; no deadline is judged before it has passed; an `activate` is
-// lost only to an agent that was sent one; and a request that contradicts itself (`healthy` with a
-// trial of 0) is malformed to the codec. The other edges are those that the shell allows.
+// In the exploration any event may happen in any state. The shell does not allow some of these
+// moves, so no simulation of the shell can visit them:
+// * After an agent's last words and stray output comes its exit, and nothing else (rule IO-2).
+// * After the upgrader's end comes nothing.
+// * No deadline is judged before it has passed.
+// * An `activate` is lost only to an agent that was sent one.
+// * A request that contradicts itself (`healthy` with a trial of 0) is malformed to the codec.
 #pragma once
 
 #include <array>
@@ -22,7 +24,7 @@
 
 namespace upgrader::simulation {
 
-// A hash of 64 bits. The probability that two different things have the same hash is about 10^-12.
+// A hash of 64 bits. Two different things have the same hash with a probability of about 10^-12.
 using Key = std::uint64_t;
 
 // A table from keys to numbers, which is filled only once.
@@ -47,21 +49,22 @@ class KeyTable {
 
 struct Sheet {
   test::Map map;
-  KeyTable places;  // by the key of its state, the number of a place
-  // The index of a move, by a key that is made of the place and the move's steps.
+  KeyTable places;  // the number of each place, by the key of its state
+  // The index of each move, by a key that is made of its place and its steps.
   KeyTable edges;
   std::vector<bool> allowed;        // moves that the shell allows
-  std::vector<bool> place_allowed;  // places that allowed moves lead to
+  std::vector<bool> place_allowed;  // places to which allowed moves lead
   // The index of each place's first move. The last element is the number of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // The end of a way to a place: the last move, and the agent whose last words came just before it.
+  // The last move of a way to a place, and the agent whose last words came just before that move.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
-  // The shortest ways to each place. For choice 0 all moves are equally long. For the others each
-  // move has a random length, so that they avoid a move that may have failed on another way.
+  // The shortest ways to each place. For choice 0 all moves are equally long. For the other choices
+  // each move has a random length. These ways avoid a move at which a run on the first way may have
+  // failed.
   static constexpr std::size_t choices = 12;
   std::array<std::vector<Way>, choices> ways;
   [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying, std::size_t choice) const {
@@ -88,7 +91,7 @@ class Atlas {
 // words have just been delivered.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
-// Returns the agent that says last words by this event, or nobody.
+// Returns the agent of whose last words this event is one, or nobody.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
 // The moves that have been visited, in memory that processes share.
@@ -103,9 +106,9 @@ class Visits {
   void mark_edge(int policy, std::uint32_t move) { at(policy, places(policy) + move) = 1; }
   void mark_cell(int policy, Phase phase, std::size_t event);
 
-  // Returns true if this move is allowed and has not been made.
+  // Returns true if the shell allows this move, and no run has made it.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
-  // Returns the number of moves from this place that have been missed.
+  // Returns how many of the allowed moves from this place no run has made.
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {

@@ -9,12 +9,12 @@ namespace {
 
 using namespace agent_protocol;
 
-// The number of events after which faults cease: more than any story needs.
+// The number of events after which no more faults happen. It is more than any story needs.
 constexpr int events_max = 600;
-// The limits within which a run must end after its faults have ceased.
+// The limits within which a run must end, counted from the end of its faults.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
-// The events that a standby adds to the useful ones: its start, its hello, its ready and its exit.
+// How many useful events a standby adds: its start, its hello, its ready and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace
@@ -68,7 +68,7 @@ bool Director::lead_home(const State& state) {
   return false;
 }
 
-// Makes a cooperative agent take one step. Returns false if there was none to take.
+// Makes a cooperative agent take one step. Returns false if the agent had no step to take.
 bool Director::lead_agent(const Agent& agent, const State& state) {
   Process* process = machine_.of(agent.generation);
   if (process == nullptr || process->life != Process::Life::running) return false;

@@ -1,6 +1,6 @@
-// Takes over when a run has had its faults: all agents cooperate, the upgrader must come to rest, a
-// good upgrade must be committed, and the upgrader is told to stop. Also leads a guided run, in
-// which agents do what they are told: see guide.h.
+// Leads the end of a run, when its faults are over: all agents cooperate, the upgrader must come to
+// rest, a good upgrade must be committed, and the upgrader is told to stop. Also leads a guided
+// run, in which agents act as the guide wants: see guide.h.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace upgrader::simulation {
 
-// Takes the next step of a run when nothing happens by itself, until the run has no step left.
+// Takes the next step of a run when nothing happens by itself. The run ends when no step is left.
 class Guide {
  public:
   virtual ~Guide() = default;
@@ -24,11 +24,11 @@ class Director {
  public:
   Director(Machine& machine, Guide* guide);
 
-  // Takes the run's next step: what the guide does, the end of the faults, a step of one agent, the
-  // good upgrade, or the stop. Must be called when nothing is ready and nothing is due. Returns
-  // false if there was nothing to do.
+  // Takes the run's next step: an act of the guide, the end of the faults, a step of one agent, the
+  // good upgrade, or the stop. Must be called when no descriptor is ready and no timer has run out.
+  // Returns false if there was no step to take.
   bool act(const Supervisor* supervisor);
-  // Counts an event. Must be called after each one.
+  // Counts an event. Must be called after each event.
   void count_event(const Supervisor& supervisor);
   // Returns why the run did not end as it must, or "".
   [[nodiscard]] const std::string& complaint() const { return complaint_; }

@@ -10,8 +10,8 @@ using test::with_commas;
 
 namespace {
 
-// A run of `seeds_bar` seeds or more must visit at least `edges_bar` percent of the edges: of the
-// moves between states that the exploration has found.
+// A run of at least `seeds_bar` seeds must visit at least `edges_bar` percent of the edges, which
+// are the moves between states that the exploration has found.
 constexpr double edges_bar = 99.0;
 constexpr std::uint64_t seeds_bar = 1'000'000;
 

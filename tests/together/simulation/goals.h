@@ -9,7 +9,7 @@
 
 namespace upgrader::simulation {
 
-// One in this number of seeds runs by chance alone. If there is a map, a guide leads the others.
+// One of this number of seeds runs by chance alone. If there is a map, a guide leads the others.
 inline constexpr std::uint64_t unguided_every = 4;
 [[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
   return seed % unguided_every != 0;
@@ -29,17 +29,17 @@ struct Goal {
 // Returns whether the event is a message among an agent's last words.
 [[nodiscard]] bool is_last_word(test::EventClass event);
 
-// Returns whether the event is a message, of which puppets can send many at once.
+// Returns whether the event is a message that a puppet can send together with many others.
 [[nodiscard]] bool is_speech(test::EventClass event);
 // Returns whether an agent closes one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether the move changes nothing and can be made on the way, with others like it, in any
-// place that a guide has reached.
+// Returns whether the move changes nothing, and a guide can make it in passing, together with other
+// such moves, at any place that it reaches.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// All moves, of all policies, that lead to another state, or that change nothing and cannot be made
-// on the way. Neighbours in the list lie far apart on the map.
+// All moves, of all policies, except those that a guide makes in passing. Neighbours in the list
+// lie far apart on the map.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);

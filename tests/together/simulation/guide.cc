@@ -15,7 +15,7 @@ using test::Speaker;
 
 namespace {
 
-// Returns whether the event moves a deadline when it changes nothing else.
+// Returns whether the event changes nothing except the time of a deadline.
 bool puts_off(EventKind kind) {
   return kind == EventKind::extend || kind == EventKind::heartbeat;
 }
@@ -27,9 +27,9 @@ void shuffle(std::vector<std::uint32_t>& moves, Random& random) {
 
 }  // namespace
 
-// Returns the policy for the supervisor that follows the way on the map. The exploration, which
-// made the map, limits the wait for `confirm` only if there is a gate. So without a gate, the limit
-// is removed.
+// Returns the policy for the supervisor with which the guide tries the way in advance. In the
+// exploration, the wait for `confirm` has a limit only if there is a gate. So without a gate, the
+// limit is removed here.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
   if (swarm.options.defaults.gate == agent_protocol::Gate::none)
@@ -50,7 +50,7 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
 }
 
 // Draws time limits until the run can make all moves of the way with them. Returns false if a few
-// draws have not found such limits; the present ones are then arbitrary.
+// draws have not found any. The limits are then those of the last draw.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),
@@ -140,7 +140,7 @@ bool MapGuide::go_on(const Supervisor& supervisor) {
   if (makes_clear(move, supervisor.state())) return true;
   if (pauses_.empty()) hurry_to_deadline(supervisor);
   if (perform(move, supervisor)) {
-    // The agent's exit must follow its last words at once: see say_last_words().
+    // The agent's exit must come directly after its last words: see say_last_words().
     expected_ = sheet_.map.moves[way_.front()].to;
     leave_move();
     arrived_ = way_.empty();
@@ -175,8 +175,8 @@ void MapGuide::leave_move() {
   if (!pauses_.empty()) pauses_.pop_front();
 }
 
-// Lets the next pause of the way pass. Deadlines that were set at one instant pass in a fixed
-// order; after a pause, they can pass in another one.
+// Lets the next pause of the way pass. Deadlines that were set at the same instant always pass in
+// the same order. If they are set with a pause between them, another order is possible.
 void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   if (!pauses_.empty()) {
     machine_.pass_to(machine_.now() + pauses_.front());
@@ -189,8 +189,8 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// Lets time pass before a step that closes a pipe, if a deadline has to pass after that step: until
-// shortly before the deadline, since an agent that has closed a pipe is soon killed.
+// Lets time pass before a step that closes a pipe, if a deadline has to pass after that step. It
+// stops shortly before the deadline, since an agent that has closed a pipe is soon killed.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;
@@ -206,8 +206,8 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   machine_.pass_to(*deadline - Duration(machine_.random.between(1, 150)));
 }
 
-// Makes the moves that change nothing. Messages are sent all at once, in any order; the other moves
-// are made one by one.
+// Makes the moves of this place that change nothing. Messages are sent all together, in any order.
+// The other moves are made one by one.
 void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most) {
   const std::uint32_t place = follower_.place();
   std::vector<std::uint32_t> moves;

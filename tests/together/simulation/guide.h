@@ -1,7 +1,7 @@
 // Leads a run to a far place of the exploration's map. The run has bytes, exits, signals and time
-// as any other run; its agents are puppets, which write and do what the next move on the way needs.
-// At that place the guide makes all moves that change nothing, then one that changes something, and
-// goes on from there at random.
+// as any other run, but its agents are puppets: they do what the next move on the way needs. At
+// that place, the guide makes all moves that change nothing, and one that changes something. From
+// there it continues at random.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace upgrader::simulation {
 
-// Returns the explored policy that has the options of this swarm.
+// Returns the explored policy that has the same options as this swarm.
 [[nodiscard]] Policy followed_policy(const Swarm& swarm);
 
 class MapGuide : public Guide {
  public:
-  // Chooses the swarm's time limits so that the clock permits every move of the way, if such limits
-  // are found.
+  // Chooses time limits for the swarm with which the run can make every move of the way in time. If
+  // none are found, the swarm keeps arbitrary limits.
   MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal,
            Swarm& swarm);
 
@@ -37,8 +37,7 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  // The number of ways that the guide tries, and the number of sets of time limits that it draws
-  // for each way.
+  // How many ways the guide tries, and how many sets of time limits it draws for each.
   static constexpr int plans_max = 6;
   static constexpr int draws_max = 8;
   void plan_way(std::uint32_t place, test::Speaker dying);
@@ -77,7 +76,8 @@ class MapGuide : public Guide {
   const Sheet& sheet_;
   const Follower& follower_;
   std::deque<std::uint32_t> way_;  // moves yet to be made
-  // The pauses, one before each move of way_. Empty if the way needs no deadline.
+  // The pauses before the moves of way_, one for each. Empty if no move of the way needs a deadline
+  // to pass.
   std::deque<Duration> pauses_;
   SaidTimes said_;
   std::uint32_t expected_ = 0;  // the place to which the present move must lead
@@ -85,12 +85,11 @@ class MapGuide : public Guide {
   bool arrived_ = false;
   int wanders_ = 8;
   int tries_ = 0;
-  // The places whose messages without an effect have all been sent.
+  // The places at which all messages that change nothing have been sent.
   std::vector<std::uint32_t> rested_;
   std::vector<std::uint32_t> idle_;  // moves that change nothing, yet to be made
 
-  // The times at which agents do not read their input. Unread bytes stay in the pipe as long as the
-  // agent lives.
+  // When agents do not read their input. Unread bytes stay in the pipe as long as the agent lives.
   enum class Clog { never, from_ready, but_activate };
   Clog clog_ = Clog::never;
 };

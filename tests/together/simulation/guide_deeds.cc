@@ -1,4 +1,5 @@
-// The acts of a guide: messages and other acts of agents, signals, deadlines, and unread input.
+// The acts of a guide: it makes agents send messages and end, leaves their input unread, sends
+// signals to the upgrader, and lets deadlines pass.
 #include <algorithm>
 #include <csignal>
 
@@ -42,13 +43,14 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if no unsent bytes may wait for this agent, since the way wants its `activate` to
-// find its input closed. While bytes wait, the upgrader would notice the closed input earlier.
+// Returns true if no unsent bytes may wait for this agent. On the way, the upgrader must notice by
+// the agent's `activate` that the agent's input is closed. If bytes waited, it would notice
+// earlier.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Lets the agent's input take all bytes that wait for it, if the agent's `activate` is to be lost.
+// If the agent's `activate` is to be lost, lets the agent's input take all bytes that wait for it.
 // Returns true if there were any.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
@@ -75,8 +77,8 @@ void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
   }
 }
 
-// Arranges that the `activate` of the held agent is written, waits or is lost, as the next step of
-// the way wants: see `outcome`.
+// Arranges that the `activate` of the held agent has the outcome that the next step of the way
+// needs: it is written, waits, or is lost.
 void MapGuide::let_activate(EventKind outcome, const State& state) {
   const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
@@ -136,7 +138,8 @@ bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   return true;
 }
 
-// Returns true if the event's deadline passes first, or after others that change nothing.
+// Returns true if the deadline of the event is the first to pass, or only deadlines that change
+// nothing pass before it.
 bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
   for (int others = 0; others < 3; ++others) {
     const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);
@@ -187,8 +190,8 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
   }
 }
 
-// Makes an agent send last words, and then do what the next moves of the way need: more last words,
-// and the exit.
+// Makes an agent send last words. Then makes it do what the next moves of the way need: send more
+// last words, and exit.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
@@ -238,8 +241,8 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
   return true;
 }
 
-// Closes or opens the agent's input for more bytes, as choose_clog() has chosen: the input is full
-// from the agent's `ready` on, or at all times except at the `ready`.
+// Makes the agent's input full or free, as choose_clog() has chosen: it is full from the agent's
+// `ready` on, or it is full at all times except at the `ready`.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
@@ -250,8 +253,8 @@ bool MapGuide::has_unsent(const Process& process) {
   return process.input.capacity == 0 && !process.orders.empty();
 }
 
-// Closes the agent's input so that the upgrader notices: by unsent bytes, or by an `error` that it
-// cannot write. If it would not notice, leaves the input open and returns false.
+// Closes the agent's input in such a way that the upgrader notices: bytes wait to be written, or an
+// `error` must be. If the upgrader would not notice, leaves the input open and returns false.
 bool MapGuide::close_input(Process& process, const Agent& agent) {
   if (!process.input.reader || !has_unsent(process)) {
     if (agent.killed || agent.terminated || !process.output.writer) return false;
@@ -262,8 +265,8 @@ bool MapGuide::close_input(Process& process, const Agent& agent) {
   return true;
 }
 
-// Returns true if the agent may just as well close its input instead of its output: both lead to
-// the same place of the map.
+// Returns true if the agent may close its input instead of its output, since both lead to the same
+// place of the map.
 bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   const Event closes_input =
       test::class_for(test::speaker_of(closes_output), EventKind::closes_input);
@@ -271,7 +274,7 @@ bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   return !agent.output_closed && leads_to(closes_output) == leads_to(closes_input);
 }
 
-// Leaves replies unsent, so that a later close of the input is noticed.
+// Leaves replies unsent, so that the upgrader notices when the agent closes its input later.
 void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   if (clog_ == Clog::never) return;
   const State& state = supervisor.state();
@@ -286,8 +289,8 @@ void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   }
 }
 
-// Puts off a deadline that comes before the wanted one: its agent asks for more time, or sends a
-// heartbeat. Returns false if no deadline is in the way, or if none can be put off.
+// Puts off a deadline that would pass before the wanted one: its agent asks for more time, or sends
+// a heartbeat. Returns false if no deadline comes first, or if it cannot be put off.
 bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);

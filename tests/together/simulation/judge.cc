@@ -16,11 +16,11 @@ Judge* the_judge = nullptr;
 
 namespace {
 
-// The limit for turns of the loop at one instant without an event: more than the longest flood
-// takes.
+// The most turns of the loop at one instant without an event. The longest flood of messages takes
+// fewer.
 constexpr int turns_at_once_max = 20'000;
-// The limit for the events of a run: more than any sound run has. It ends a run whose loop never
-// rests although time passes.
+// The most events in a run. A sound run has fewer, so this ends a run whose loop never rests
+// although time passes.
 constexpr std::uint64_t spinning_events_max = 50'000;
 
 bool is_reply(const UpgraderMessage& message) {
@@ -33,8 +33,8 @@ bool nobody_answers(const Meaning& meaning) {
   return std::holds_alternative<Unknown>(meaning) || std::holds_alternative<Malformed>(meaning);
 }
 
-// Compares two meanings of a line. The reasons of refusals may differ, since they are the codec's
-// own texts.
+// Compares two meanings of a line. If both are refusals, their reasons may differ, since each codec
+// has its own texts.
 bool same(const Meaning& one, const Meaning& other) {
   const auto* malformed = std::get_if<Malformed>(&one);
   const auto* its = std::get_if<Malformed>(&other);
@@ -113,8 +113,9 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Delivers every event about an agent that the supervisor does not know, between two messages that
-// are read from an agent after its death. A guide (guide.h) cannot do that at this moment.
+// Delivers every event about an agent that the supervisor does not know. This happens between two
+// messages that are read from an agent after its death. A guide (guide.h) cannot deliver events at
+// that moment.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -180,7 +181,7 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
   if (hello != nullptr && std::any_of(hello->features.begin(), hello->features.end(), is_readiness))
     process.owes_word = true;
-  // A message of an agent that has been killed must be ignored.
+  // Messages of an agent that has been killed must be ignored.
   const bool heard = process.activated && !process.killed && !received.posthumous;
   if (heard && std::holds_alternative<Healthy>(received.message)) process.owes_word = false;
   if (!process.told_to_stop || process.confirmed) return;
@@ -239,9 +240,9 @@ void Judge::see_activated(const Process* process, bool whole) {
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
 }
 
-// Checks rule IO-1 of ARCHITECTURE.md: before the shell lets a deadline be judged, it has delivered
-// every line that had been written, and every end of a process that had happened, when it began to
-// look.
+// Checks rule IO-1 of ARCHITECTURE.md. Before the shell lets a deadline be judged, it has looked
+// for news. It must have delivered every line that had been written, and every end of a process
+// that had happened, when that look began.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
@@ -269,8 +270,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
-  // The supervisor remembers only the new time of a deadline that it has put off. So another
-  // deadline that happens to end in that very millisecond counts as put off, too.
+  // The supervisor remembers only the new time of a deadline that it has put off. So if another
+  // deadline lies at the same millisecond, it counts as put off, too.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });
@@ -285,8 +286,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // Another deadline that was judged in this step may have ended the wait that belongs to this
-    // one.
+    // Another deadline that passed in this step may have ended the wait to which this deadline
+    // belongs.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -340,7 +341,8 @@ void Judge::see_send(const Send& send) {
   process->orders.push_back({line.value(), is_reply(send.message)});
 }
 
-// Checks that no other agent is active, and that the message is right about the last active agent.
+// Checks that no other agent is active, and that the message has the right facts about the last
+// active agent.
 void Judge::see_activate(const Process& process, const Activate& activate) {
   const Process* last = nullptr;
   for (const auto& other : machine_.processes()) {
@@ -354,8 +356,8 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
-// Checks a `welcome`. A fallback that is not told why the upgrade failed must be a standby: another
-// agent has been sent `activate` and has not ended.
+// Checks a `welcome`. A fallback to which it does not say why the upgrade failed must be a standby:
+// another agent has been sent `activate` and has not ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();
@@ -368,8 +370,8 @@ void Judge::see_welcome(Process& process, const Welcome& welcome) {
   if (!stands_by) broken("Answers: a fallback is started in nobody's place and not told why");
 }
 
-// Checks that a fallback is told once why the upgrade failed, in its `welcome` or in its
-// `activate`, and that no other agent is told.
+// Checks that a fallback learns once why the upgrade failed, from its `welcome` or its `activate`,
+// and that no other agent is sent this reason.
 void Judge::see_reason(const Process& process, const Activate& activate) {
   if (!activate.failure && process.is_fallback && !process.knows_reason) {
     broken("Answers: a fallback gets the work and is not told why");
@@ -380,8 +382,8 @@ void Judge::see_reason(const Process& process, const Activate& activate) {
   }
 }
 
-// Checks a part of rule S9 of tests/INVARIANTS.md: when the new version has passed its trial, the
-// standby, which would have replaced it, is killed in the same step.
+// Checks a part of rule S9 of tests/INVARIANTS.md: when the new version has passed its trial, its
+// standby is not needed any more, and is killed in the same step.
 void Judge::check_standbys() {
   for (const auto& process : machine_.processes()) {
     const bool stands_by = process->is_fallback && !process->promised && !process->killed;
@@ -418,7 +420,7 @@ void Judge::order_signal(Generation generation, int signal) {
   }
 }
 
-// Checks that the orders of the step before have been carried out.
+// Checks that the orders of the previous step have been carried out.
 void Judge::check_orders() {
   for (const auto& process : machine_.processes()) {
     if (process->signals_due.empty() || process->life == Process::Life::reaped) continue;

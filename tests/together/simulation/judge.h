@@ -1,7 +1,8 @@
-// The judge sits between the real loop and the real supervisor, sees every event and every action,
-// and also knows what has really happened on the machine. It reports which rule was broken: a rule
-// of the watcher (tests/support), a rule of the shell (IO-1 to IO-6 of ARCHITECTURE.md), or that
-// the upgrader always comes to rest and stays useful. The rules are listed in tests/INVARIANTS.md.
+// The judge sits between the real loop and the real supervisor, and sees every event and every
+// action. It also knows what has really happened on the machine. It reports which rule was broken:
+// a rule of the watcher (tests/support), a rule of the shell (IO-1 to IO-6 of ARCHITECTURE.md), or
+// the rule that the upgrader always comes to rest and stays useful. tests/INVARIANTS.md lists the
+// rules.
 #pragma once
 
 #include <deque>
@@ -35,7 +36,7 @@ enum class World {
   relink_fails,
 };
 
-// A function in the place of Supervisor::step. A canary's has a fault.
+// A function that is called instead of Supervisor::step. That of a canary has a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
 // Follows a run, and counts the places and moves that it has visited.
@@ -55,7 +56,7 @@ struct Tally {
   std::uint64_t failed = 0;       // upgrades after which the old agent stayed
   std::uint64_t rolled_back = 0;  // upgrades after which a fallback was started
   std::uint64_t stood_by = 0;     // fall-backs to a standby
-  std::uint64_t cut_short = 0;    // upgrades that were cut short by the upgrader's end
+  std::uint64_t cut_short = 0;    // upgrades without another ending, since the upgrader ended
   std::uint64_t requests = 0;     // requests of operators that have been answered
   std::uint64_t granted = 0;      // requests of operators that were not refused
   // Runs in which a good upgrade was committed after all faults had ceased.
@@ -77,8 +78,8 @@ class Judge {
   void look_begins();
   void turn_begins();
   void turn_ended();
-  // Judges a machine at rest, and wakes it. Must be called when nothing is ready and nothing is
-  // due. Returns true if something has been done.
+  // Judges a machine at rest, and wakes it. Must be called when no descriptor is ready and no timer
+  // has run out. Returns true if something has happened.
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 
@@ -87,7 +88,7 @@ class Judge {
 
   // ---- the calls of the shell
   [[nodiscard]] World next_outcome(World asked);
-  // Returns true if the next change of the link carries out a PutLinkBack.
+  // Returns true if the next change of the link is one that puts it back (PutLinkBack).
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
   void check_start();
@@ -106,8 +107,8 @@ class Judge {
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  // Returns an id that no upgrade has had: "u" and capital letters. By that, the atlas recognises
-  // the upgrades of the simulation.
+  // Returns an id that no upgrade has had yet: "u" and capital letters. By this form, the atlas
+  // recognises the simulation's own upgrades.
   [[nodiscard]] std::string next_request();
 
   // ---- the end
@@ -181,19 +182,19 @@ class Judge {
     std::optional<bool> ok;  // nullopt if the supervisor has not answered yet
   };
   std::string control_line_;               // the beginning of a line that has not been read whole
-  std::deque<std::string> control_lines_;  // lines that were read and may not have been obeyed yet
+  std::deque<std::string> control_lines_;  // read, and perhaps not obeyed yet
   std::deque<Given> given_;                // the last sixteen answers, newest first
   std::deque<std::string> ids_ended_;      // the ids of the last sixteen endings, newest first
   std::string id_under_way_;               // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;
   std::string status_;          // the text of status.json
-  bool status_is_old_ = false;  // the last writing failed
+  bool status_is_old_ = false;  // the last attempt to write status.json failed
   std::optional<Time> status_written_at_;
   bool agent_was_active_ = false;  // some agent has been sent `activate`
-  bool committed_ = false;         // true if the step that is being judged commits
+  bool committed_ = false;         // the step that is being judged commits the upgrade
   bool init_heard_ready_ = false;
   bool init_heard_stopping_ = false;
-  bool init_reloads_ = false;  // init has been told of a reload, not of its end
+  bool init_reloads_ = false;  // init has been sent RELOADING=1, and no READY=1 since
   std::string verdict_;
   Tally tally_;
 };

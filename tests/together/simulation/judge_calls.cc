@@ -12,16 +12,17 @@ using namespace agent_protocol;
 
 namespace {
 
-// The most times that the shell may set its timer in one turn, for each callback or signal. The
-// number of lines that a callback reads makes no difference.
+// The most times that the shell may set its timer in one turn, for each callback or signal of the
+// turn. It makes no difference how many lines a callback reads.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
 
 // ---- the calls of the shell
 
-// Returns the outcome that the guide wants for this action, or `asked` if it wants none. The action
-// `check` uses only a wanted failure; any other outcome is kept for the action after the check.
+// Returns the outcome that the guide wants for this action, or `asked` if it wants none. For a
+// `check`, only a wanted failure is used. Any other wanted outcome is kept for the action after the
+// check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;

@@ -11,10 +11,10 @@
 namespace upgrader::simulation {
 namespace {
 
-constexpr std::size_t kept = 16;  // answers and endings are kept in status.json
+constexpr std::size_t kept = 16;  // status.json keeps so many answers, and so many endings
 constexpr std::size_t status_bytes_max = 65'536;
-// The shortest time between two writings of status.json, less the time that may pass in a system
-// call before the judge sees the writing.
+// The shortest time between two writings of status.json. It is shortened by the time that may pass
+// inside a system call before the judge sees the writing.
 constexpr Duration status_pause{100 - 2};
 
 using Value = rapidjson::Value;
@@ -37,7 +37,7 @@ std::size_t count_of(const Value& object, const char* name) {
 // before the end of the file is an incomplete line.
 void Judge::control_read(std::string_view bytes) {
   if (bytes.empty()) {
-    // An incomplete line counts as no request.
+    // An incomplete line is not a request.
     if (!control_line_.empty()) control_lines_.emplace_back();
     control_line_.clear();
   }
@@ -67,8 +67,8 @@ void Judge::give(Given given) {
   if (given_.size() > kept) given_.pop_back();
 }
 
-// Handles the next line that was read, if the upgrader answers it without its supervisor. Returns
-// false if there is no line, or if the supervisor must see it.
+// If the upgrader answers the next line that was read without its supervisor, handles that line.
+// Returns false if there is no line, or if the supervisor must see it.
 bool Judge::take_line_without_supervisor() {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
@@ -190,8 +190,8 @@ void Judge::check_status(const std::string& text, bool last) {
   }
 }
 
-// Checks that the upgrader has the FIFO open: once faults have ceased it can be opened, and the
-// upgrader tries that every second.
+// Checks that the upgrader has the FIFO open, when faults have ceased. The FIFO can then be opened,
+// and the upgrader tries that every second.
 void Judge::check_fifo() {
   const bool taken = machine_.swarm.options.control_directory && started_ && !exit_;
   if (taken && machine_.calm && !machine_.operators.pipe.is_open()) {
@@ -199,14 +199,14 @@ void Judge::check_fifo() {
   }
 }
 
-// Checks that at rest every line that was read has been answered, and that status.json shows the
-// present state.
+// Checks the control directory of an upgrader at rest: every line that was read has been answered,
+// and status.json shows the present state.
 void Judge::check_control() {
   if (!machine_.swarm.options.control_directory || supervisor_ == nullptr) return;
   while (take_line_without_supervisor()) {
   }
   if (!control_lines_.empty()) broken("Control: a request is never taken");
-  // While no agent is active, status.json may be written later.
+  // While no agent is active, the upgrader may put off writing status.json.
   const auto& all = machine_.processes();
   const bool served = std::any_of(all.begin(), all.end(), [](const auto& process) {
     return process->activated && !process->buried;

@@ -1,5 +1,5 @@
 // The judge's checks of the messages to init: how often they are sent, in which order, and that
-// none is lost.
+// none is lost that init acts on.
 #include <algorithm>
 
 #include "tests/together/simulation/judge.h"

@@ -1,6 +1,6 @@
 // Replaces the part of libuv that the shell uses, on the simulated machine: polls, one timer, idle
-// handles. Ready descriptors are handled in any order. Timers run before them or after them, as in
-// libuv 1.44 and in 1.45. The loop may be held up before it looks.
+// handles. Ready descriptors are handled in any order. Timers are handled before them, as in libuv
+// 1.44, or after them, as in 1.45. The loop may be held up before it looks for ready descriptors.
 #include <uv.h>
 
 #include <algorithm>
@@ -96,8 +96,8 @@ void run_idles() {
   }
 }
 
-// Lets time pass until a descriptor is ready or the timer is due. Returns false if neither will
-// ever be.
+// Lets time pass until a descriptor is ready or the timer runs out. Returns false if neither will
+// ever happen.
 bool wait_for_anything() {
   for (;;) {
     const std::optional<Time> due = timer_due();
@@ -181,7 +181,7 @@ int uv_loop_close(uv_loop_t*) {
 }
 
 int uv_backend_fd(const uv_loop_t*) {
-  return -1;  // only passed to epoll_wait, which reports nothing here
+  return -1;  // is only passed to epoll_wait(), which reports nothing here
 }
 
 void uv_update_time(uv_loop_t*) {

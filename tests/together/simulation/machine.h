@@ -25,7 +25,7 @@ namespace upgrader::simulation {
 class AgentDouble;
 class Machine;
 
-// The meaning that a line should have for the upgrader.
+// The meaning that a line should have for the upgrader, by the judge's account.
 using Meaning = agent_protocol::Decoded<agent_protocol::AgentMessage>;
 
 struct Pipe {
@@ -48,7 +48,7 @@ class Process {
 
   struct Order {
     std::string line;
-    bool may_be_lost = false;  // the line is a reply to an agent that does not read
+    bool may_be_lost = false;  // a reply, which is lost if the agent does not read
   };
 
   Process(Machine& machine, pid_t pid, Generation generation, std::string path);
@@ -93,7 +93,7 @@ class Process {
   bool activated = false;  // all of `activate` is in the pipe
   std::string incoming;    // the line that is being written to the process
   std::size_t taken = 0;   // bytes that the upgrader has written to the process's input
-  // The value of `taken` when the shell began to look; no value if the pipe was full then.
+  // The value of `taken` when the shell began to look for news; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
   bool owes_word = false;     // `hello` has the feature readiness; no `healthy` came
   bool is_fallback = false;   // the process's `welcome` has the role `fallback`
@@ -119,8 +119,8 @@ class Machine {
 
   // ---- time
   [[nodiscard]] Time now() const { return now_; }
-  // Does what the machine does next by itself, if that happens no later than `limit`. Returns false
-  // if nothing does.
+  // Does the next thing that the machine does by itself, if it happens no later than `limit`.
+  // Returns false if no such thing happens.
   bool step(Time limit);
   [[nodiscard]] std::optional<Time> next() const;
   void pass_to(Time later) { now_ = std::max(now_, later); }
@@ -136,7 +136,7 @@ class Machine {
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
     return processes_;
   }
-  Generation next_generation = 1;  // the generation that the supervisor has ordered
+  Generation next_generation = 1;  // the generation that the next start must have
 
   // ---- descriptors and signals
   int open(Descriptor descriptor);
@@ -148,8 +148,8 @@ class Machine {
   void raise(int signal) { pending_signals_ |= 1ULL << static_cast<unsigned>(signal); }
   void schedule(Time at, int signal) { scheduled_.push_back({at, signal}); }
   void unschedule() { scheduled_.clear(); }
-  // Returns whether init's socket is full. Init reads it for some time, and then leaves it full for
-  // as long.
+  // Returns whether init's socket is full. Init reads the socket for some time, and then lets it
+  // fill up for as long.
   [[nodiscard]] bool init_is_full() const {
     return !calm && swarm.init_reads > Duration(0) &&
            now_.count() / swarm.init_reads.count() % 2 == 1;
@@ -179,7 +179,7 @@ class Machine {
   std::uint64_t pending_signals_ = 0;
 
  public:
-  // The first number of a simulated descriptor: smaller numbers are those of real ones.
+  // The lowest simulated descriptor. Real descriptors have smaller numbers.
   static constexpr int first_fd = 1'000'000;
 };
 

@@ -17,8 +17,8 @@ std::string member(const char* name, const std::string& text) {
 // ---- the FIFO
 
 void ControlPipe::opened(int fd) {
-  // If a reader opens the FIFO while a writer has it open, the reader sees the end of the file when
-  // that writer has gone. Otherwise it sees the end only after the next writer has gone.
+  // If a reader opens the FIFO while a writer has it open, it sees the end of the file when that
+  // writer has gone. Otherwise it sees the end only when the next writer has gone.
   readers_.emplace(fd, writers_ == 0 ? came_ : came_ - 1);
 }
 
@@ -117,8 +117,8 @@ const Asked* Operators::meaning_of(const std::string& line) const {
 void Operators::write_one() {
   std::string line = line_of_any_kind();
   written_.push_back(line);
-  // Sometimes there is no newline: the line is cut off if its writer goes, or runs into the next
-  // writer's line.
+  // Sometimes there is no newline. Then the line is cut off if its writer leaves, or runs into the
+  // line of the next writer.
   if (!machine_.random.chance(4)) line += '\n';
   if (the_judge != nullptr) the_judge->note("an operator writes " + line.substr(0, 100));
   pipe.write(line);
@@ -132,7 +132,7 @@ std::string Operators::line_of_any_kind() {
   return good_request();
 }
 
-// Returns a name for a request, sometimes one that was used before.
+// Returns a name for a request. Sometimes it is a name that was used before.
 std::string Operators::name() {
   if (names_ > 0 && machine_.random.chance(6)) {
     return "r" + std::to_string(machine_.random.between(1, names_));
@@ -209,7 +209,7 @@ std::string Operators::malformed_request() {
   }
 }
 
-// Returns a line that is not a request: it has no request's name, so the upgrader cannot answer it.
+// Returns a line that names no request, so that the upgrader cannot answer it.
 std::string Operators::no_request() {
   switch (machine_.random.below(5)) {
     case 0:

@@ -1,6 +1,6 @@
 // The FIFO of the control directory as the kernel has it, and the operators who write to it. They
-// write good requests, names and ids that were used before, malformed requests, lines that are no
-// request, and incomplete lines. The judge asks here what the writer of a line meant.
+// write good requests, requests whose names or ids were used before, malformed requests, lines that
+// are not requests, and incomplete lines. They also tell the judge what each line was meant to be.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace upgrader::simulation {
 
 class Machine;
 
-// The meaning of a line. The supervisor must see a well-formed line, unless its name has an answer
-// already or its upgrade is known.
+// The meaning of a line. The supervisor must see each well-formed line, with two exceptions: a
+// request of this name has been answered already, or the upgrade that it requests is known.
 struct Asked {
   std::string name;
   std::string type;
@@ -52,7 +52,7 @@ class ControlPipe {
 
   bool exists_ = false;
   std::string bytes_;
-  // How many writers had come when each descriptor was opened.
+  // For each descriptor, how many writers had come when it was opened.
   std::map<int, std::uint64_t> readers_;
   std::uint64_t came_ = 0;
   int writers_ = 0;
@@ -70,12 +70,12 @@ class Operators {
   // Ends all visits: present operators leave, and no operator comes any more.
   void go_home();
 
-  // Lets an operator come, confirm the upgrade `id`, and go: for an upgrade that waits at its gate
-  // at the end of a run, when no more faults happen. Returns false if the upgrader does not have
-  // the FIFO open for reading.
+  // Lets an operator come, confirm the upgrade `id`, and leave. This helps an upgrade that waits at
+  // its gate at the end of a run, when no more faults happen. Returns false if the upgrader does
+  // not have the FIFO open for reading.
   [[nodiscard]] bool confirm(const std::string& id);
 
-  // Returns the meaning of a whole line, or null if the line is no request.
+  // Returns the meaning of a whole line, or null if the line is not a request.
   [[nodiscard]] const Asked* meaning_of(const std::string& line) const;
 
   ControlPipe pipe;
@@ -83,7 +83,7 @@ class Operators {
  private:
   struct Visit {
     Time at;
-    int lines = 0;      // lines that are left to be written; at 0 the visit ends
+    int lines = 0;      // lines that the operator has still to write; at 0 the visit ends
     Duration stays{0};  // how long the operator stays after the last line
     bool began = false;
   };

@@ -8,16 +8,17 @@ using test::is_signal_id;
 
 namespace {
 
-// Returns the id of the upgrade under way, or the one that the agent has been told, if it was
-// requested in this way: by a signal or not. Otherwise returns the exploration's id of that kind.
+// Returns the id of the upgrade under way, or the id that the agent has been told, if it is of the
+// wanted kind: of an upgrade by a signal, or of another. Otherwise returns the exploration's id of
+// that kind.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
   return by_signal ? "sigusr2-1" : "u1";
 }
 
-// Returns the exploration's request of this number, counted from its first kind of request. `said`
-// has the time limit in it.
+// Returns the exploration's request with this number, which counts from the first kind of request.
+// `said` has the time limits that the request sets.
 Upgrade request_for(std::size_t which, const SaidTimes& said) {
   Upgrade upgrade;
   upgrade.id = "u1";

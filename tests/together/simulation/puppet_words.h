@@ -1,4 +1,4 @@
-// Chooses the message that a puppet sends so that an event of a given kind happens.
+// Chooses the message that a puppet must send to make an event of a given kind happen.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct SaidTimes {
   std::int64_t extend_ms = 86'400'000;
 };
 
-// Returns nullopt if such an event is caused by another act of the puppet, not by a message.
+// Returns nullopt if another act of the puppet causes such an event, and not a message.
 [[nodiscard]] std::optional<agent_protocol::AgentMessage> message_for(test::EventKind kind,
                                                                       const Agent& agent,
                                                                       const State& state,

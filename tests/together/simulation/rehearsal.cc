@@ -65,9 +65,10 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
   return true;
 }
 
-// Lets some time pass before the next event. Deadlines that were set at one instant pass in a fixed
-// order; after a pause, they can pass in another one. An agent that has closed a pipe is soon
-// killed, so after that another deadline passes first only if it is near.
+// Lets some time pass before the next event. Deadlines that were set at the same instant always
+// pass in the same order. If they are set with a pause between them, another order is possible.
+// After an agent has closed a pipe, another deadline can pass first only if it is near, since the
+// agent is soon killed.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);
@@ -106,8 +107,8 @@ bool Rehearsal::make(const test::Move& move) {
   return judge_passed(move.to);
 }
 
-// Lets the deadline of the move pass, after other deadlines that change nothing. Returns false if
-// it does not pass.
+// Lets the deadline of the move pass. Before it, other deadlines may pass, if they change nothing.
+// Returns false if the deadline does not pass.
 bool Rehearsal::let_pass(const test::Move& move) {
   const std::optional<Time> deadline = deadline_of(supervisor_.state(), move.steps[0]);
   if (!deadline) return false;
@@ -122,7 +123,7 @@ bool Rehearsal::let_pass(const test::Move& move) {
   return false;
 }
 
-// Checks that other deadlines that have passed by now change nothing.
+// Checks that no other deadline that has passed by now changes anything.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {
     const std::optional<Time> next = supervisor_.next_deadline();
@@ -167,8 +168,8 @@ std::optional<Event> Rehearsal::event_of(const Agent& agent, EventKind kind) {
     case EventKind::closes_output:
       return OutputClosed{its};
     case EventKind::closes_input:
-      // The upgrader sends nothing more to an agent that was killed or told to end, so it cannot
-      // find the closed input a second time.
+      // The upgrader sends nothing more to an agent that was killed or told to end. So it cannot
+      // notice a second time that the agent's input is closed.
       if (agent.input_closed && (agent.killed || agent.terminated)) return std::nullopt;
       return InputClosed{its};
     case EventKind::takes_activate:

@@ -1,6 +1,6 @@
-// Finds out whether a run can take a way of the map within its time limits. The map knows no times:
-// on it, any deadline may pass next. In a run the time limits decide that, and some ways need
-// certain limits.
+// Finds out whether a run can take a way of the map within its time limits. The map has no times,
+// so on it any deadline may pass next. In a run the time limits decide which one passes, so some
+// ways need certain limits.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace upgrader::simulation {
 
-// Returns the place to which an event without outcomes leads from a place, or nullopt if the map
-// does not know it.
+// Returns the place to which an event without outcomes leads from a given place, or nullopt if the
+// map does not have that move.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
 // Returns the deadline that the event is about, if that deadline is set.

@@ -8,8 +8,8 @@ namespace upgrader::simulation {
 
 namespace {
 
-// Removes from the swarm, the run's random options and faults, all that would hinder the guide:
-// faults, and options other than those with which its way was found.
+// Removes from the swarm everything that would hinder the guide: faults, and options that differ
+// from those with which the guide's way was found.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;

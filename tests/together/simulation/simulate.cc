@@ -53,7 +53,7 @@ void note_failure(Report& report, std::uint64_t seed, const std::string& verdict
   verdict.copy(report.verdict.data(), report.verdict.size() - 1);
 }
 
-// The seeds that are run: those of the list, or all from 1 on if there is no list.
+// The seeds that are run: those of the list, or if there is no list, all numbers from 1 on.
 struct Seeds {
   std::uint64_t count = 0;
   const std::vector<std::uint64_t>* list = nullptr;
@@ -109,8 +109,8 @@ int run_one(std::uint64_t seed, bool traced) {
   return good ? 0 : 1;
 }
 
-// Looks for an error that was planted in this program, by seeds alone, without the exploration's
-// map that guides other runs.
+// Looks for an error that was planted in this program, without the exploration's map, which guides
+// other runs. Only chance may find it.
 int run_canary(std::uint64_t seeds) {
   Report& report = *shared_report();
   run_all(report, {.count = seeds}, {});
@@ -139,8 +139,8 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
 }
 
 // Returns seeds above `above` that lead to moves that were missed so far. Consecutive seeds lead to
-// all moves of the map in turn. The chosen ones lead to a missed move, or to a place from which a
-// move that changes nothing was missed.
+// all moves of the map in turn, and the chosen ones are those that lead to one of two goals: a
+// missed move, or a place at which a move that changes nothing was missed.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

@@ -1,6 +1,6 @@
-// Runs a small fixed set of seeds, checks that a seed always gives the same run, and runs canaries:
-// supervisors with a fault that chance must find. The long run, with its map and more canaries, is
-// `make simulate`.
+// Runs a small fixed set of seeds, and checks that a seed always gives the same run. As canaries,
+// it runs supervisors with a fault that chance must find. The long run, with its map and more
+// canaries, is `make simulate`.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

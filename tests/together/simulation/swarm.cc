@@ -64,8 +64,8 @@ void draw_machine(Random& random, Swarm& swarm) {
   if (swarm.waits_for_lock) swarm.options.lock_file = "lock";
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
   if (random.chance(20)) swarm.init_reads = some_time(random);
-  // Each run ends with a good upgrade, with a trial of a second in which puppets send no
-  // heartbeats. So the watchdog's time is longer than that.
+  // Each run ends with a good upgrade, whose trial takes a second, and in which puppets send no
+  // heartbeats. So the watchdog's time is longer than a second.
   if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }
 
@@ -91,7 +91,7 @@ void draw_signals(Random& random, Swarm& swarm) {
   }
 }
 
-// Draws the visits of operators: some write one line, some more lines than a turn may read.
+// Draws the visits of operators. Some write one line, some write more lines than a turn may read.
 void draw_operators(Random& random, Swarm& swarm) {
   if (!random.chance(30)) return;
   swarm.options.control_directory = "ctl";

@@ -71,7 +71,7 @@ struct Swarm {
   int jostles = 0;  // how often something happens during a system call
   int hold_ups = 0;
   std::int64_t hold_up_ms = 1;
-  int freezes = 0;  // how often all processes stand still, as for a hold-up
+  int freezes = 0;  // how often all processes stand still, for the time of a hold-up
   int late_kills = 0;
   int check_failures = 0;
   int lost_ways_back = 0;

@@ -1,6 +1,6 @@
-// Replaces what the real shell calls by the simulated machine: the few system calls of loop.cc,
-// agents.cc and channel.cc, by the linker's --wrap, and the whole interfaces of process.cc,
-// program.cc, link.cc and lock.cc.
+// Replaces the outside of the real shell by the simulated machine. The linker's --wrap replaces the
+// few system calls of loop.cc, agents.cc and channel.cc. The whole interfaces of process.cc,
+// program.cc, link.cc and lock.cc are written anew here.
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -83,7 +83,7 @@ ssize_t __wrap_read(int fd, void* buffer, size_t size) {
       the_machine->random.chance(the_machine->swarm.interrupts)) {
     return fails_with(EINTR);
   }
-  // A read gives as many bytes as were asked for, or all that there are.
+  // A read gets as many bytes as it asks for, or fewer if the pipe has fewer.
   const std::size_t count = std::min(size, pipe.bytes.size());
   the_judge->bytes_read(*descriptor->process, count);
   std::memcpy(buffer, pipe.bytes.data(), count);
@@ -98,8 +98,8 @@ ssize_t __wrap_write(int fd, const void* buffer, size_t size) {
   the_machine->jostle();
   Pipe& pipe = descriptor->process->input;
   if (!pipe.reader) return fails_with(EPIPE);
-  // As on Linux, up to PIPE_BUF bytes are written whole or not at all, and more bytes may be
-  // written in part.
+  // As on Linux, a write of up to PIPE_BUF bytes is made whole or not at all. A longer one may be
+  // made in part.
   const std::size_t room = pipe.capacity - std::min(pipe.capacity, pipe.bytes.size());
   if (room < std::min<std::size_t>(size, PIPE_BUF)) return fails_with(EAGAIN);
   std::size_t count = std::min(size, room);
@@ -140,15 +140,15 @@ int __wrap_clock_gettime(clockid_t clock, timespec* time) {
   return 0;
 }
 
-// Sends a message to init, to whose socket alone the shell sends anything.
+// Sends a message to init. The shell sends to no other socket.
 ssize_t __wrap_sendto(int, const void* bytes, size_t size, int, const sockaddr*, socklen_t) {
   if (the_machine->init_is_full()) return fails_with(EAGAIN);
   the_judge->init_told({static_cast<const char*>(bytes), size});
   return static_cast<ssize_t>(size);
 }
 
-// The loop calls this once, to see whether the call is permitted. The loop itself is in
-// libuv_double.cc.
+// The loop calls this once, only to find out whether the kernel permits the call. The loop itself
+// is replaced in libuv_double.cc.
 int __wrap_epoll_wait(int, epoll_event*, int, int) {
   return 0;
 }
@@ -235,8 +235,8 @@ agent_protocol::Result<Program> check_program(const std::string& path, std::stri
                  ExecutableKind::elf, 0, 0);
 }
 
-// Checks AGENT on the simulated machine. At the start the program always exists: without one,
-// nothing would happen.
+// Checks AGENT on the simulated machine. At the start the program always exists, since otherwise
+// the run would be over at once.
 agent_protocol::Result<Program> check_agent(const std::string& agent,
                                             std::vector<std::string> args) {
   if (the_judge->started()) return check_program(agent, agent, std::move(args));

@@ -55,7 +55,7 @@ static int writes(int flags) {
 // ISO C has no conversion from the result of dlsym() to a function; POSIX promises this one.
 #define NEXT(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 
-// The argument `mode` of open() exists only if the call may make a file.
+// open() has its argument `mode` only if it may make a file.
 #define OPENS(name, parameters, ...)             \
   int name parameters {                          \
     mode_t mode = 0;                             \

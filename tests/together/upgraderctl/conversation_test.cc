@@ -1,4 +1,4 @@
-// Tests requests as stories: what upgraderctl sees and sends, and how the request ends.
+// Tests requests by stories of what upgraderctl reads and sends, and of how the request ends.
 #include "tools/upgraderctl/core/conversation.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
-// Walks through every order of events between a conversation and an upgrader: lines that are read
-// late or never, a status that is written late or never, ends with and without a last status, a
-// restart of the upgrader, deadlines that pass, an operator who leaves, and another operator who
-// opens the gate. At every end, the output of upgraderctl is compared with the facts of this world.
+// Walks through every order of events between a conversation of upgraderctl and an upgrader. Lines
+// are read late or never. The status is written late or never. The upgrader ends, with or without a
+// last status, and is restarted. Deadlines pass, the operator leaves, and another operator opens
+// the gate. At every end, the output of upgraderctl is compared with the facts of this world.
 #include <catch2/catch.hpp>
 #include <deque>
 #include <map>
@@ -22,7 +22,8 @@ namespace {
 const std::string upgrade_line = "upgrade\n";
 const std::string cancel_line = "cancel\n";
 
-// The facts about the upgrader to which the request was sent, until that upgrader ends.
+// The facts about the upgrader to which the request was sent. They are kept until that upgrader
+// ends.
 struct Truth {
   bool alive = true;
   bool last_word = false;  // the upgrader wrote into status.json that it ended
@@ -69,7 +70,7 @@ Status of_another_life() {
   return status;
 }
 
-// Returns everything that the future of a world depends on, as text.
+// Returns, as text, everything on which the future of a world depends.
 std::string key_of(const World& world) {
   const Conversation::State& state = world.conversation.state();
   std::string key;
@@ -150,8 +151,8 @@ void answer(Truth& truth, const std::string& request, bool ok) {
   truth.answers.insert(truth.answers.begin(), Answer{request, "", ok, ""});
 }
 
-// Lets the upgrader read one line from the FIFO. It does not obey a request again whose name it
-// knows.
+// Lets the upgrader read one line from the FIFO. If it knows the request's name already, it does
+// not obey the request again.
 void read_line(World& world, bool refuses) {
   Truth& truth = world.truth;
   const std::string line = world.fifo.front();
@@ -319,8 +320,8 @@ bool was_refused(const World& world) {
 std::string complaint_of(const World& world) {
   const Truth& truth = world.truth;
   if (truth.begun > 1) return "it was begun twice";
-  // If the operator leaves an accepted rehearsal, upgraderctl must have had it cancelled, or have
-  // said that it could not be.
+  // If the operator leaves an accepted rehearsal, upgraderctl must cancel the rehearsal, or say
+  // that it could not be cancelled.
   if (world.errand.goal == Goal::rehearsal && under_way(world) && !world.cancel_sent &&
       !world.vanished) {
     return "a rehearsal goes on behind our back";
@@ -368,8 +369,8 @@ void judge_time(World world) {
   REQUIRE(world.finish);
 }
 
-// Checks that upgraderctl believes a living upgrader that obeys everything: the conversation's end
-// must be that of the upgrade.
+// Checks that upgraderctl believes an upgrader that lives and obeys every request: the conversation
+// must end as the upgrade did.
 void judge_usefulness(World world) {
   if (!world.truth.alive || world.vanished || world.interrupted) return;
   const bool in_time = world.now < *world.errand.timeout;
@@ -394,7 +395,7 @@ void judge_usefulness(World world) {
 
 struct Figures {
   std::size_t worlds = 0;
-  std::size_t lies_caught = 0;  // ends at which a wrong status was found to be wrong
+  std::size_t lies_caught = 0;  // wrong exit statuses that the rules have found out
   std::map<int, std::size_t> ends;
   std::set<std::string> moves;
 };

@@ -1,5 +1,5 @@
-// Tests a conversation whose id is also that of another request, for another executable, and
-// endings of which less is known than usual.
+// Tests a conversation whose id is also the id of another request, for another executable. Tests
+// also endings of which less than usual is known.
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/status_text.h"
@@ -59,7 +59,7 @@ TEST_CASE("whose upgrade it is may show only when its candidate is started") {
   CHECK_FALSE(talk.finish);
 
   talk.status.upgrade.reset();
-  talk.status.endings = {ending_of("u1", "committed")};  // the ending is that of an upgrade to 1.1
+  talk.status.endings = {ending_of("u1", "committed")};  // this ending belongs to an upgrade to 1.1
   talk.look();
   CHECK(talk.ended_with() == exit_refused);
 }

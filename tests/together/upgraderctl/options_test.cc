@@ -1,4 +1,5 @@
-// Tests the command line, the control directory that it names, and the errand that follows from it.
+// Tests upgraderctl's command line: the control directory that it names, and the errand that it
+// asks for.
 #include "tools/upgraderctl/core/options.h"
 
 #include <catch2/catch.hpp>
@@ -220,7 +221,7 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
     CHECK(refused());
     options.resolved = "/opt/agent/1.1";  // the target of the link
     CHECK_FALSE(refused());
-    options.resolved.reset();  // the link is gone, or leads elsewhere for the upgrader
+    options.resolved.reset();  // the link is gone, or leads elsewhere there
     CHECK_FALSE(refused());
     options.resolved = "/opt/agent/1.2";
     status.endings[0].to.executable = "/opt/agent/current";

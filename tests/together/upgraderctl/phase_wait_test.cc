@@ -1,4 +1,4 @@
-// Tests in which ways a wait for a phase of the upgrader ends.
+// Tests how a wait for a phase of the upgrader can end.
 #include "tools/upgraderctl/core/phase_wait.h"
 
 #include <catch2/catch.hpp>

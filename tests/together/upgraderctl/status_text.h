@@ -1,4 +1,4 @@
-// Makes texts of status.json for tests: an upgrader at rest, with changes.
+// Makes texts of status.json for tests. Each describes an upgrader at rest, with some changes.
 #pragma once
 
 #include <string>

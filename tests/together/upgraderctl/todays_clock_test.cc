@@ -1,4 +1,4 @@
-// Tests the times of an upgrader that was started before somebody set the clock.
+// Tests how upgraderctl shows times of an upgrader that was started before somebody set the clock.
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/status_text.h"
