@@ -3,7 +3,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
@@ -51,15 +50,6 @@ std::string read_token(const std::string& file) {
   return text;
 }
 
-// The machine's host name without its domain, in small letters.
-std::string own_name() {
-  const std::string host = facts_of_this_machine()["host"];
-  std::string name = host.substr(0, host.find('.'));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
-}
-
 struct Joining {
   TokenText token = {};
   std::string node = {};
@@ -105,7 +95,8 @@ int join_cell(const JoinOptions& options) {
   const auto token = token_in(read_token(options.token));
   const std::string source = options.token == "-" ? "standard input" : options.token;
   if (!token) return fail("there is no token in " + source + ": " + token.reason());
-  Joining one{.token = token.value(), .node = options.node.empty() ? own_name() : options.node};
+  Joining one{.token = token.value(),
+              .node = options.node.empty() ? name_of_this_machine() : options.node};
   if (!is_id(one.node))
     return fail("`" + one.node + "`, the name of this machine, cannot be a node's: give --node=ID");
   JoinPlace place(options.root, one.node);

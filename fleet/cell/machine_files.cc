@@ -21,12 +21,12 @@ std::string controller_options(const CellTerms& terms, const CellMachine& contro
          " --http-ca=/etc/fleet/ca.pem";
 }
 
-std::string signer_options(const CellTerms& terms) {
-  std::string options;
+std::string signer_options(const CellTerms& terms, const std::string& machine) {
+  std::string options = "--name=" + machine;
   for (const std::string& url : endpoints_of(terms)) {
-    options += (options.empty() ? "--endpoint=" : " --endpoint=") + url;
+    options += " --endpoint=" + url;
   }
-  return options;
+  return options + " --snapshots=/var/lib/fleet-signer";
 }
 
 // The programs of a cell that run on a machine.
@@ -55,7 +55,8 @@ std::string readme(const std::string& machine, const Duties& duties) {
   if (duties.signer) {
     text +=
         "\nThis machine has the key of the cell's authority: a person who can read\n"
-        "/etc/fleet/ca.key controls the cell.\n";
+        "/etc/fleet/ca.key controls the cell. Hourly snapshots of the store are in\n"
+        "/var/lib/fleet-signer.\n";
   }
   return text + "\nThe files in /etc/fleet that end in .key are secret.\n";
 }
@@ -135,8 +136,9 @@ std::vector<MachineFile> machine_files(
     }
   }
   if (is_signer) {
-    files.push_back({.path = "etc/default/fleet-signer",
-                     .content = "FLEET_SIGNER_OPTIONS=\"" + signer_options(terms) + "\"\n"});
+    files.push_back(
+        {.path = "etc/default/fleet-signer",
+         .content = "FLEET_SIGNER_OPTIONS=\"" + signer_options(terms, machine) + "\"\n"});
     files.push_back({.path = "etc/fleet/root.pem", .content = content("root.pem")});
     for (const std::string name : {"root", "ca"}) {
       files.push_back({.path = "etc/fleet/" + name + ".key",

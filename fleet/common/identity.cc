@@ -2,6 +2,8 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
+#include <cctype>
 #include <ctime>
 #include <fstream>
 
@@ -43,6 +45,14 @@ std::map<std::string, std::string> facts_of_this_machine() {
           {"arch", names.machine},
           {"kernel", names.release},
           {"host", names.nodename}};
+}
+
+std::string name_of_this_machine() {
+  const std::string host = facts_of_this_machine()["host"];
+  std::string name = host.substr(0, host.find('.'));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
 }
 
 std::string time_text_of(std::int64_t seconds) {

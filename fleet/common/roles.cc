@@ -33,20 +33,31 @@ Permissions of_operator() {
                      all_of(KeyKind::order), one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
+// Returns the rights of a controller, which serves people and machines. It gets no rights that it
+// does not need: it reads all records, and writes those of rollouts, plans and nodes, the history,
+// what people order by HTTP, and the requests of machines that join. It cannot write who is in the
+// cell, nor what lets a machine in: identities, tokens and approvals. It has no rights to the
+// store's users and roles, nor to snapshots, which etcd gives only to users with all rights.
+//
+// Reads stand last, and one of them is the range of all records: so the roles of earlier versions,
+// which might write this range, lose that right when they are granted again.
+Permissions of_controller() {
+  return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
+                     all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),
+                     all_of(KeyKind::driver), all_of(KeyKind::window), one(KeyKind::stop),
+                     one(KeyKind::settings), all_of(KeyKind::event), all_of(KeyKind::order),
+                     all_of(KeyKind::history), one(KeyKind::notified), all_of(KeyKind::join)}};
+}
+
 }  // namespace
 
-// Returns the rights of a user. A controller answers requests of people and machines, so it gets
-// only the rights that it needs: no rights to the store's users and roles, and none to snapshots,
-// which etcd gives only to users with all rights.
 Permissions permissions_of(const std::string& kind, const std::string& who) {
   Permissions permissions;
   if (kind == node_kind) permissions = of_node(who);
   if (kind == "operator") permissions = of_operator();
   if (kind == "publisher") permissions.writes = {all_of(KeyKind::release), all_of(KeyKind::order)};
-  if (kind == "controller") permissions.writes = {{std::string(key_root), true}};
-  // A controller may write all records. The right to write includes the right to read.
-  const bool reads_all = kind != node_kind && kind != "controller";
-  if (reads_all) permissions.reads.push_back({std::string(key_root), true});
+  if (kind == "controller") permissions = of_controller();
+  if (kind != node_kind) permissions.reads.push_back({std::string(key_root), true});
   permissions.user = certificate_name(kind, who);
   permissions.all = kind == "admin";
   return permissions;

@@ -63,9 +63,6 @@ Front::Front(FrontSettings settings) : settings_(std::move(settings)) {
         Website::Surroundings{*store_, *timers_, loop_, *mirror_, cell_, health_},
         *settings_.website);
   }
-  if (!settings_.snapshots.directory.empty()) {
-    snapshots_ = std::make_unique<Snapshots>(*timers_, store_->line(), settings_.snapshots);
-  }
   look_at_ourselves();
   over_ = upgrader::make_handle<uv_async_t>([this](uv_async_t* fresh) {
     return uv_async_init(&loop_, fresh,
@@ -107,10 +104,9 @@ void Front::start() {
 
 void Front::end() {
   alive_ = nullptr;
-  for (auto* timer : {&look_, &soon_, &later_, &notice_, &watch_, &settled_, &renewed_, &left_})
+  for (auto* timer : {&look_, &soon_, &later_, &notice_, &watch_, &settled_, &left_})
     *timer = nullptr;
   outside_ = nullptr;
-  snapshots_ = nullptr;
   duties_.clear();
   website_ = nullptr;
   mirror_ = nullptr;
@@ -137,7 +133,6 @@ void Front::take_changes(const Changes& changes) {
   health_.revision = changes.revision;
   for (const Change& change : changes.changes) {
     change.erased ? cell_.take_absent(change.now.key) : cell_.take(change.now);
-    change.erased ? renewals_.take_absent(change.now.key) : renewals_.take(change.now.key);
   }
   if (is_back) look_at_members();
   if (website_ != nullptr) website_->take_changes(changes);
@@ -160,7 +155,6 @@ void Front::look_at_ourselves() {
   look_at_members();
   health_.cpu_seconds = cpu_seconds();
   health_.resident_bytes = resident_bytes();
-  if (snapshots_ != nullptr) health_.snapshot_at = snapshots_->taken();
   health_.certificates.clear();
   if (!settings_.certificates.own.empty()) {
     health_.certificates.push_back(certificate_health("store", settings_.certificates.own));

@@ -11,14 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "fleet/common/certificate.h"
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/controller/release_source.h"
-#include "fleet/controller/snapshots.h"
 #include "fleet/http/outside.h"
 #include "fleet/http/website.h"
-#include "fleet/model/identities.h"
 #include "fleet/model/notices.h"
 #include "fleet/model/release_watcher.h"
 #include "fleet/store/etcd_admin.h"
@@ -30,9 +27,6 @@ struct FrontSettings {
   std::vector<std::string> endpoints = {};
   Certificates certificates = {};  // the files for connections to the store
   std::chrono::seconds lease{15};
-  Signer signer = {};  // the authority's files, for renewals
-  int days = 0;        // for how many days a renewed certificate is valid
-  Snapshots::Settings snapshots = {};
   std::optional<WebsiteSettings> website = {};
 };
 
@@ -63,7 +57,6 @@ class Front {
   void begin(const std::string& id);
   void tell_people();
   void posted(const std::string& error);
-  void renew_certificates();
   void watch_releases();
   void perform(const ReleaseWatcher::AskSource& step);
   void perform(const ReleaseWatcher::AskManifests& step);
@@ -90,18 +83,14 @@ class Front {
   std::unique_ptr<Timer> notice_;
   std::unique_ptr<Timer> watch_;
   std::unique_ptr<Timer> settled_;
-  std::unique_ptr<Timer> renewed_;
   std::unique_ptr<Timer> left_;
   Campaign campaign_;
   // The duties that this controller drives, by their names.
   std::map<std::string, std::unique_ptr<Driving>> duties_;
   Notices notices_;
-  RenewalRequests renewals_;
   ReleaseWatcher watcher_;
   std::unique_ptr<Outside> outside_;
   std::unique_ptr<ReleaseSource> source_;
-  std::unique_ptr<Snapshots> snapshots_;
-  bool renewing_ = false;
   bool leaving_ = false;
   // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
   // store may answer later.

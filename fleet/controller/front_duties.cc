@@ -1,10 +1,8 @@
 // The duties that one controller does for the whole cell: it writes the history, sends notices
-// about events to people, renews certificates, and follows sources of releases.
+// about events to people, and follows sources of releases.
 #include <algorithm>
-#include <ctime>
 
 #include "fleet/common/identity.h"
-#include "fleet/common/renewal_answer.h"
 #include "fleet/common/text_file.h"
 #include "fleet/controller/front.h"
 #include "fleet/controller/log.h"
@@ -47,7 +45,6 @@ void Front::look() {
     later_ = timers_->after(std::chrono::milliseconds(*due - now), [this] { look(); });
   }
   tell_people();
-  renew_certificates();
   watch_releases();
 }
 
@@ -121,38 +118,6 @@ void Front::posted(const std::string& error) {
   if (!error.empty()) log("the webhook does not take an event: " + error);
   notices_.posted(error.empty(), timers_->now().count());
   tell_people();
-}
-
-// ---- certificates
-
-// Signs one renewal at a time, so that the loop is never held up for long. A queue of requests does
-// no harm, since each node asks when a third of its certificate's life is still left.
-void Front::renew_certificates() {
-  if (renewing_ || settings_.signer.key.empty() || fence() == 0) return;
-  const auto pending = renewals_.first(mirror_->records());
-  if (!pending) return;
-  const PendingRenewal& one = *pending;
-  const UnixSeconds now = std::time(nullptr);
-  const Signer signer{content_of_file(settings_.signer.certificate),
-                      content_of_file(settings_.signer.key)};
-  const RenewalAnswer answer = answer_of(one, signer, settings_.days, now);
-  Transaction transaction = answer_renewal(one, answer, now);
-  transaction.compares.push_back({.key = key_of(KeyKind::driver, {events_id}),
-                                  .of = Compare::Of::created,
-                                  .revision = fence()});
-  renewing_ = true;
-  const std::string words =
-      answer.error.empty() ? ": its certificate is renewed" : ": not renewed: " + answer.error;
-  const std::weak_ptr<char> alive = alive_;
-  store_->commit(transaction, [this, alive, news = one.node + words](const Outcome& outcome) {
-    if (alive.expired()) return;
-    if (std::holds_alternative<Committed>(outcome)) log(news);
-    // The mirror shows whether the write succeeded, but it may be a moment behind.
-    renewed_ = timers_->after(settle_time, [this] {
-      renewing_ = false;
-      look_soon();
-    });
-  });
 }
 
 // ---- new releases

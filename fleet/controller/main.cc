@@ -20,10 +20,7 @@ std::unique_ptr<Front> front_of(const ControllerOptions& options) {
   FrontSettings settings{.controller = options.name,
                          .endpoints = options.store.endpoints,
                          .certificates = options.store.certificates,
-                         .lease = std::chrono::seconds(options.lease_s),
-                         .signer = {options.signer, options.signer_key},
-                         .days = options.days,
-                         .snapshots = {options.snapshots, options.snapshots_kept}};
+                         .lease = std::chrono::seconds(options.lease_s)};
   if (!options.http.empty()) {
     settings.website = WebsiteSettings{.address = *address_of(options.http),
                                        .certificate = options.http_certificate,

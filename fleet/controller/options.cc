@@ -20,24 +20,6 @@ void add_http(CLI::App& app, ControllerOptions& options) {
       ->type_name("FILE");
 }
 
-void add_keeping(CLI::App& app, ControllerOptions& options) {
-  CLI::Option* signer =
-      app.add_option("--signer", options.signer, "signs what nodes ask for to renew theirs")
-          ->type_name("FILE");
-  CLI::Option* key =
-      app.add_option("--signer-key", options.signer_key, "its key")->type_name("FILE");
-  signer->needs(key);
-  key->needs(signer);
-  app.add_option("--days", options.days, "how long what it signs is good")
-      ->type_name("N")
-      ->check(CLI::Range(1, 3'650));
-  app.add_option("--snapshots", options.snapshots, "a copy of the store is put there every hour")
-      ->type_name("DIR");
-  app.add_option("--snapshots-kept", options.snapshots_kept, "the last so many")
-      ->type_name("N")
-      ->check(CLI::Range(1, 100'000));
-}
-
 void add_gates(CLI::App& app, ControllerOptions& options) {
   const auto take = [&options](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
@@ -96,7 +78,6 @@ std::variant<ControllerOptions, ControllerText> controller_options(int argc, cha
                  "how long a desired version runs beside the old one, at least")
       ->type_name("S")
       ->check(CLI::Range(0, 86'400));
-  add_keeping(app, options);
   add_gates(app, options);
   add_http(app, options);
   try {

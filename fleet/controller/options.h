@@ -15,11 +15,6 @@ struct ControllerOptions {
   StoreOptions store;
   int lease_s = 15;
   int observe_s = 30;
-  std::string signer;  // the authority's certificate, to renew others; empty: renews none
-  std::string signer_key;
-  int days = 90;
-  std::string snapshots;  // a directory for snapshots; empty: takes none
-  int snapshots_kept = 48;
   std::vector<PrometheusGate> prometheus_gates;
   std::string gates;  // a directory of programs, each of them a gate; empty: has none
   std::string http;   // HOST:PORT of the web server; empty: runs none

@@ -1,5 +1,6 @@
 // fleetctl approve: shows the machines that wait for approval, and lets one of them join.
 #include "fleet/common/identity.h"
+#include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
@@ -19,22 +20,24 @@ int list_waiting(const Options& options, Asker& asker) {
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
   std::vector<upgraderctl::Row> rows{{"NODE", "FINGERPRINT", "SINCE", "TOKEN", "NAME"}};
+  fleet::Reading waiting{.revision = reading.revision};
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
     if (!key || key->kind != KeyKind::join) continue;
     const auto read = fleet::read_record<fleet::JoinRequest>(found.value);
     if (!read || !read.value().refused.empty()) continue;
-    if (options.json) {
-      say_json(found.value);
-      continue;
-    }
+    waiting.found.push_back(found);
     const fleet::JoinRequest& one = read.value();
     const auto owner = fleet::key_if(KeyKind::identity, {fleet::node_kind, one.node});
     const bool is_there = owner && reading.find(*owner) != nullptr;
     rows.push_back({one.node, key->names.front(), fleet::time_text_of(one.asked),
                     fleet::token_id(one.token), is_there ? "exists with another key" : "is new"});
   }
-  if (!options.json) say_all(table(rows));
+  if (options.json) {
+    say_json(as_json(waiting));
+  } else {
+    say_all(table(rows));
+  }
   return exit_done;
 }
 

@@ -5,6 +5,7 @@
 #include "fleet/common/identity.h"
 #include "fleet/common/key_fingerprint.h"
 #include "fleet/common/text_file.h"
+#include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/one_record.h"
@@ -98,14 +99,16 @@ int create_token(const Options& options, Asker& asker) {
 int list_tokens(const Options& options, Asker& asker) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::token), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  if (options.json) {
+    say_json(as_json(std::get<fleet::Reading>(reply)));
+    return exit_done;
+  }
   std::vector<upgraderctl::Row> rows{
       {"TOKEN", "NODES", "LABELS", "USED", "EXPIRES", "STATE", "WHO"}};
   for (const fleet::KeyValue& found : std::get<fleet::Reading>(reply).found) {
     const auto key = fleet::parse_key(found.key);
     const auto read = fleet::read_record<fleet::Token>(found.value);
-    if (options.json) {
-      say_json(found.value);
-    } else if (key && read) {
+    if (key && read) {
       const fleet::Token& one = read.value();
       rows.push_back({key->names.front(), one.nodes.empty() ? "*" : one.nodes, labels_of(one),
                       std::to_string(one.used) + "/" + std::to_string(one.uses),
@@ -115,7 +118,7 @@ int list_tokens(const Options& options, Asker& asker) {
       complain("token/" + key->names.front() + " " + read.reason());
     }
   }
-  if (!options.json) say_all(table(rows));
+  say_all(table(rows));
   return exit_done;
 }
 

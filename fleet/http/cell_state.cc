@@ -73,6 +73,7 @@ void CellState::take_rollout(const ParsedKey& key, const KeyValue& record) {
 void CellState::take_cell(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::plan) keep(plans_, key, record);
   if (key.kind == KeyKind::desired) keep(desired_, key, record);
+  if (key.kind == KeyKind::signer) keep(signers_, key, record);
   if (key.kind == KeyKind::driver) {
     const auto driver = read_record<DriverRecord>(record.value);
     drivers_[key.names[0]] = driver ? driver.value().controller : "";
@@ -112,6 +113,7 @@ void CellState::forget(const ParsedKey& key) {
   }
   if (key.kind == KeyKind::plan) plans_.erase(key.names[0]);
   if (key.kind == KeyKind::desired) desired_.erase(key.names[0]);
+  if (key.kind == KeyKind::signer) signers_.erase(key.names[0]);
   if (key.kind == KeyKind::driver) drivers_.erase(key.names[0]);
   if (key.kind == KeyKind::stop) stop_ = std::nullopt;
   if (key.kind == KeyKind::settings) settings_ = {};

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fleet/model/cell_records.h"
+#include "fleet/model/join_records.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/record_tree.h"
@@ -40,6 +41,8 @@ class CellState {
   [[nodiscard]] const std::map<std::string, Plan>& plans() const { return plans_; }
   [[nodiscard]] const std::map<std::string, Desired>& desired() const { return desired_; }
   [[nodiscard]] const std::map<std::string, std::string>& drivers() const { return drivers_; }
+  // Returns the fleet-signers that are at work, by their names.
+  [[nodiscard]] const std::map<std::string, SignerAtWork>& signers() const { return signers_; }
   [[nodiscard]] const std::optional<Stop>& stop() const { return stop_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
 
@@ -65,6 +68,7 @@ class CellState {
   std::map<std::string, Desired> desired_;
   // For each rollout, plan and desired version, the controller that drives it.
   std::map<std::string, std::string> drivers_;
+  std::map<std::string, SignerAtWork> signers_;
   std::map<std::string, bool> unread_;  // the keys of records that cannot be read
   std::optional<Stop> stop_;
   Settings settings_;

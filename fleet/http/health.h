@@ -31,7 +31,6 @@ struct Health {
   std::vector<CertificateHealth> certificates = {};
   double cpu_seconds = 0;
   std::int64_t resident_bytes = 0;
-  std::int64_t snapshot_at = 0;  // when this controller took its last snapshot; 0: never
   std::map<int, std::int64_t> responses = {};  // how many responses there were, by their statuses
   std::int64_t streams = 0;
 

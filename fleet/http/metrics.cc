@@ -155,13 +155,29 @@ void add_store(Text& text, const Health& health) {
   }
 }
 
-void add_controller(Text& text, const Health& health) {
+void add_signers(Text& text, const CellState& cell) {
+  std::int64_t last = 0;
+  for (const auto& [name, signer] : cell.signers()) {
+    last = std::max(last, signer.snapshot);
+  }
+  text.about("signers", "gauge", "fleet-signers that are at work.")
+      .line({}, static_cast<std::int64_t>(cell.signers().size()));
+  text.about("snapshot_seconds", "gauge", "When a fleet-signer took the last, since 1970.");
+  if (last != 0) text.line({}, last);
+}
+
+void add_certificates(Text& text, const CellState& cell, const Health& health) {
   text.about("certificate_expiry_seconds", "gauge", "When it ends, in seconds since 1970.");
   for (const CertificateHealth& one : health.certificates) {
     if (one.expires != 0) text.line({{"certificate", one.what}}, one.expires);
   }
-  text.about("snapshot_seconds", "gauge", "When this controller took the last, since 1970.");
-  if (health.snapshot_at != 0) text.line({}, health.snapshot_at);
+  for (const auto& [name, signer] : cell.signers()) {
+    if (signer.certificate_ends != 0)
+      text.line({{"certificate", "signer " + name}}, signer.certificate_ends);
+  }
+}
+
+void add_controller(Text& text, const Health& health) {
   text.about("http_responses_total", "counter", "What this controller has answered.");
   for (const auto& [status, count] : health.responses) {
     text.line({{"status", std::to_string(status)}}, count);
@@ -181,6 +197,8 @@ std::string metrics_text(const CellState& cell, const Health& health) {
   add_bytes(text, cell);
   add_rollouts(text, cell);
   add_store(text, health);
+  add_signers(text, cell);
+  add_certificates(text, cell, health);
   add_controller(text, health);
   return text.text();
 }

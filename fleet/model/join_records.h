@@ -1,5 +1,5 @@
-// The records and texts by which a machine joins a cell. Plain data; record_members.h says how they
-// are written.
+// The records and texts by which a machine joins a cell. Plain data; record_join_members.h says how
+// they are written.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,9 @@ struct JoinRequest {
   std::int64_t asked = 0;    // when it came, in seconds since 1970
   bool waits = false;        // true: a person has to approve it first
   std::string refused = {};  // why there is no certificate; empty if it was not refused
+  // The certificate that was signed, while the store's user of the node is made. The node gets it
+  // after that.
+  std::string certificate = {};
 
   bool operator==(const JoinRequest&) const = default;
 };
@@ -46,6 +49,18 @@ struct Approval {
   std::string time = {};
 
   bool operator==(const Approval&) const = default;
+};
+
+// The record signer/NAME, on a lease: a fleet-signer at work. Times are in seconds since 1970.
+struct SignerAtWork {
+  std::string version = {};
+  std::string since = {};
+  bool takes_snapshots = false;
+  std::int64_t snapshot = 0;          // the time of its last snapshot; 0 if it has taken none
+  std::int64_t certificate_ends = 0;  // when its certificate for the store ends; 0 if not known
+  std::string trouble = {};           // why the last attempt took no snapshot; empty if it took one
+
+  bool operator==(const SignerAtWork&) const = default;
 };
 
 // The text of a token, which a person brings to a machine.

@@ -187,7 +187,7 @@ Transaction answer_join(const JoinCase& one, const JoinDecision& decision) {
           .puts = {{request_key(one), write_record(answered)}}};
 }
 
-Transaction record_join(const JoinCase& one, const JoinSigned& decision,
+Transaction record_join(const JoinCase& one, const JoinSigned& decision, const std::string& pem,
                         const IssuedCertificate& issued, const std::string& time, UnixSeconds now) {
   Identity identity = one.identity.value_or(Identity{});
   if (identity.since.empty()) identity.since = time;
@@ -206,7 +206,21 @@ Transaction record_join(const JoinCase& one, const JoinSigned& decision,
     transaction.puts.push_back({key, write_record(token)});
   }
   transaction.puts.push_back({owner_key(one), write_record(identity)});
+  JoinRequest signed_one = one.request;
+  signed_one.waits = false;
+  signed_one.certificate = pem;
+  transaction.puts.push_back({request_key(one), write_record(signed_one)});
   return transaction;
+}
+
+bool was_signed(const JoinCase& one, const IssuedCertificate& issued, UnixSeconds now) {
+  if (issued.key != one.fingerprint || !one.identity || !one.identity->revoked.empty())
+    return false;
+  const auto& all = one.identity->certificates;
+  return std::any_of(all.begin(), all.end(), [&](const IssuedCertificate& recorded) {
+    return recorded.serial == issued.serial && recorded.key == issued.key && !recorded.revoked &&
+           recorded.expires > now;
+  });
 }
 
 Transaction publish_join(const JoinCase& one, const std::string& pem, Revision recorded) {

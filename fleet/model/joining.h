@@ -109,11 +109,16 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 
 // Returns the transaction that writes the answer to a request: it waits, or is refused.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
-// Returns the transaction that adds the signed certificate to the owner's identity. Only when it is
-// committed, publish_join() gives the certificate to the owner.
+// Returns the transaction that adds the signed certificate to the owner's identity. Only when the
+// store knows the owner, publish_join() gives the certificate to the owner. Until then the
+// certificate stands in the request, so that another fleet-signer can give it if this one ends.
 [[nodiscard]] Transaction record_join(const JoinCase& one, const JoinSigned& decision,
-                                      const IssuedCertificate& issued, const std::string& time,
-                                      UnixSeconds now);
+                                      const std::string& pem, const IssuedCertificate& issued,
+                                      const std::string& time, UnixSeconds now);
+// Returns whether record_join() has recorded the certificate in the request for this key. `issued`
+// describes that certificate. Controllers can write requests, but not the identities of owners.
+[[nodiscard]] bool was_signed(const JoinCase& one, const IssuedCertificate& issued,
+                              UnixSeconds now);
 // Returns the transaction that gives the certificate to its owner. `recorded` is the revision of
 // record_join(): if the owner was revoked after it, the store refuses the transaction.
 [[nodiscard]] Transaction publish_join(const JoinCase& one, const std::string& pem,

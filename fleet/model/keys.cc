@@ -55,6 +55,7 @@ constexpr std::array shapes = {
     Shape{KeyKind::token, "token/*"},
     Shape{KeyKind::join, "join/*"},
     Shape{KeyKind::approval, "approval/*"},
+    Shape{KeyKind::signer, "signer/*"},
 };
 
 constexpr std::string_view pattern_of(KeyKind kind) {

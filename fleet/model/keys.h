@@ -51,6 +51,7 @@ enum class KeyKind {
   token,     // ID: the beginning of its hash
   join,      // fingerprint of a machine's public key
   approval,  // fingerprint of a machine's public key
+  signer,    // name of a fleet-signer
 };
 
 // The most digits of a number in a key. An integer in the JSON of a record may have as many, and

@@ -6,7 +6,6 @@
 #include <cereal/cereal.hpp>
 
 #include "fleet/model/cell_records.h"
-#include "fleet/model/join_records.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/rollout_records.h"
@@ -100,54 +99,6 @@ void serialize(Archive& archive, Identity& identity) {
   using cereal::make_nvp;
   archive(make_nvp("certificates", identity.certificates), make_nvp("since", identity.since),
           make_nvp("revoked", identity.revoked), make_nvp("labels", identity.labels));
-}
-
-template <class Archive>
-void serialize(Archive& archive, Token& token) {
-  using cereal::make_nvp;
-  archive(make_nvp("hash", token.hash), make_nvp("nodes", token.nodes),
-          make_nvp("labels", token.labels), make_nvp("uses", token.uses),
-          make_nvp("used", token.used), make_nvp("expires", token.expires),
-          make_nvp("created", token.created), make_nvp("who", token.who),
-          make_nvp("revoked", token.revoked), make_nvp("release_keys", token.release_keys));
-}
-
-template <class Archive>
-void serialize(Archive& archive, JoinRequest& join_request) {
-  using cereal::make_nvp;
-  archive(make_nvp("node", join_request.node), make_nvp("pem", join_request.pem),
-          make_nvp("token", join_request.token), make_nvp("asked", join_request.asked),
-          make_nvp("waits", join_request.waits), make_nvp("refused", join_request.refused));
-}
-
-template <class Archive>
-void serialize(Archive& archive, Approval& approval) {
-  using cereal::make_nvp;
-  archive(make_nvp("node", approval.node), make_nvp("who", approval.who),
-          make_nvp("time", approval.time));
-}
-
-template <class Archive>
-void serialize(Archive& archive, TokenText& token) {
-  using cereal::make_nvp;
-  archive(make_nvp("controllers", token.controllers), make_nvp("store", token.store),
-          make_nvp("authority", token.authority), make_nvp("release_keys", token.release_keys),
-          make_nvp("secret", token.secret));
-}
-
-template <class Archive>
-void serialize(Archive& archive, JoinQuestion& question) {
-  using cereal::make_nvp;
-  archive(make_nvp("node", question.node), make_nvp("secret", question.secret),
-          make_nvp("request", question.request));
-}
-
-template <class Archive>
-void serialize(Archive& archive, JoinAnswer& answer) {
-  using cereal::make_nvp;
-  archive(make_nvp("state", answer.state), make_nvp("words", answer.words),
-          make_nvp("certificate", answer.certificate),
-          make_nvp("release_keys", answer.release_keys));
 }
 
 template <class Archive>

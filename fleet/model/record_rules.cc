@@ -224,12 +224,21 @@ Wrong put_right(Token& token) {
 
 Wrong put_right(JoinRequest& request) {
   cut_texts({&request.refused});
-  return wrong_name(request.node, &is_id, "node");
+  cut_labels({&request.token});
+  return first_of({wrong_name(request.node, &is_id, "node"),
+                   too_many(request.pem.size(), pem_bytes_max, "bytes of the request"),
+                   too_many(request.certificate.size(), pem_bytes_max, "bytes of a certificate")});
 }
 
 Wrong put_right(Approval& approval) {
   cut_labels({&approval.who, &approval.time});
   return wrong_name(approval.node, &is_id, "node");
+}
+
+Wrong put_right(SignerAtWork& signer) {
+  cut_texts({&signer.trouble});
+  cut_labels({&signer.version, &signer.since});
+  return std::nullopt;
 }
 
 Wrong put_right(TokenText& token) {

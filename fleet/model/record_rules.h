@@ -27,6 +27,9 @@ inline constexpr std::size_t record_entries_max = 256;
 // may bring.
 inline constexpr std::int64_t token_uses_max = 10'000;
 inline constexpr std::size_t release_keys_max = 16;
+// The most bytes of a machine's request for a certificate, and of its certificate; both have about
+// a thousand. So a record with both stays within its limit.
+inline constexpr std::size_t pem_bytes_max = 8'192;
 // The most times that one batch is repeated. The number is part of the ids of commands, so it must
 // be short.
 inline constexpr std::int64_t again_max = 100'000;
@@ -60,6 +63,7 @@ inline constexpr std::size_t judge_failed_max = 4'000;
 [[nodiscard]] std::optional<std::string> put_right(Token& record);
 [[nodiscard]] std::optional<std::string> put_right(JoinRequest& record);
 [[nodiscard]] std::optional<std::string> put_right(Approval& record);
+[[nodiscard]] std::optional<std::string> put_right(SignerAtWork& record);
 [[nodiscard]] std::optional<std::string> put_right(TokenText& record);
 [[nodiscard]] std::optional<std::string> put_right(JoinQuestion& record);
 [[nodiscard]] std::optional<std::string> put_right(JoinAnswer& record);

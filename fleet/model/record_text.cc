@@ -5,6 +5,7 @@
 
 #include "fleet/model/effort.h"
 #include "fleet/model/record_archive.h"
+#include "fleet/model/record_join_members.h"
 #include "fleet/model/record_members.h"
 #include "fleet/model/record_rules.h"
 #include "fleet/model/transaction.h"
@@ -145,6 +146,7 @@ FLEET_RECORD(Identity)
 FLEET_RECORD(Token)
 FLEET_RECORD(JoinRequest)
 FLEET_RECORD(Approval)
+FLEET_RECORD(SignerAtWork)
 FLEET_RECORD(TokenText)
 FLEET_RECORD(JoinQuestion)
 FLEET_RECORD(JoinAnswer)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/version.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
 #include "fleet/common/renewal_answer.h"
@@ -19,6 +20,8 @@ namespace {
 constexpr std::chrono::milliseconds pause_time{500};
 // The time between two searches for requests and tokens that are too old.
 constexpr std::chrono::minutes sweep_time{1};
+// The time that this process waits at its end for the store to remove its record.
+constexpr std::chrono::milliseconds leave_time{2'000};
 
 void log(const std::string& line) {
   log_line("fleet-signer", line);
@@ -38,7 +41,17 @@ FleetSigner::FleetSigner(uv_loop_t& loop, SignerOptions options)
           Mirror::Observer{
               .changed = [this](const Changes& changes) { take_changes(changes); },
               .troubled = [](const Trouble& trouble) { log("the store: " + trouble.reason); }},
-          0)) {
+          0)),
+      since_(time_text()),
+      own_key_(key_of(KeyKind::signer, {options_.name})),
+      presence_(store_, timers_, own_key_, std::hash<std::string>()(options_.name)) {
+  if (!options_.snapshots.empty()) {
+    snapshots_ = std::make_unique<Snapshots>(
+        timers_, store_.line(),
+        Snapshots::Settings{.directory = options_.snapshots, .kept = options_.snapshots_kept},
+        [this] { show(); });
+  }
+  show();
   signals_.push_back(end_at(SIGTERM));
   signals_.push_back(end_at(SIGINT));
   sweep();
@@ -55,7 +68,7 @@ upgrader::UvHandle<uv_signal_t> FleetSigner::end_at(int signal) {
   UPGRADER_CHECK(handle != nullptr);
   handle->data = this;
   const auto caught = [](uv_signal_t* which, int) {
-    uv_stop(&static_cast<FleetSigner*>(which->data)->loop_);
+    static_cast<FleetSigner*>(which->data)->leave();
   };
   UPGRADER_CHECK(uv_signal_start(handle.get(), caught, signal) == 0);
   return handle;
@@ -64,12 +77,32 @@ upgrader::UvHandle<uv_signal_t> FleetSigner::end_at(int signal) {
 void FleetSigner::take_changes(const Changes& changes) {
   for (const Change& change : changes.changes) {
     change.erased ? renewals_.take_absent(change.now.key) : renewals_.take(change.now.key);
+    if (leaving_ && change.erased && change.now.key == own_key_) return uv_stop(&loop_);
   }
   look();
 }
 
+void FleetSigner::show() {
+  SignerAtWork state{.version = upgrader::upgrader_version, .since = since_};
+  const auto validity = validity_of(content_of_file(options_.store.certificates.own));
+  if (validity) state.certificate_ends = validity->until;
+  if (snapshots_ != nullptr) {
+    state.takes_snapshots = true;
+    state.snapshot = snapshots_->taken();
+    state.trouble = snapshots_->trouble();
+  }
+  presence_.show(state);
+}
+
+// Removes the record of this process, so that nobody has to wait for the end of its lease.
+void FleetSigner::leave() {
+  if (std::exchange(leaving_, true)) return;
+  presence_.end();
+  left_ = timers_.after(leave_time, [this] { uv_stop(&loop_); });
+}
+
 void FleetSigner::look() {
-  if (busy_ || mirror_ == nullptr || mirror_->revision() < awaited_) return;
+  if (leaving_ || busy_ || mirror_ == nullptr || mirror_->revision() < awaited_) return;
   if (const auto one = next_join(mirror_->records(), std::time(nullptr))) return join(*one);
   if (const auto pending = renewals_.first(mirror_->records())) return renew(*pending);
 }
@@ -91,29 +124,40 @@ void FleetSigner::join(const JoinCase& one) {
   }
   if (const auto* refused = std::get_if<JoinRefused>(&decision))
     return write(answer_join(one, decision), who + ": refused: " + refused->why);
+  if (is_made(one, now)) return admit(one, one.request.certificate, one.identity_revision);
   const Signed made = sign({.request = one.request.pem,
                             .signer = authority(),
                             .name = certificate_name(node_kind, one.request.node),
                             .days = options_.days});
   if (made.error.empty() && made.issued.key == one.fingerprint) {
-    const Transaction record =
-        record_join(one, std::get<JoinSigned>(decision), made.issued, time_text(), now);
-    return store_.commit(record, [this, one, made](const Outcome& outcome) {
+    const Transaction record = record_join(one, std::get<JoinSigned>(decision), made.certificate,
+                                           made.issued, time_text(), now);
+    return store_.commit(record, [this, one, pem = made.certificate](const Outcome& outcome) {
       const auto* committed = std::get_if<Committed>(&outcome);
-      committed == nullptr ? go_on_later() : admit(one, made, committed->revision);
+      committed == nullptr ? go_on_later() : admit(one, pem, committed->revision);
     });
   }
   const std::string why = made.error.empty() ? "the request is for another key" : made.error;
   write(answer_join(one, JoinRefused{why}), who + ": refused: " + why);
 }
 
-// Makes the machine's user and role in the store. If this process ends here, the request stays in
-// the store. The next process then signs again for the same key, which counts as the same use of
-// the token.
-void FleetSigner::admit(const JoinCase& one, const Signed& made, Revision recorded) {
+// Returns whether the request holds a certificate that a fleet-signer has signed and recorded, but
+// has not given away.
+bool FleetSigner::is_made(const JoinCase& one, UnixSeconds now) const {
+  const std::string& pem = one.request.certificate;
+  if (pem.empty()) return false;
+  const auto issued = issued_of(pem);
+  return issued && was_signed(one, *issued, now) &&
+         name_in(pem) == certificate_name(node_kind, one.request.node) &&
+         is_signed_by(pem, authority().certificate);
+}
+
+// Makes user and role in the store. If this process ends here, the request stands in the store with
+// its certificate, and the next process goes on.
+void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision recorded) {
   admin_.grant(permissions_of(std::string(node_kind), one.request.node),
-               [this, one, made, recorded](const std::optional<Trouble>& trouble) {
-                 if (!trouble) return publish(one, made.certificate, recorded);
+               [this, one, pem, recorded](const std::optional<Trouble>& trouble) {
+                 if (!trouble) return publish(one, pem, recorded);
                  log(one.request.node + ": the store does not make its user: " + trouble->reason);
                  go_on_later();
                });

@@ -1,6 +1,7 @@
 // The main class of fleet-signer: follows the requests for certificates in the store, and answers
 // them one after the other. It has no port: machines send requests to controllers, which write them
-// into the store.
+// into the store. It also takes the snapshots of the store, since etcd gives them only to a user
+// with all rights.
 //
 // Several of these programs may run at once. Each write compares the records that it depends on, so
 // only the first answer to a request is written.
@@ -17,6 +18,8 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/joining.h"
 #include "fleet/signer/options.h"
+#include "fleet/signer/presence.h"
+#include "fleet/signer/snapshots.h"
 #include "fleet/store/etcd_admin.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/mirror.h"
@@ -36,8 +39,11 @@ class FleetSigner {
  private:
   void take_changes(const Changes& changes);
   void look();
+  void show();
+  void leave();
   void join(const JoinCase& one);
-  void admit(const JoinCase& one, const Signed& made, Revision recorded);
+  [[nodiscard]] bool is_made(const JoinCase& one, UnixSeconds now) const;
+  void admit(const JoinCase& one, const std::string& pem, Revision recorded);
   void publish(const JoinCase& one, const std::string& pem, Revision recorded);
   void shut_out(const JoinCase& one);
   void renew(const PendingRenewal& pending);
@@ -59,8 +65,14 @@ class FleetSigner {
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
   Revision awaited_ = 0;  // the mirror must have this revision: that of our last write
+  std::string since_;
+  std::string own_key_;  // of the record of this process
+  Presence presence_;
+  std::unique_ptr<Snapshots> snapshots_;  // null if none are taken
+  bool leaving_ = false;
   std::unique_ptr<Timer> later_;
   std::unique_ptr<Timer> sweep_;
+  std::unique_ptr<Timer> left_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
 };
 

@@ -3,16 +3,29 @@
 #include <CLI/CLI.hpp>
 
 #include "base/version.h"
+#include "fleet/common/identity.h"
+#include "fleet/model/ids.h"
 
 namespace fleet {
+namespace {
+
+void add_snapshots(CLI::App& app, SignerOptions& options) {
+  app.add_option("--snapshots", options.snapshots, "a copy of the store is put there every hour")
+      ->type_name("DIR");
+  app.add_option("--snapshots-kept", options.snapshots_kept, "the last so many")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100'000));
+}
+
+}  // namespace
 
 std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv) {
   SignerOptions options;
   const std::string version = std::string("fleet-signer ") + upgrader::upgrader_version;
-  CLI::App app(
-      "signs the certificates of machines that join a cell, and of those that renew theirs",
-      "fleet-signer");
+  CLI::App app("signs the certificates of a cell's machines, and takes the snapshots of its store",
+               "fleet-signer");
   app.set_version_flag("--version", version);
+  app.add_option("--name", options.name, "its own; otherwise that of its host")->type_name("ID");
   add_store_options(app, options.store, "its");
   app.add_option("--signer", options.signer, "the authority's certificate")
       ->type_name("FILE")
@@ -21,9 +34,12 @@ std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv) {
   app.add_option("--days", options.days, "how long what it signs is good")
       ->type_name("N")
       ->check(CLI::Range(1, 3'650));
+  add_snapshots(app, options);
   try {
     app.parse(argc, argv);
     if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");
+    if (options.name.empty()) options.name = name_of_this_machine();
+    if (!is_id(options.name)) throw CLI::ValidationError("--name", options.name + " is no id");
   } catch (const CLI::Success&) {
     const bool wants_version = app.get_option("--version")->count() > 0;
     return SignerText{wants_version ? version + "\n" : app.help(), 0};

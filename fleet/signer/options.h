@@ -12,7 +12,10 @@ struct SignerOptions {
   StoreOptions store;
   std::string signer;  // the file of the authority's certificate
   std::string signer_key;
-  int days = 90;  // for how many days its certificates are valid
+  int days = 90;          // for how many days its certificates are valid
+  std::string name;       // an id, by which signers differ
+  std::string snapshots;  // a directory; if empty, this process takes none
+  int snapshots_kept = 48;
 };
 
 struct SignerText {  // the text to show before the program exits

@@ -215,14 +215,26 @@ TEST_CASE("a key that is weak, or on a curve that nobody knows, is not signed, i
 
 // ---- roles
 
-TEST_CASE("an admin alone may do everything; a controller reads and writes records") {
+TEST_CASE("a controller reads all, and writes no record that lets somebody in") {
   for (const std::string kind : {"node", "viewer", "operator", "publisher", "controller"})
     CHECK_FALSE(fleet::permissions_of(kind, "x").all);
   CHECK(fleet::permissions_of("admin", "x").all);
   const Permissions controller = fleet::permissions_of("controller", "x");
-  CHECK(controller.writes == std::vector<Keys>{{std::string(key_root), true}});
-  // In etcd, a later right to read would remove the right to write.
-  CHECK(controller.reads.empty());
+  // A right that is granted for the same range later replaces the earlier one, so a controller of
+  // an earlier version, which might write all records, loses that right.
+  CHECK(controller.reads == std::vector<Keys>{{std::string(key_root), true}});
+  const auto may_write = [&controller](const std::string& key) {
+    return std::any_of(controller.writes.begin(), controller.writes.end(),
+                       [&key](const Keys& keys) { return keys.have(key); });
+  };
+  CHECK_FALSE(may_write(key_of(KeyKind::epoch)));
+  for (const KeyKind kind : {KeyKind::token, KeyKind::approval, KeyKind::signer})
+    CHECK_FALSE(may_write(key_of(kind, {"0a"})));
+  CHECK_FALSE(may_write(key_of(KeyKind::identity, {"node", "n1"})));
+  for (const KeyKind kind : {KeyKind::rollout, KeyKind::plan, KeyKind::join, KeyKind::driver})
+    CHECK(may_write(key_of(kind, {"0a"})));
+  for (const KeyKind kind : {KeyKind::stop, KeyKind::settings, KeyKind::notified})
+    CHECK(may_write(key_of(kind)));
 }
 
 }  // namespace

@@ -81,6 +81,8 @@ TEST_CASE("canaries: planted faults are found") {
   CHECK(wrong_of(1, Planted::raw_byte) == "fleetctl shows \\u{9b}");
   CHECK(wrong_of(1, Planted::long_record).find(" bytes; at most 65536") != std::string::npos);
   CHECK(wrong_of(1, Planted::endless) == "planted never rests");
+  CHECK(wrong_of(1, Planted::forbidden_write).find("writes without a right to it: ") !=
+        std::string::npos);
 }
 
 TEST_CASE("random records crash, deceive and hold up no program") {

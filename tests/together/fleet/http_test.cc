@@ -98,7 +98,7 @@ TEST_CASE("every path in OpenAPI is served, and every record that people may set
       CHECK(operation.find("responses") != nullptr);
     }
   }
-  for (int kind = 0; kind <= static_cast<int>(KeyKind::approval); ++kind)
+  for (int kind = 0; kind <= static_cast<int>(KeyKind::signer); ++kind)
     if (is_orderable(static_cast<KeyKind>(kind))) CHECK(told.contains(static_cast<KeyKind>(kind)));
 }
 
@@ -374,8 +374,15 @@ TEST_CASE("metrics name the things that they count, and escape text that would b
   bench.health.members["m"] = {.answers = true,
                                .status = {.has_leader = true, .errors = {"alarm:NOSPACE"}}};
 
+  bench.cell.take(
+      {.key = "/fleet/v1/signer/s1",
+       .value = write_record(SignerAtWork{.takes_snapshots = true, .snapshot = 1'800'000'000})});
+  bench.cell.take({.key = "/fleet/v1/signer/s2", .value = write_record(SignerAtWork{})});
+
   const std::string text = metrics_text(bench.cell, bench.health);
 
+  CHECK(text.find("\nfleet_signers 2\n") != std::string::npos);
+  CHECK(text.find("\nfleet_snapshot_seconds 1800000000\n") != std::string::npos);
   CHECK(text.find(R"(fleet_node_versions{component="agent",version="a\"b\\c\nd"} 1)") !=
         std::string::npos);
   CHECK(text.find("\nfleet_store_quorum 1\n") != std::string::npos);

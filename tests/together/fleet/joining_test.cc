@@ -164,10 +164,11 @@ TEST_CASE("a signed certificate is written with the use and the labels, or not a
   cell.token.labels = {{"site", "north"}};
   const JoinCase one = cell.join();
 
-  const Transaction written = record_join(
-      one, {.costs_use = true}, {.serial = "0B", .expires = noon + 9, .key = key_a}, "now", noon);
+  const Transaction written =
+      record_join(one, {.costs_use = true}, "PEM",
+                  {.serial = "0B", .expires = noon + 9, .key = key_a}, "now", noon);
 
-  REQUIRE(written.puts.size() == 2);
+  REQUIRE(written.puts.size() == 3);
   CHECK(read_record<Token>(written.puts[0].value).value().used == 1);
   const Identity identity = read_record<Identity>(written.puts[1].value).value();
   CHECK(identity.labels == std::map<std::string, std::string>{{"site", "north"}});
@@ -175,14 +176,44 @@ TEST_CASE("a signed certificate is written with the use and the labels, or not a
   CHECK(written.compares.size() == 3);
 }
 
+TEST_CASE("a certificate that was signed waits in its request, until its owner is known") {
+  const JoinCase one = Cell{}.join();
+  const IssuedCertificate issued{.serial = "0B", .expires = noon + 9, .key = key_a};
+
+  const Transaction written = record_join(one, {.costs_use = true}, "PEM", issued, "now", noon);
+
+  CHECK(written.puts[2].key == key_of(KeyKind::join, {key_a}));
+  CHECK(read_record<JoinRequest>(written.puts[2].value).value().certificate == "PEM");
+}
+
+TEST_CASE("a certificate in a request is given away only if a signer has recorded it") {
+  const IssuedCertificate issued{.serial = "0A", .issued = 1, .expires = noon + 50, .key = key_a};
+  Cell cell{.identity = identity_with(key_a)};
+  CHECK(was_signed(cell.join(), issued, noon));
+  CHECK_FALSE(was_signed(cell.join(), issued, noon + 50));
+  CHECK_FALSE(was_signed(Cell{}.join(), issued, noon));
+  SECTION("another serial number") {
+    CHECK_FALSE(was_signed(cell.join(), {.serial = "0B", .key = key_a}, noon));
+  }
+  SECTION("another key") {
+    CHECK_FALSE(was_signed(cell.join(), {.serial = "0A", .key = key_b}, noon));
+    cell.identity = identity_with(key_b);
+    CHECK_FALSE(was_signed(cell.join(), issued, noon));
+  }
+  SECTION("revoked") {
+    cell.identity = revoked(*cell.identity, "today");
+    CHECK_FALSE(was_signed(cell.join(), issued, noon));
+  }
+}
+
 TEST_CASE("another machine under the name shuts out the one that had it") {
   const Cell cell{.identity = identity_with(key_b), .approval = Approval{.node = "n1"}};
 
   const Transaction written =
-      record_join(cell.join(), {.costs_use = true},
+      record_join(cell.join(), {.costs_use = true}, "PEM",
                   {.serial = "0B", .expires = noon + 9, .key = key_a}, "now", noon);
 
-  const Identity identity = read_record<Identity>(written.puts.back().value).value();
+  const Identity identity = read_record<Identity>(written.puts[1].value).value();
   CHECK(has_key(identity, key_a, noon));
   CHECK_FALSE(has_key(identity, key_b, noon));
 }

@@ -181,18 +181,19 @@ class Machine:
         return answer.get("result") if answer.get("command") == command else None
 
 
-class Controller:
-    """A fleet-controller. The cell ends it together with its machines."""
+class Program:
+    """A program of the cell that is not on every machine. The cell ends it together with its
+    machines."""
 
-    def __init__(self, cell, name, *options):
+    def __init__(self, cell, program, name, *options):
         self.cell = cell
         self.node = name
         self.file = cell.path(name + ".log")
         with open(self.file, "ab") as log:
             self.process = subprocess.Popen(
-                [os.path.join(BUILD, "fleet-controller"), "--name=" + name, *cell.endpoints,
-                 *cell.identity("root"), "--lease=%d" % CONTROLLER_LEASE_S, "--observe=1",
-                 *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                [os.path.join(BUILD, program), "--name=" + name, *cell.endpoints,
+                 *cell.identity("root"), *options],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         cell.machines.append(self)
 
     def kill(self):
@@ -202,3 +203,19 @@ class Controller:
     def log(self):
         with open(self.file, errors="replace", encoding="utf-8") as log:
             return log.read()
+
+
+class Controller(Program):
+    """A fleet-controller."""
+
+    def __init__(self, cell, name, *options):
+        super().__init__(cell, "fleet-controller", name, "--lease=%d" % CONTROLLER_LEASE_S,
+                         "--observe=1", *options)
+
+
+class Signer(Program):
+    """A fleet-signer."""
+
+    def __init__(self, cell, name, *options):
+        super().__init__(cell, "fleet-signer", name, "--signer=" + cell.path("ca.pem"),
+                         "--signer-key=" + cell.path("ca.key"), *options)

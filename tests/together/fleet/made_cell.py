@@ -74,11 +74,12 @@ class World:
                 *["--member=%s=%s" % (name, self.addresses[name]) for name in names],
                 *["--controller=%s=%s" % (name, self.addresses[name]) for name in controllers]]
 
-    def as_person(self, *words):
+    def as_person(self, *words, environment=None):
         """Runs a command of fleetctl with the variables of DIR/env."""
         done = subprocess.run(["sh", "-c", ". '%s/env' && exec '%s/fleetctl' \"$@\""
                                % (self.cell, BUILD), "sh", *words], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
+                              stderr=subprocess.STDOUT, text=True, check=False,
+                              env=dict(os.environ, **environment or {}))
         return done.returncode, done.stdout
 
     def unpack(self, name):
@@ -120,6 +121,7 @@ class World:
              "--key=" + own + "controller.key"])
 
     def start_signer(self, name="s1"):
+        os.makedirs(self.path("machines", name, "var/lib/fleet-signer"), exist_ok=True)
         return self.start_program(
             "fleet-signer", name, "signer.log", lambda own:
             ["--ca=" + own + "ca.pem", "--cert=" + own + "root.pem", "--key=" + own + "root.key",

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "fleet/model/enum_text.h"
+#include "fleet/model/joining.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -10,6 +11,8 @@ namespace fleet_test {
 namespace {
 
 using namespace fleet;
+
+constexpr std::string_view hash_of_token = RecordMaker::hash_of_token;
 
 template <class Record>
 void add(std::vector<Written>& all, const std::string& rest, const Record& record) {
@@ -76,6 +79,30 @@ void add_cell(std::vector<Written>& all) {
   add(all, "event/000000000003", FleetEvent{"2026", "rollout-aborted", "stop", "text", "t", 1});
   add(all, "notified", Notified{1, "http://hook/"});
   add(all, "driver/other", DriverRecord{"c9"});
+}
+
+void add_joins(std::vector<Written>& all) {
+  add(all, "token/" + token_id(hash_of_token),
+      Token{.hash = std::string(hash_of_token),
+            .nodes = "e*",
+            .labels = {{"group", "evil"}},
+            .uses = 5,
+            .used = 1,
+            .expires = 9'999'999'999,
+            .created = "a",
+            .who = "anna",
+            .release_keys = {{"r.pub", "untrusted comment"}}});
+  for (const std::string node : {"e1", "e2"}) {
+    const std::string fingerprint = node + std::string(fingerprint_digits - node.size(), '0');
+    add(all, "join/" + fingerprint,
+        JoinRequest{.node = node,
+                    .pem = "-----BEGIN",
+                    .token = std::string(hash_of_token),
+                    .asked = 1'000,
+                    .certificate = "-----BEGIN"});
+    add(all, "approval/" + fingerprint, Approval{node, "anna", "a"});
+  }
+  add(all, "signer/evil", SignerAtWork{"1.0.0", "a", true, 1'000, 2'000, "no space"});
 }
 
 void add_moves(std::vector<Written>& all) {
@@ -217,6 +244,10 @@ constexpr auto words_of_records = std::to_array<std::string_view>({"",
                                                                    "node",
                                                                    "desire",
                                                                    "rollout",
+                                                                   "join",
+                                                                   "ask",
+                                                                   "e*",
+                                                                   hash_of_token,
                                                                    "production",
                                                                    "..",
                                                                    "../../etc/passwd",
@@ -260,6 +291,7 @@ std::vector<Written> RecordMaker::good() {
   add_node(all, "e1");
   add_node(all, "e2");
   add_cell(all);
+  add_joins(all);
   add_moves(all);
   return all;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fleet/model/record_tree.h"
@@ -18,6 +19,10 @@ struct Written {
 class RecordMaker {
  public:
   explicit RecordMaker(std::uint64_t seed) : random_(seed) {}
+
+  // The hash of the secret of the one token.
+  static constexpr std::string_view hash_of_token =
+      "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
   // Returns one record of every kind, for the nodes e1 and e2, the rollout `evil` and the plan
   // `evil-plan`.

@@ -8,6 +8,7 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/rollout_bars.h"
 #include "fleet/http/changes.h"
+#include "fleet/http/join_answer.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/state.h"
 #include "fleet/model/record_tree.h"
@@ -74,11 +75,17 @@ std::string said(const TestStore& store, fleetctl::Options options) {
 constexpr Command shows[] = {Command::status,       Command::nodes,     Command::show,
                              Command::versions,     Command::releases,  Command::rollout_list,
                              Command::rollout_show, Command::plan_list, Command::plan_show,
-                             Command::window_list,  Command::events,    Command::settings_list};
-constexpr Command orders[] = {Command::desire,        Command::stop,          Command::forget,
-                              Command::rollout_start, Command::rollout_order, Command::plan_recover,
-                              Command::window_set,    Command::restored,      Command::accept_epoch,
-                              Command::settings_set,  Command::settings_unset};
+                             Command::window_list,  Command::events,    Command::settings_list,
+                             Command::token_list,   Command::approve};
+constexpr Command orders[] = {
+    Command::desire,        Command::stop,         Command::forget,         Command::rollout_start,
+    Command::rollout_order, Command::plan_recover, Command::window_set,     Command::restored,
+    Command::accept_epoch,  Command::settings_set, Command::settings_unset, Command::approve,
+    Command::token_revoke};
+
+// The keys of records that the RecordMaker makes.
+const std::string odd_fingerprint = "e1" + std::string(30, '0');
+const std::string odd_token = "0011223344556677";
 
 fleetctl::Options options_for(Command command, RecordMaker& maker) {
   fleetctl::Options options;
@@ -88,6 +95,8 @@ fleetctl::Options options_for(Command command, RecordMaker& maker) {
   options.version = "2.0.0";
   options.rollout = command == Command::rollout_start ? "" : "evil";
   options.plan = "evil-plan";
+  options.fingerprint = maker.below(2) == 0 ? odd_fingerprint : maker.odd_text();
+  options.subject = maker.below(2) == 0 ? odd_token : maker.odd_text();
   options.why = maker.odd_text();
   options.group = "evil";
   options.window = {.start = "22:00", .duration_s = 3'600, .time_zone = "UTC"};
@@ -123,6 +132,7 @@ std::string wrong_json(const std::string& text) {
 std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker, Planted planted) {
   for (const Command command : shows) {
     fleetctl::Options options = options_for(command, maker);
+    if (command == Command::approve) options.node.clear();  // then it shows who waits
     std::string text = said(store, options);
     if (planted == Planted::raw_byte) text += "\u009b";
     if (const auto wrong = wrong_on_terminal(text); !wrong.empty()) return "fleetctl " + wrong;
@@ -146,6 +156,34 @@ std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker, Plante
   }
   return "";
 }
+
+namespace {
+
+std::string wrong_in_join(const std::map<std::string, KeyValue, std::less<>>& records,
+                          RecordMaker& maker) {
+  const JoinMoment moment{
+      .records = records, .now = 2'000, .read_certificate = [](const std::string&) {
+        return IssuedCertificate{"0C", 1'000, 3'000, false, odd_fingerprint};
+      }};
+  const JoinAsked asked{.node = "e1",
+                        .pem = std::string(maker.below(join_bytes_max), 'x'),
+                        .fingerprint = odd_fingerprint,
+                        .hash = std::string(RecordMaker::hash_of_token)};
+  const JoinStep step = begin_join(asked, moment);
+  if (const auto* response = std::get_if<Response>(&step)) {
+    if (auto wrong = wrong_json(response->body); !wrong.empty()) return "/v1/join " + wrong;
+  } else if (const auto* wanted = std::get_if<JoinWrite>(&step)) {
+    if (const auto why = why_not_taken(wanted->transaction)) return "/v1/join writes: " + *why;
+    const Put& put = wanted->transaction.puts.front();
+    if (auto why = why_unreadable(put.key, put.value); !why.empty()) return "/v1/join " + why;
+  }
+  const auto held = answer_held_join(asked, moment);
+  if (!held) return "";
+  const std::string wrong = wrong_json(held->body);
+  return wrong.empty() ? "" : "/v1/join " + wrong;
+}
+
+}  // namespace
 
 std::string wrong_in_http(const TestStore& store, RecordMaker& maker) {
   CellState cell;
@@ -177,7 +215,7 @@ std::string wrong_in_http(const TestStore& store, RecordMaker& maker) {
     if (const auto wrong = wrong_json(json); !wrong.empty()) return "/v1/changes " + wrong;
   }
   if (!agent_protocol::is_utf8(metrics_text(cell, health))) return "/metrics is no UTF-8";
-  return "";
+  return wrong_in_join(records, maker);
 }
 
 }  // namespace fleet_test

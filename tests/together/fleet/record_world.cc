@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "fleet/common/roles.h"
 #include "fleet/controller/campaign.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/desired_driver.h"
@@ -27,6 +28,22 @@ const std::string last_wish = "tool";
 
 Result<TimeZone> no_zone(const std::string&) {
   return agent_protocol::Refusal{"there is no such zone"};
+}
+
+// Returns the first key that a controller may not write, or an empty text.
+std::string why_not_allowed(const Transaction& transaction) {
+  static const Permissions rights = permissions_of("controller", "c1");
+  const auto is_allowed = [](const std::string& key) {
+    return std::any_of(rights.writes.begin(), rights.writes.end(),
+                       [&key](const Keys& keys) { return keys.have(key); });
+  };
+  for (const Put& put : transaction.puts) {
+    if (!is_allowed(put.key)) return put.key;
+  }
+  for (const Erase& erase : transaction.erases) {
+    if (!is_allowed(erase.key)) return erase.key;
+  }
+  return "";
 }
 
 }  // namespace
@@ -76,6 +93,7 @@ void RecordWorld::live() {
     tell_people();
     watch_releases();
     renew_certificates();
+    let_machines_join();
     now_ += static_cast<Ms>(maker_.below(4) == 0 ? maker_.below(700'000) : maker_.below(3'000));
     if (round % 6 != 5) continue;
     if (auto wrong = wrong_in_fleetctl(store_, maker_, planted_); !wrong.empty()) is_wrong(wrong);
@@ -177,7 +195,12 @@ Outcome RecordWorld::commit(Transaction transaction, const std::string& who) {
   if (planted_ == Planted::long_record && !transaction.puts.empty()) {
     transaction.puts.front().value.resize(value_bytes_max + 1, ' ');
   }
+  if (planted_ == Planted::forbidden_write && !transaction.puts.empty()) {
+    transaction.puts.push_back({key_of(KeyKind::token, {"planted"}), "{}"});
+  }
   if (const auto why = why_not_taken(transaction)) is_wrong(who + " writes: " + *why);
+  if (const auto why = why_not_allowed(transaction); who != signer && !why.empty())
+    is_wrong(who + " writes without a right to it: " + why);
   const Outcome outcome = store_.commit(transaction);
   for (const Put& put : transaction.puts) {
     const std::string why = why_unreadable(put.key, put.value);

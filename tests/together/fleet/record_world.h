@@ -16,7 +16,18 @@
 namespace fleet_test {
 
 // Errors that are put into the world itself; each must be found.
-enum class Planted { none, abort, raw_byte, long_record, exception, endless };
+enum class Planted {
+  none,
+  abort,
+  raw_byte,
+  long_record,
+  exception,
+  endless,
+  forbidden_write  // a controller writes a record to which it has no right
+};
+
+// The name of fleet-signer among those who write.
+inline constexpr std::string_view signer = "the signer";
 
 class RecordWorld {
  public:
@@ -41,6 +52,7 @@ class RecordWorld {
   void tell_people();
   void watch_releases();
   void renew_certificates();
+  void let_machines_join();
   void judge_neighbours();
   fleet::Outcome commit(fleet::Transaction transaction, const std::string& who);
   void is_wrong(const std::string& what);

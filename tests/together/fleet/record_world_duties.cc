@@ -1,9 +1,11 @@
-// The duties of one controller on a RecordWorld: sends notices, watches sources of releases, renews
-// certificates. Also checks that a written record can be read again.
+// The duties on a RecordWorld: a controller sends notices and watches sources of releases, and
+// fleet-signer renews certificates and lets machines join. Also checks that a written record can be
+// read again.
 #include <array>
 
 #include "fleet/model/chronicle.h"
 #include "fleet/model/identities.h"
+#include "fleet/model/joining.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
@@ -59,8 +61,9 @@ constexpr auto readers = std::to_array<Reader>({
     &refusal_of<Token>,
     &refusal_of<JoinRequest>,
     &refusal_of<Approval>,
+    &refusal_of<SignerAtWork>,
 });
-static_assert(readers.size() == static_cast<std::size_t>(KeyKind::approval) + 1);
+static_assert(readers.size() == static_cast<std::size_t>(KeyKind::signer) + 1);
 
 }  // namespace
 
@@ -122,8 +125,30 @@ void RecordWorld::renew_certificates() {
     const RenewalAnswer answer =
         why.empty() ? RenewalAnswer{.pem = "-----BEGIN", .issued = {"0B", now, now + 1}}
                     : RenewalAnswer{.error = why + maker_.odd_text()};
-    static_cast<void>(commit(answer_renewal(pending, answer, now), "the renewals"));
+    static_cast<void>(commit(answer_renewal(pending, answer, now), std::string(signer)));
   }
+}
+
+void RecordWorld::let_machines_join() {
+  const UnixSeconds now = now_ / 1'000;
+  const std::string who(signer);
+  for (int i = 0; const auto one = next_join(records(), now); ++i) {
+    if (i == steps_max) return is_wrong("machines never cease to join");
+    const JoinDecision decision = decide_join(*one, now);
+    const auto* to_sign = std::get_if<JoinSigned>(&decision);
+    if (to_sign == nullptr) {
+      static_cast<void>(commit(answer_join(*one, decision), who));
+      continue;
+    }
+    const IssuedCertificate issued{"0C", now, now + 1, false, one->fingerprint};
+    const Outcome recorded =
+        commit(record_join(*one, *to_sign, "-----BEGIN", issued, "now", now), who);
+    const auto* committed = std::get_if<Committed>(&recorded);
+    if (committed == nullptr) return is_wrong("a join is not recorded");
+    const Outcome published = commit(publish_join(*one, "-----BEGIN", committed->revision), who);
+    if (!std::holds_alternative<Committed>(published)) return is_wrong("a join is not published");
+  }
+  static_cast<void>(commit(forget_joins(records(), now), who));
 }
 
 }  // namespace fleet_test

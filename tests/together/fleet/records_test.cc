@@ -102,9 +102,16 @@ TEST_CASE("every record of a cell is read as it was written") {
                          .expires = 7,
                          .who = "w",
                          .release_keys = {{"a.pub", "k"}}});
-  check_round_trip(JoinRequest{
-      .node = "n1", .pem = "R", .token = "h", .asked = 7, .waits = true, .refused = "no"});
+  check_round_trip(JoinRequest{.node = "n1",
+                               .pem = "R",
+                               .token = "h",
+                               .asked = 7,
+                               .waits = true,
+                               .refused = "no",
+                               .certificate = "C"});
   check_round_trip(Approval{.node = "n1", .who = "w", .time = "t"});
+  check_round_trip(SignerAtWork{
+      .version = "v", .since = "s", .takes_snapshots = true, .snapshot = 7, .trouble = "no"});
   check_round_trip(FleetEvent{.time = "t", .kind = "k", .subject = "s", .text = "x", .trace = "y"});
 }
 

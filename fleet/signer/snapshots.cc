@@ -1,4 +1,4 @@
-#include "fleet/controller/snapshots.h"
+#include "fleet/signer/snapshots.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/controller/log.h"
+#include "fleet/common/log_line.h"
 #include "fleet/model/snapshot_files.h"
 
 namespace fleet {
@@ -32,8 +32,12 @@ std::vector<std::string> files_in(const std::string& directory) {
 
 }  // namespace
 
-Snapshots::Snapshots(Timers& timers, EtcdLine& line, Settings settings)
-    : timers_(timers), line_(line), settings_(std::move(settings)) {
+Snapshots::Snapshots(Timers& timers, EtcdLine& line, Settings settings,
+                     std::function<void()> attempted)
+    : timers_(timers),
+      line_(line),
+      settings_(std::move(settings)),
+      attempted_(std::move(attempted)) {
   taken_ = last_snapshot(files_in(settings_.directory));
   wait();
 }
@@ -81,9 +85,11 @@ void Snapshots::end(const std::optional<Trouble>& trouble) {
   if (why.empty()) why = put_in_place();
   file_ = upgrader::OwnedFd();
   if (why.empty()) {
-    log("a snapshot of the store is taken: " + path(snapshot_name(taken_)));
+    log_line("fleet-signer", "a snapshot of the store is taken: " + path(snapshot_name(taken_)));
+    trouble_.clear();
     remove_old();
-    return wait();
+    wait();
+    return attempted_();
   }
   ::unlink(path(fresh_name).c_str());
   try_later(why);
@@ -91,8 +97,10 @@ void Snapshots::end(const std::optional<Trouble>& trouble) {
 
 // Logs why there is no snapshot, and tries again later.
 void Snapshots::try_later(const std::string& why) {
-  log("no snapshot is taken: " + why);
+  log_line("fleet-signer", "no snapshot is taken: " + why);
+  trouble_ = why;
   later_ = timers_.after(std::chrono::seconds(snapshot_retry_s), [this] { begin(); });
+  attempted_();
 }
 
 // Renames the complete file, so that it has its final name even after a loss of power. Returns why

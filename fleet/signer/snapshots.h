@@ -5,6 +5,7 @@
 
 #include <sodium.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,15 +20,17 @@ namespace fleet {
 class Snapshots {
  public:
   struct Settings {
-    std::string directory = {};  // if empty, no snapshots are taken
+    std::string directory = {};
     int kept = 48;
   };
 
-  // `line` must live longer than this object.
-  Snapshots(Timers& timers, EtcdLine& line, Settings settings);
+  // `line` must live longer than this object. `attempted` is called after each attempt.
+  Snapshots(Timers& timers, EtcdLine& line, Settings settings, std::function<void()> attempted);
 
   // Returns when the last snapshot was taken, in seconds since 1970, or 0 if there is none.
   [[nodiscard]] UnixSeconds taken() const { return taken_; }
+  // Returns why the last attempt took no snapshot, or an empty text if it took one.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
   void wait();
@@ -44,7 +47,9 @@ class Snapshots {
   Timers& timers_;
   EtcdLine& line_;
   Settings settings_;
+  std::function<void()> attempted_;
   UnixSeconds taken_ = 0;
+  std::string trouble_;
   upgrader::OwnedFd file_;
   std::string last_;   // the last bytes, which `sum_` leaves out: a checksum at the end
   std::string error_;  // why this snapshot cannot be used
