@@ -11,6 +11,7 @@ namespace {
 
 constexpr int person_days = 90;
 constexpr int port_max = 65'535;
+constexpr std::string_view snapshots_directory = "snapshots";
 
 // The rounds in which a trial cell's programs are started and stopped. The store is started first
 // and stopped last, so that the nodes can still write to it at their end.
@@ -43,46 +44,90 @@ DevProgram etcd(const DevTerms& terms) {
   return one;
 }
 
-DevProgram controller(const DevTerms& terms) {
-  DevProgram one{
-      .name = "fleet-controller",
-      .arguments = {program(terms, "fleet-controller"), "--name=c1", "--lease=3", "--observe=2",
-                    "--http=127.0.0.1:" + std::to_string(terms.ports.page)},
-      .log = terms.directory + "/log/controller",
-      .starts = others_start,
-      .stops = controller_stops};
-  add_store(terms, controller_file("c1"), one.arguments);
+DevProgram controller(const DevTerms& terms, const std::string& name, int port) {
+  DevProgram one{.name = "fleet-controller " + name,
+                 .arguments = {program(terms, "fleet-controller"), "--name=" + name, "--lease=3",
+                               "--observe=2", "--http=127.0.0.1:" + std::to_string(port)},
+                 .log = terms.directory + "/log/" + name,
+                 .starts = others_start,
+                 .stops = controller_stops};
+  add_store(terms, controller_file(name), one.arguments);
   return one;
 }
 
-DevProgram agent(const DevTerms& terms, const std::string& node) {
-  const std::string home = terms.directory + "/" + node;
-  const std::string daemon = home + "/" + std::string(dev_component);
+// The first controller serves HTTPS, as in earnest.
+DevProgram open_controller(const DevTerms& terms) {
+  DevProgram one = controller(terms, "c1", terms.ports.https);
+  const std::string own = terms.directory + "/c1-http";
+  for (const std::string& option : {"--http-cert=" + own + ".pem", "--http-key=" + own + ".key",
+                                    "--http-ca=" + terms.directory + "/ca.pem"}) {
+    one.arguments.push_back(option);
+  }
+  return one;
+}
+
+DevProgram signer(const DevTerms& terms) {
   DevProgram one{
-      .name = node,
-      .arguments = {program(terms, "upgrader"), "--relink", "--lock=" + home + "/lock",
-                    "--control=" + home + "/control", "--previous=" + home + "/previous",
-                    home + "/current", "--node=" + node, "--releases=" + home + "/releases",
-                    "--keys=" + terms.directory + "/keys",
-                    "--allow-file=" + terms.directory + "/releases", "--state=" + home, "--lease=5",
-                    "--component=" + std::string(dev_component) + "=" + daemon +
-                        "/control:" + daemon + "/releases"},
-      .log = terms.directory + "/log/" + node,
+      .name = "fleet-signer",
+      .arguments = {program(terms, "fleet-signer"), "--name=s1",
+                    "--signer=" + terms.directory + "/ca.pem",
+                    "--signer-key=" + terms.directory + "/ca.key",
+                    "--snapshots=" + terms.directory + "/" + std::string(snapshots_directory)},
+      .log = terms.directory + "/log/signer",
       .starts = others_start,
-      .stops = nodes_stop};
+      .stops = controller_stops};
+  add_store(terms, "root", one.arguments);
+  return one;
+}
+
+// The command line of a machine's fleet-agent, below its upgrader, without the options that tell it
+// the store. `home` is the machine's directory, or `$home` for a shell.
+std::vector<std::string> agent_line(const DevTerms& terms, const std::string& home) {
+  const std::string daemon = home + "/" + std::string(dev_component);
+  return {program(terms, "upgrader"),
+          "--relink",
+          "--lock=" + home + "/lock",
+          "--control=" + home + "/control",
+          "--previous=" + home + "/previous",
+          home + "/current",
+          "--releases=" + home + "/releases",
+          "--keys=" + terms.directory + "/keys",
+          "--allow-file=" + terms.directory + "/releases",
+          "--state=" + home,
+          "--lease=5",
+          "--component=" + std::string(dev_component) + "=" + daemon + "/control:" + daemon +
+              "/releases"};
+}
+
+// The command line of the sample daemon of a machine. `home` is the daemon's directory.
+std::vector<std::string> daemon_line(const DevTerms& terms, const std::string& home) {
+  return {program(terms, "upgrader"),
+          "--relink",
+          "--lock=" + home + "/lock",
+          "--control=" + home + "/control",
+          "--previous=" + home + "/previous",
+          "--adapter=" + program(terms, "agentify"),
+          "--adapter=--vouch=no",
+          "--adapter=--version-command=\"$AGENT_PROTOCOL_PROGRAM\" --version",
+          home + "/current"};
+}
+
+DevProgram agent(const DevTerms& terms, const std::string& node) {
+  DevProgram one{.name = node,
+                 .arguments = agent_line(terms, terms.directory + "/" + node),
+                 .log = terms.directory + "/log/" + node,
+                 .starts = others_start,
+                 .stops = nodes_stop};
+  one.arguments.push_back("--node=" + node);
   add_store(terms, node, one.arguments);
   return one;
 }
 
 DevProgram daemon(const DevTerms& terms, const std::string& node) {
-  const std::string home = terms.directory + "/" + node + "/" + std::string(dev_component);
-  return {.name = node + "'s " + std::string(dev_component),
-          .arguments = {program(terms, "upgrader"), "--relink", "--lock=" + home + "/lock",
-                        "--control=" + home + "/control", "--previous=" + home + "/previous",
-                        "--adapter=" + program(terms, "agentify"), "--adapter=--vouch=no",
-                        "--adapter=--version-command=\"$AGENT_PROTOCOL_PROGRAM\" --version",
-                        home + "/current"},
-          .log = terms.directory + "/log/" + node + "-" + std::string(dev_component),
+  const std::string component(dev_component);
+  return {.name = node + "'s " + component,
+          .arguments = daemon_line(terms, terms.directory + "/" + node + "/" + component),
+          .log = terms.directory + "/log/" + node + "-" + component,
           .starts = others_start,
           .stops = nodes_stop};
 }
@@ -90,9 +135,9 @@ DevProgram daemon(const DevTerms& terms, const std::string& node) {
 }  // namespace
 
 const std::vector<DevNeed>& dev_needs() {
-  static const std::vector<DevNeed> needs{{"etcd", "etcd-server"}, {"fleet-controller", ""},
-                                          {"fleet-agent", ""},     {"upgrader", ""},
-                                          {"agentify", ""},        {"agent-releases", ""}};
+  static const std::vector<DevNeed> needs{
+      {"etcd", "etcd-server"}, {"fleet-controller", ""}, {"fleet-signer", ""},  {"fleet-agent", ""},
+      {"upgrader", ""},        {"agentify", ""},         {"agent-releases", ""}};
   return needs;
 }
 
@@ -117,7 +162,8 @@ CellTerms dev_cell_terms(const DevPorts& ports) {
                        .address = "127.0.0.1",
                        .client_port = ports.clients,
                        .peer_port = ports.peers}},
-          .controllers = {{.name = "c1", .address = "127.0.0.1"}}};
+          .controllers = {{.name = "c1", .address = "127.0.0.1"},
+                          {.name = "c2", .address = "127.0.0.1"}}};
 }
 
 std::vector<CertificateWanted> dev_certificates(const DevTerms& terms) {
@@ -137,7 +183,8 @@ std::string dev_node(int number) {
 }
 
 std::vector<DevProgram> dev_programs(const DevTerms& terms) {
-  std::vector<DevProgram> all{etcd(terms), controller(terms)};
+  std::vector<DevProgram> all{etcd(terms), open_controller(terms),
+                              controller(terms, "c2", terms.ports.page), signer(terms)};
   for (int i = 1; i <= terms.nodes; ++i) {
     all.push_back(daemon(terms, dev_node(i)));
     all.push_back(agent(terms, dev_node(i)));
@@ -146,7 +193,7 @@ std::vector<DevProgram> dev_programs(const DevTerms& terms) {
 }
 
 std::vector<std::string> dev_directories(const DevTerms& terms) {
-  std::vector<std::string> all{"log", "keys", "releases"};
+  std::vector<std::string> all{"log", "keys", "releases", std::string(snapshots_directory)};
   for (int i = 1; i <= terms.nodes; ++i) {
     all.push_back(dev_node(i));
     all.push_back(dev_node(i) + "/" + std::string(dev_component));
@@ -172,9 +219,59 @@ std::string dev_environment(const DevTerms& terms) {
   return text;
 }
 
+std::string dev_https(const DevTerms& terms) {
+  return "https://127.0.0.1:" + std::to_string(terms.ports.https);
+}
+
+std::string dev_machine(const DevTerms& terms) {
+  const std::string component(dev_component);
+  // Writes a command line over several lines of a shell script.
+  const auto line = [](const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+      const bool is_path = word.find("$home") != std::string::npos;
+      text += text.empty() ? "" : " \\\n  ";
+      text += is_path ? "\"" + word + "\"" : shell_quoted(word);
+    }
+    return text;
+  };
+  std::vector<std::string> agent = agent_line(terms, "$home");
+  for (const std::string option : {"ca=$home/etc/fleet/ca.pem", "cert=$home/etc/fleet/node.pem",
+                                   "key=$home/etc/fleet/node.key"}) {
+    agent.push_back("--" + option);
+  }
+  const auto link = [](const std::string& target, const std::string& place) {
+    return "test -L \"" + place + "\" || ln -s " + shell_quoted(target) + " \"" + place + "\"\n";
+  };
+  return "#!/bin/sh\n"
+         "# Joins the trial cell as another machine, and runs it until it is interrupted:\n"
+         "# machine NAME\n"
+         "set -e\n"
+         "umask 077\n"
+         "name=${1:?usage: machine NAME}\n"
+         ". " +
+         shell_quoted(terms.directory + "/env") + "\nhome=" + shell_quoted(terms.directory) +
+         "/$name\nmkdir -p \"$home/" + component +
+         "\"\n"
+         "test -e \"$home/etc/fleet/node.pem\" || fleetctl token create --node=\"$name\" |\n"
+         "  fleet-agent join - --node=\"$name\" --root=\"$home\"\n"
+         ". \"$home/etc/default/fleet-agent\"\n" +
+         link(program(terms, "fleet-agent"), "$home/current") +
+         link(terms.directory + "/" + component, "$home/" + component + "/current") +
+         "trap 'kill $daemon $agent 2>/dev/null; wait' EXIT\n"
+         "trap 'exit 0' INT TERM HUP\n" +
+         line(daemon_line(terms, "$home/" + component)) + " >>\"$home/log-" + component +
+         "\" 2>&1 &\ndaemon=$!\n" + line(agent) +
+         " $FLEET_AGENT_OPTIONS >>\"$home/log\" 2>&1 &\n"
+         "agent=$!\n"
+         "echo \"$name runs; Ctrl-C ends it\"\n"
+         "wait\n";
+}
+
 std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept) {
   const std::string component(dev_component);
   const std::string start = "  fleetctl rollout start " + component + " ";
+  const std::string own = terms.directory + "/" + std::string(dev_person);
   return {
       "the cell is whole; its page is http://127.0.0.1:" + std::to_string(terms.ports.page) + "/",
       "In another terminal:",
@@ -184,17 +281,22 @@ std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept) {
       "  fleetctl rollout watch good",
       start + std::string(dev_bad) + " --target='*' --soak=5s --name=bad",
       "  fleetctl rollout watch bad",
+      "Another machine joins by a token, and runs until Ctrl-C:",
+      "  " + terms.directory + "/machine " + dev_node(terms.nodes + 1),
+      "Orders by HTTPS need a certificate, such as yours:",
+      "  curl --cacert " + terms.directory + "/ca.pem --cert " + own + ".pem --key " + own +
+          ".key " + dev_https(terms) + "/v1/state",
       is_kept ? "Ctrl-C stops the cell; the same command goes on with it."
               : "Ctrl-C stops the cell, and removes " + terms.directory + "."};
 }
 
 std::string ports_text(const DevPorts& ports) {
   return std::to_string(ports.clients) + " " + std::to_string(ports.peers) + " " +
-         std::to_string(ports.page) + "\n";
+         std::to_string(ports.page) + " " + std::to_string(ports.https) + "\n";
 }
 
 DevPorts ports_in(std::string_view text) {
-  std::array<int, 3> ports{};
+  std::array<int, 4> ports{};
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ports[i]);
     const char behind = i + 1 < ports.size() ? ' ' : '\n';
@@ -202,7 +304,7 @@ DevPorts ports_in(std::string_view text) {
     if (ports[i] < 1 || ports[i] > port_max) return {};
     text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
   }
-  return text.empty() ? DevPorts{ports[0], ports[1], ports[2]} : DevPorts{};
+  return text.empty() ? DevPorts{ports[0], ports[1], ports[2], ports[3]} : DevPorts{};
 }
 
 }  // namespace fleet

@@ -26,7 +26,8 @@ inline constexpr std::string_view dev_person = "you";
 struct DevPorts {
   int clients = 0;  // etcd's port for clients
   int peers = 0;
-  int page = 0;  // the controller's port for the web page
+  int page = 0;   // the port of the controller that serves the page by plain HTTP
+  int https = 0;  // the port of the controller that serves HTTPS
 };
 
 struct DevTerms {
@@ -61,6 +62,10 @@ struct DevNeed {
 [[nodiscard]] std::string dev_daemon(std::string_view version);
 // Returns shell commands that set the environment in which fleetctl finds the cell.
 [[nodiscard]] std::string dev_environment(const DevTerms& terms);
+// Returns the URL of the controller that serves HTTPS.
+[[nodiscard]] std::string dev_https(const DevTerms& terms);
+// Returns a script that joins the cell as another machine, and runs that machine.
+[[nodiscard]] std::string dev_machine(const DevTerms& terms);
 // Returns the lines for the person when all programs of the cell work.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 

@@ -71,12 +71,13 @@ Bound bind_port(int port) {
 std::string choose_ports(fleet::DevTerms& terms) {
   const std::string path = terms.directory + "/ports";
   const fleet::DevPorts before = fleet::ports_in(content_of_file(path));
-  Bound bound[] = {bind_port(before.clients), bind_port(before.peers), bind_port(before.page)};
+  Bound bound[] = {bind_port(before.clients), bind_port(before.peers), bind_port(before.page),
+                   bind_port(before.https)};
   for (Bound& one : bound) {
     if (one.port == 0) one = bind_port(0);
     if (one.port == 0) return words_of("a port of 127.0.0.1");
   }
-  terms.ports = {bound[0].port, bound[1].port, bound[2].port};
+  terms.ports = {bound[0].port, bound[1].port, bound[2].port, bound[3].port};
   return replace_file(path, ports_text(terms.ports), text_mode);
 }
 
@@ -201,6 +202,9 @@ std::string fill_directory(fleet::DevTerms& terms) {
   if (auto why = fill_certificates(terms); !why.empty()) return why;
   if (auto why = fill_nodes(terms); !why.empty()) return why;
   if (auto why = fill_releases(terms); !why.empty()) return why;
+  if (auto why = replace_file(terms.directory + "/machine", dev_machine(terms), program_mode);
+      !why.empty())
+    return why;
   return replace_file(terms.directory + "/env", dev_environment(terms), text_mode);
 }
 

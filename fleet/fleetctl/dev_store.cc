@@ -61,6 +61,8 @@ std::string fill_store(const fleet::DevTerms& terms) {
     Asker asker(root);
     if (secure_store(asker) != exit_done) return "the store cannot be secured";
     if (std::string why = let_all_in(terms, root, asker); !why.empty()) return why;
+    if (name_controllers(root, asker, {dev_https(terms)}) != exit_done)
+      return "the address for machines that join is not set";
   }
   Options person = options_of(terms, std::string(fleet::dev_person));
   person.component = fleet::dev_component;
@@ -75,7 +77,7 @@ std::string fill_store(const fleet::DevTerms& terms) {
 }
 
 bool do_all_report(const fleet::DevTerms& terms) {
-  if (!is_served(terms.ports.page)) return false;
+  if (!is_served(terms.ports.page) || !is_served(terms.ports.https)) return false;
   const Options options = options_of(terms, std::string(fleet::dev_person));
   Asker asker(options);
   const auto reply = asker.read({fleet::prefix_of(fleet::KeyKind::node_info), true});

@@ -11,6 +11,7 @@
 #include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/settings.h"
 
 namespace fleetctl {
 
@@ -39,6 +40,20 @@ int let_in(const Options& options, Asker& asker, const Owner& owner,
   if (const auto trouble = asker.grant(fleet::permissions_of(owner.kind, owner.who)))
     return unreachable(*trouble);
   return exit_done;
+}
+
+int name_controllers(const Options& options, Asker& asker, const std::vector<std::string>& urls) {
+  OneRecord<fleet::Settings> set;
+  const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);
+  if (status != exit_done) return status;
+  if (set.record && cell_settings(*set.record).controllers == urls) return exit_done;
+  Options wish = options;
+  wish.setting = "controllers";
+  wish.value.clear();
+  for (const std::string& url : urls) {
+    wish.value += (wish.value.empty() ? "" : ",") + url;
+  }
+  return set_setting(wish, asker);
 }
 
 int secure_store(Asker& asker) {

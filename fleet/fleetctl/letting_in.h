@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fleet/fleetctl/asker.h"
 #include "fleet/model/cell_records.h"
@@ -21,6 +22,12 @@ struct Owner {
 // status.
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
+
+// Writes into the cell's settings at which URLs machines that join reach the controllers. If the
+// setting has this value already, writes nothing. Prints an error if something fails. Returns the
+// exit status.
+[[nodiscard]] int name_controllers(const Options& options, Asker& asker,
+                                   const std::vector<std::string>& urls);
 
 // Makes the store check the certificates of its clients. At first it knows only `root`, who has all
 // rights. Prints an error if something fails; the same call then continues. Returns the exit

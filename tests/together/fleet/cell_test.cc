@@ -156,14 +156,35 @@ TEST_CASE("what is missing is named, with its package") {
 }
 
 TEST_CASE("the file of ports is read as it was written, and no other") {
-  const DevPorts ports{1, 65'535, 8'080};
+  const DevPorts ports{1, 65'535, 8'080, 8'443};
   const DevPorts read = ports_in(ports_text(ports));
-  CHECK(std::tie(read.clients, read.peers, read.page) ==
-        std::tie(ports.clients, ports.peers, ports.page));
-  for (const std::string_view wrong :
-       {"", "1 2\n", "1 2 3", "0 2 3\n", "1 2 65536\n", "-1 2 3\n", "1 2 3\n4", "1  2 3\n", "a"}) {
+  CHECK(std::tie(read.clients, read.peers, read.page, read.https) ==
+        std::tie(ports.clients, ports.peers, ports.page, ports.https));
+  for (const std::string_view wrong : {"", "1 2 3\n", "1 2 3 4", "0 2 3 4\n", "1 2 3 65536\n",
+                                       "-1 2 3 4\n", "1 2 3 4\n5", "1  2 3 4\n", "a"}) {
     CHECK(ports_in(wrong).clients == 0);
   }
+}
+
+TEST_CASE("a trial cell has a signer, and controllers that serve HTTP to read and HTTPS to order") {
+  const DevTerms terms{.directory = "/d", .ports = {1, 2, 8'080, 8'443}, .nodes = 1};
+  std::map<std::string, std::string> options;
+  for (const DevProgram& one : dev_programs(terms)) {
+    for (const std::string& word : one.arguments)
+      options[one.name] += word + " ";
+  }
+  const auto has_option = [&options](const std::string& program, const std::string& option) {
+    return options[program].find(" " + option + " ") != std::string::npos;
+  };
+
+  CHECK(has_option("fleet-controller c1", "--http=127.0.0.1:8443"));
+  CHECK(has_option("fleet-controller c1", "--http-ca=/d/ca.pem"));
+  CHECK(has_option("fleet-controller c1", "--cert=/d/c1-controller.pem"));
+  CHECK(has_option("fleet-controller c2", "--http=127.0.0.1:8080"));
+  CHECK(options["fleet-controller c2"].find("--http-c") == std::string::npos);
+  CHECK(has_option("fleet-signer", "--cert=/d/root.pem"));
+  CHECK(has_option("fleet-signer", "--signer-key=/d/ca.key"));
+  CHECK(dev_https(terms) == "https://127.0.0.1:8443");
 }
 
 // ---- the certificates of a cell
