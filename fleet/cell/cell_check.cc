@@ -18,6 +18,10 @@ constexpr UnixSeconds day_s = 86'400;
 constexpr UnixSeconds soon_s = 30 * day_s;
 // If this machine's clock is behind the newest event by more than this, that is reported.
 constexpr UnixSeconds clock_tolerance_s = 60;
+// A snapshot is taken every hour. One that is older than this is reported.
+constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
+// The most machines that are named because they wait to join; the others are counted.
+constexpr std::size_t named_max = 10;
 
 std::string count(std::size_t number, const std::string& noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
@@ -45,11 +49,42 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
 struct Found {
   std::set<std::string> controllers = {};            // controllers that drive something now
   std::map<std::string, UnixSeconds> expiries = {};  // when certificates end, by owner
+  std::vector<std::string> late = {};                // nodes that should have renewed by now
   std::size_t waiting = 0;                           // how many nodes wait for a new certificate
   UnixSeconds newest = 0;                            // the time of the newest event
+  std::map<std::string, SignerAtWork> signers = {};  // by name
+  std::map<std::string, JoinRequest> joins = {};     // that wait for a person, by fingerprint
+  std::set<std::string> nodes = {};                  // that have an identity
 };
 
-void look_at(const KeyValue& record, Found& found) {
+// Returns whether half of the time that a node has for its renewal is over.
+bool is_late(const Identity& identity, UnixSeconds now) {
+  constexpr UnixSeconds parts = 6;  // a node asks when a third of the life is left
+  if (!identity.revoked.empty() || identity.certificates.empty()) return false;
+  const IssuedCertificate& last = identity.certificates.back();
+  return now >= last.expires - (last.expires - last.issued) / parts;
+}
+
+void look_at_identity(const ParsedKey& key, const std::string& value, UnixSeconds now,
+                      Found& found) {
+  const auto identity = read_record<Identity>(value);
+  const bool is_node = key.names[0] == node_kind;
+  if (is_node) found.nodes.insert(key.names[1]);
+  if (!identity || !identity.value().revoked.empty()) return;
+  if (!is_node) {
+    found.expiries[certificate_name(key.names[0], key.names[1])] = expiry_of(identity.value());
+  } else if (is_late(identity.value(), now)) {
+    found.late.push_back(key.names[1]);
+  }
+}
+
+void look_at_join(const ParsedKey& key, const std::string& value, Found& found) {
+  const auto request = read_record<JoinRequest>(value);
+  if (request && request.value().waits && request.value().refused.empty())
+    found.joins[key.names[0]] = request.value();
+}
+
+void look_at(const KeyValue& record, UnixSeconds now, Found& found) {
   const auto key = parse_key(record.key);
   if (!key) return;
   if (key->kind == KeyKind::node_csr) ++found.waiting;
@@ -66,24 +101,45 @@ void look_at(const KeyValue& record, Found& found) {
           std::chrono::duration_cast<std::chrono::seconds>(time->time_since_epoch()).count());
     }
   }
-  if (key->kind == KeyKind::identity && key->names[0] != node_kind) {
-    const auto identity = read_record<Identity>(record.value);
-    if (identity && identity.value().revoked.empty())
-      found.expiries[certificate_name(key->names[0], key->names[1])] = expiry_of(identity.value());
+  if (key->kind == KeyKind::identity) look_at_identity(*key, record.value, now, found);
+  if (key->kind == KeyKind::join) look_at_join(*key, record.value, found);
+  if (key->kind == KeyKind::signer) {
+    const auto signer = read_record<SignerAtWork>(record.value);
+    if (signer) found.signers[key->names[0]] = signer.value();
   }
 }
 
-void check_time(const Found& found, UnixSeconds now, std::vector<CheckLine>& lines) {
-  const UnixSeconds behind = found.newest - now;
-  if (behind <= clock_tolerance_s) {
-    lines.push_back({true, "clock: no event of the cell is later than this machine's clock", ""});
-    return;
+void check_clocks(const CellFacts& facts, const Found& found, std::vector<CheckLine>& lines) {
+  const std::size_t before = lines.size();
+  std::size_t compared = 0;
+  for (const auto* servers : {&facts.servers, &facts.controllers}) {
+    for (const ServerFact& server : *servers) {
+      if (!server.clock) continue;
+      ++compared;
+      const UnixSeconds ahead = *server.clock - server.asked;
+      const UnixSeconds difference = std::max(ahead, -ahead);
+      if (difference <= clock_tolerance_s) continue;
+      lines.push_back({false,
+                       "clock: that of " + server.url + " is " +
+                           count(static_cast<std::size_t>(difference), "second") +
+                           (ahead > 0 ? " ahead of" : " behind") + " this machine's",
+                       "timedatectl, on both machines"});
+    }
   }
-  lines.push_back({false,
-                   "clock: the newest event is " +
-                       count(static_cast<std::size_t>(behind), "second") +
-                       " later than this machine's clock",
-                   "timedatectl, on this machine and on those of the controllers"});
+  const UnixSeconds behind = found.newest - facts.now;
+  if (lines.size() == before && behind > clock_tolerance_s) {
+    lines.push_back({false,
+                     "clock: the newest event is " +
+                         count(static_cast<std::size_t>(behind), "second") +
+                         " later than this machine's clock",
+                     "timedatectl, on this machine and on those of the controllers"});
+  }
+  if (lines.size() != before) return;
+  lines.push_back({true,
+                   compared == 0 ? "clock: no event of the cell is later than this machine's clock"
+                                 : "clock: those of " + count(compared, "server") +
+                                       " differ from this machine's by a minute at most",
+                   ""});
 }
 
 void check_one_certificate(const std::string& whose, UnixSeconds until, UnixSeconds now,
@@ -105,18 +161,108 @@ void check_certificates(const CellFacts& facts, const Found& found, std::vector<
     check_one_certificate("the authority", facts.authority->until, facts.now,
                           "a new authority, as fleet(7) says", lines);
   }
+  for (const auto* servers : {&facts.servers, &facts.controllers}) {
+    for (const ServerFact& server : *servers) {
+      if (server.certificate) {
+        check_one_certificate("the server " + server.url, server.certificate->until, facts.now,
+                              "in the cell's directory, move it and its key away; then fleetctl "
+                              "cell init, and its machine's new archive",
+                              lines);
+      }
+    }
+  }
+  for (const auto& [name, signer] : found.signers) {
+    if (signer.certificate_ends != 0) {
+      check_one_certificate("the signer " + name, signer.certificate_ends, facts.now,
+                            "in the cell's directory, move root.pem and root.key away; then "
+                            "fleetctl cell init, and its machine's new archive",
+                            lines);
+    }
+  }
   for (const auto& [name, until] : found.expiries) {
     check_one_certificate(name, until, facts.now, "fleetctl enrol, with a new request", lines);
   }
+  if (!found.late.empty()) {
+    lines.push_back({false,
+                     "certificates: overdue for renewal: " + count(found.late.size(), "node") +
+                         ", such as " + found.late.front(),
+                     "on that machine: journalctl -u fleet-agent"});
+  }
   if (found.waiting > 0) {
-    lines.push_back({false, "certificates: " + count(found.waiting, "node") + " wait for the next",
-                     "fleetctl renew --signer=ca.pem --signer-key=ca.key"});
+    lines.push_back({false, "certificates: the next is awaited by " + count(found.waiting, "node"),
+                     found.signers.empty() ? "start fleet-signer"
+                                           : "on its machine: journalctl -u fleet-signer"});
   }
   if (lines.size() == before)
     lines.push_back({true, "certificates: none that was looked at ends within 30 days", ""});
 }
 
-void check_controllers(const Found& found, std::vector<CheckLine>& lines) {
+void check_snapshots(const Found& found, UnixSeconds now, std::vector<CheckLine>& lines) {
+  const std::string log = "on the machine of fleet-signer: journalctl -u fleet-signer";
+  UnixSeconds last = 0;
+  std::string trouble;
+  bool takes = false;
+  for (const auto& [name, signer] : found.signers) {
+    takes = takes || signer.takes_snapshots;
+    last = std::max(last, signer.snapshot);
+    if (!signer.trouble.empty()) trouble = "; " + name + ": " + signer.trouble;
+  }
+  if (!takes) {
+    lines.push_back({false, "snapshots: no fleet-signer takes any",
+                     "add --snapshots=/var/lib/fleet-signer to /etc/default/fleet-signer"});
+  } else if (last == 0) {
+    lines.push_back({false, "snapshots: none has been taken" + trouble, log});
+  } else {
+    const UnixSeconds age = std::max<UnixSeconds>(now - last, 0);
+    const std::string words =
+        "snapshots: the last is " + count(static_cast<std::size_t>(age / 60), "minute") + " old";
+    const bool is_well = age <= snapshot_age_max_s;
+    lines.push_back({is_well, words + (is_well ? "" : trouble), is_well ? "" : log});
+  }
+}
+
+void check_signers(const Found& found, UnixSeconds now, std::vector<CheckLine>& lines) {
+  std::string names;
+  for (const auto& [name, signer] : found.signers) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (names.empty()) {
+    lines.push_back({false, "signers: none is at work; no machine joins, and no snapshot is taken",
+                     "on its machine: systemctl enable --now fleet-signer; journalctl -u "
+                     "fleet-signer"});
+    return;
+  }
+  lines.push_back({true, "signers: " + names + " at work", ""});
+  check_snapshots(found, now, lines);
+}
+
+void check_joins(const Found& found, std::vector<CheckLine>& lines) {
+  std::size_t named = 0;
+  for (const auto& [fingerprint, request] : found.joins) {
+    if (++named > named_max) {
+      lines.push_back(
+          {false,
+           "joins: " + std::to_string(found.joins.size() - named_max) + " more wait for a person",
+           "fleetctl approve"});
+      return;
+    }
+    const bool exists = found.nodes.contains(request.node);
+    lines.push_back({false,
+                     "joins: " + request.node + " waits for a person" +
+                         (exists ? "; the name exists with another key" : ""),
+                     "if the machine shows this fingerprint: fleetctl approve " + request.node +
+                         " " + fingerprint});
+  }
+  if (named == 0) lines.push_back({true, "joins: no machine waits for a person", ""});
+}
+
+void check_controllers(const CellFacts& facts, const Found& found, std::vector<CheckLine>& lines) {
+  for (const ServerFact& one : facts.controllers) {
+    if (one.trouble.empty()) continue;
+    lines.push_back({false, "controller " + one.url + ": " + one.trouble,
+                     "on that machine: systemctl status fleet-controller; fleetctl settings list "
+                     "shows the addresses"});
+  }
   std::string names;
   for (const std::string& name : found.controllers) {
     names += (names.empty() ? "" : ", ") + name;
@@ -139,8 +285,8 @@ void check_nodes(const Reading& records, std::vector<CheckLine>& lines) {
   const std::string words =
       "nodes: " + std::to_string(reporting) + " of " + std::to_string(nodes.size()) + " report";
   if (nodes.empty()) {
-    lines.push_back(
-        {false, "nodes: there is none yet", "fleetctl enrol NAME; see fleet(7), A node"});
+    lines.push_back({false, "nodes: there is none yet",
+                     "fleetctl token create; on the machine: fleet-agent join -"});
   } else if (reporting < nodes.size() || degraded > 0) {
     lines.push_back({false,
                      words + (degraded > 0 ? ", " + std::to_string(degraded) + " degraded" : ""),
@@ -158,9 +304,9 @@ std::vector<CheckLine> judge_cell(const CellFacts& facts) {
   Found found;
   if (facts.records) {
     for (const KeyValue& record : facts.records->found) {
-      look_at(record, found);
+      look_at(record, facts.now, found);
     }
-    check_time(found, facts.now, lines);
+    check_clocks(facts, found, lines);
   }
   check_certificates(facts, found, lines);
   if (!facts.records) {
@@ -168,7 +314,9 @@ std::vector<CheckLine> judge_cell(const CellFacts& facts) {
                      "fleetctl cell start DIR, if the store was never set up"});
     return lines;
   }
-  check_controllers(found, lines);
+  check_controllers(facts, found, lines);
+  check_signers(found, facts.now, lines);
+  check_joins(found, lines);
   check_nodes(*facts.records, lines);
   return lines;
 }

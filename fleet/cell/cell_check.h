@@ -17,11 +17,22 @@ struct MemberFact {
       {};  // why the member does not answer, or what it complains of; may be empty
 };
 
+// A member of the store or a controller, as one request of HTTPS has found it.
+struct ServerFact {
+  std::string url = {};
+  std::string trouble = {};  // why it gave no answer; empty if it did
+  std::optional<Validity> certificate = {};
+  std::optional<UnixSeconds> clock = {};  // its time
+  UnixSeconds asked = 0;                  // our time when it had answered
+};
+
 struct CellFacts {
   std::vector<MemberFact> members = {};
-  std::optional<Reading> records = {};  // std::nullopt: they could not be read
-  std::string unread = {};              // why they could not be read
-  std::optional<Validity> own = {};     // the validity of the asking person's certificate
+  std::vector<ServerFact> servers = {};      // the members
+  std::vector<ServerFact> controllers = {};  // those that the setting `controllers` names
+  std::optional<Reading> records = {};       // std::nullopt: they could not be read
+  std::string unread = {};                   // why they could not be read
+  std::optional<Validity> own = {};          // the validity of the asking person's certificate
   std::optional<Validity> authority = {};
   UnixSeconds now = 0;
 };
@@ -34,8 +45,9 @@ struct CheckLine {
   bool operator==(const CheckLine&) const = default;
 };
 
-// Returns the lines of the check: at least one about the members, this machine's clock, the
-// certificates, the controllers and the nodes each.
+// Returns the lines of the check: at least one each about the members, the clocks, the
+// certificates, the controllers, the signers and their snapshots, machines that wait to join, and
+// the nodes.
 [[nodiscard]] std::vector<CheckLine> judge_cell(const CellFacts& facts);
 
 }  // namespace fleet

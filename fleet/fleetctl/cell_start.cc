@@ -12,7 +12,9 @@
 #include "fleet/fleetctl/letting_in.h"
 #include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/own_certificate.h"
+#include "fleet/fleetctl/server_look.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
 
 namespace fleetctl {
@@ -68,20 +70,35 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
   return exit_done;
 }
 
-// Sets the addresses at which machines that join reach the controllers, unless they are set
-// already.
-int name_controllers(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
+// Notes where machines that join reach the controllers, unless a person has set it.
+int name_controllers_once(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);
   if (status != exit_done) return status;
   const bool is_set = set.record && !cell_settings(*set.record).controllers.empty();
   if (is_set || terms.controllers.empty()) return exit_done;
-  Options wish = options;
-  wish.setting = "controllers";
-  for (const std::string& url : controller_urls(terms)) {
-    wish.value += (wish.value.empty() ? "" : ",") + url;
-  }
-  return set_setting(wish, asker);
+  return name_controllers(options, asker, controller_urls(terms));
+}
+
+// Looks at the members and at the controllers by HTTPS. Without certificates none of them can be
+// asked.
+void look_at_servers(const Options& options, fleet::CellFacts& facts) {
+  const auto& files = options.store.certificates;
+  const auto look = [&files](const std::vector<std::string>& urls) {
+    std::vector<fleet::ServerFact> seen;
+    for (const std::string& url : urls) {
+      if (!url.starts_with("https://")) continue;
+      seen.push_back(look_at_server(url, files));
+      seen.back().asked = std::time(nullptr);
+    }
+    return seen;
+  };
+  facts.servers = look(options.store.endpoints);
+  if (!facts.records) return;
+  const fleet::KeyValue* found = facts.records->find(fleet::key_of(fleet::KeyKind::settings));
+  if (found == nullptr) return;
+  const auto settings = fleet::read_record<fleet::Settings>(found->value);
+  if (settings) facts.controllers = look(cell_settings(settings.value()).controllers);
 }
 
 }  // namespace
@@ -114,7 +131,7 @@ int start_cell(const Options& asked) {
   if (const int status = let_controllers_in(options, asker, directory.path(), *terms.value());
       status != exit_done)
     return status;
-  if (const int status = name_controllers(options, asker, *terms.value()); status != exit_done)
+  if (const int status = name_controllers_once(options, asker, *terms.value()); status != exit_done)
     return status;
   say("next: . " + directory.path() + "/env && fleetctl cell check");
   return exit_done;
@@ -131,6 +148,7 @@ int check_cell(const Options& options, Asker& asker) {
   } else {
     facts.unread = std::get<fleet::Trouble>(reply).reason;
   }
+  look_at_servers(options, facts);
   bool is_well = true;
   for (const fleet::CheckLine& line : fleet::judge_cell(facts)) {
     is_well = is_well && line.is_well;

@@ -117,6 +117,19 @@ TEST_CASE("the authorities' keys are in no archive") {
   CHECK(std::find(asked.begin(), asked.end(), "ca.pem") != asked.end());
 }
 
+TEST_CASE("the machine that signs has the keys of the authority and of root, and takes snapshots") {
+  CellTerms terms = two();
+  terms.signers = {"s1"};
+  const auto files =
+      machine_files(terms, "s1", [](const std::string& file) { return "<" + file + ">"; });
+
+  CHECK(text_of(files, "etc/fleet/ca.key") == "<ca.key>");
+  CHECK(text_of(files, "etc/fleet/root.key") == "<root.key>");
+  CHECK(text_of(files, "etc/default/fleet-signer") ==
+        "FLEET_SIGNER_OPTIONS=\"--name=s1 --endpoint=https://192.0.2.1:2379 "
+        "--endpoint=https://[2001:db8::2]:2379 --snapshots=/var/lib/fleet-signer\"\n");
+}
+
 TEST_CASE("a directory's name is quoted for the shell") {
   const std::string text = shell_environment(two(), "/srv/it's", "root");
   CHECK(text.find("FLEET_CA='/srv/it'\\''s/ca.pem'\n") != std::string::npos);
@@ -141,6 +154,8 @@ CellFacts facts() {
                                        Identity{.certificates = {{.serial = "1",
                                                                   .issued = now,
                                                                   .expires = now + 90 * day_s}}}),
+                                record(key_of(KeyKind::signer, {"s1"}),
+                                       SignerAtWork{.takes_snapshots = true, .snapshot = now - 60}),
                                 record(key_of(KeyKind::node_instance, {"n1", "i1"}),
                                        Instance{.version = "1.0.0"})}},
           .own = Validity{now, now + 90 * day_s},
@@ -157,14 +172,27 @@ std::vector<std::string> wrong(const CellFacts& facts) {
   return texts;
 }
 
+CheckLine line_about(const CellFacts& facts, const std::string& part) {
+  for (const CheckLine& line : judge_cell(facts)) {
+    if (line.text.starts_with(part + ": ")) return line;
+  }
+  return {};
+}
+
+CellFacts with_signer(const SignerAtWork& signer) {
+  CellFacts one = facts();
+  one.records->found.push_back(record(key_of(KeyKind::signer, {"s1"}), signer));
+  return one;
+}
+
 TEST_CASE("in a cell in which all is well, each part has its line") {
   CHECK(wrong(facts()).empty());
   std::vector<std::string> parts;
   for (const CheckLine& line : judge_cell(facts())) {
     parts.push_back(line.text.substr(0, line.text.find(':')));
   }
-  CHECK(parts ==
-        std::vector<std::string>{"members", "clock", "certificates", "controllers", "nodes"});
+  CHECK(parts == std::vector<std::string>{"members", "clock", "certificates", "controllers",
+                                          "signers", "snapshots", "joins", "nodes"});
 }
 
 TEST_CASE("a member that does not answer is named, and so is a lost majority") {
@@ -188,6 +216,32 @@ TEST_CASE("a clock that is behind the events of the cell is noticed") {
   CHECK(wrong(late).empty());
 }
 
+TEST_CASE("the clocks of members and controllers are compared with this machine's") {
+  CellFacts some = facts();
+  some.servers = {{.url = "https://m1", .clock = now + 60, .asked = now},
+                  {.url = "https://m2", .trouble = "refused"}};
+  some.controllers = {{.url = "https://c1", .clock = now - 40, .asked = now + 20}};
+  CHECK(line_about(some, "clock").text ==
+        "clock: those of 2 servers differ from this machine's by a minute at most");
+  some.servers[0].clock = now + 61;
+  some.controllers[0].clock = now - 41;
+  CHECK(wrong(some) ==
+        std::vector<std::string>{"clock: that of https://m1 is 61 seconds ahead of this machine's",
+                                 "clock: that of https://c1 is 61 seconds behind this machine's"});
+}
+
+TEST_CASE("certificates of servers and of the signer that end soon are named") {
+  CellFacts old =
+      with_signer({.takes_snapshots = true, .snapshot = now, .certificate_ends = now + 2 * day_s});
+  old.servers = {{.url = "https://m1", .certificate = Validity{now, now + 29 * day_s}}};
+  old.controllers = {{.url = "https://c1", .certificate = Validity{now, now + 90 * day_s}},
+                     {.url = "https://c2", .trouble = "refused"}};
+  CHECK(wrong(old) ==
+        std::vector<std::string>{"certificate: that of the server https://m1 ends in 29 days",
+                                 "certificate: that of the signer s1 ends in 2 days",
+                                 "controller https://c2: refused"});
+}
+
 TEST_CASE("certificates that end soon, or have ended, are named") {
   CellFacts old = facts();
   old.own->until = now + 29 * day_s;
@@ -203,12 +257,69 @@ TEST_CASE("certificates that end soon, or have ended, are named") {
 TEST_CASE("a cell without controllers or nodes is told what to do, and one that is closed, too") {
   CellFacts empty = facts();
   empty.records->found.clear();
-  CHECK(wrong(empty) ==
-        std::vector<std::string>{"controllers: none drives the cell", "nodes: there is none yet"});
+  CHECK(wrong(empty) == std::vector<std::string>{
+                            "controllers: none drives the cell",
+                            "signers: none is at work; no machine joins, and no snapshot is taken",
+                            "nodes: there is none yet"});
   CellFacts closed = facts();
   closed.records = std::nullopt;
   closed.unread = "permission denied";
   CHECK(wrong(closed) == std::vector<std::string>{"records: permission denied"});
+}
+
+TEST_CASE("snapshots that are old, or that nobody takes, are reported with the reason") {
+  CHECK(line_about(facts(), "snapshots").text == "snapshots: the last is 1 minute old");
+  CHECK(wrong(with_signer({})) == std::vector<std::string>{"snapshots: no fleet-signer takes any"});
+  CHECK(wrong(with_signer({.takes_snapshots = true, .trouble = "/s: No space left"})) ==
+        std::vector<std::string>{"snapshots: none has been taken; s1: /s: No space left"});
+  SignerAtWork old{.takes_snapshots = true, .snapshot = now - 2 * 3'600};
+  CHECK(wrong(with_signer(old)).empty());
+  old.snapshot -= 1;
+  old.trouble = "no";
+  CHECK(wrong(with_signer(old)) ==
+        std::vector<std::string>{"snapshots: the last is 120 minutes old; s1: no"});
+}
+
+TEST_CASE("a machine that waits for a person is named, with the command that lets it in") {
+  const std::string fingerprint(32, 'a');
+  CellFacts some = facts();
+  const auto wait = [&some](const std::string& key, JoinRequest request) {
+    some.records->found.push_back(record(key_of(KeyKind::join, {key}), request));
+  };
+  wait(fingerprint, {.node = "n2", .waits = true});
+  wait("0b", {.node = "n3"});  // no signer has decided about it yet
+  wait("0c", {.node = "n4", .waits = true, .refused = "no"});
+
+  CHECK(line_about(some, "joins") ==
+        CheckLine{false, "joins: n2 waits for a person",
+                  "if the machine shows this fingerprint: fleetctl approve n2 " + fingerprint});
+
+  some.records->found.push_back(record(key_of(KeyKind::identity, {"node", "n2"}), Identity{}));
+  CHECK(line_about(some, "joins").text ==
+        "joins: n2 waits for a person; the name exists with another key");
+  for (int i = 0; i < 11; ++i)
+    wait("f" + std::to_string(100 + i), {.node = "m" + std::to_string(i), .waits = true});
+  const auto all = wrong(some);
+  REQUIRE(all.size() == 11);
+  CHECK(all.back() == "joins: 2 more wait for a person");
+}
+
+TEST_CASE("a node that should have renewed its certificate is named, and one that waits for that") {
+  CellFacts late = facts();
+  const auto until = [&late](UnixSeconds expires) {
+    late.records->found.push_back(
+        record(key_of(KeyKind::identity, {"node", "n1"}),
+               Identity{.certificates = {
+                            {.serial = "1", .issued = expires - 90 * day_s, .expires = expires}}}));
+  };
+  until(now + 16 * day_s);
+  CHECK(wrong(late).empty());
+  until(now + 15 * day_s);
+  CHECK(wrong(late) ==
+        std::vector<std::string>{"certificates: overdue for renewal: 1 node, such as n1"});
+  CellFacts waits = facts();
+  waits.records->found.push_back(record(key_of(KeyKind::node_csr, {"n1"}), CertificateRequest{}));
+  CHECK(wrong(waits) == std::vector<std::string>{"certificates: the next is awaited by 1 node"});
 }
 
 TEST_CASE("nodes that do not report are counted") {
