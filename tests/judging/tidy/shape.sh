@@ -148,6 +148,7 @@ openings() {
       packaging/buildroot/Config.in | packaging/yocto/*.in) continue ;;  # as their tools want them
       packaging/openwrt/Makefile.in) continue ;;  # as its tool wants it
       packaging/*.in | packaging/container/Containerfile | packaging/nix/*.nix) opening='^#' ;;
+      packaging/prometheus/*.yml) opening='^# *[A-Za-z`]' ;;
       packaging/openwrt/files/*) opening='^# *[A-Za-z`]' ;;
       *.html) opening='^<!doctype html><!-- [A-Z]' ;;
       man/*.[1-8]) opening='^\.\\" [A-Z`]' ;;
