@@ -35,7 +35,8 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // Here agents do not wait for late lines at a rotation, so each pause comes from an upgrade.
+      // Makes agents that do not wait for late lines at a rotation, so that each pause comes from
+      // an upgrade.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 

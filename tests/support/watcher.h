@@ -56,7 +56,7 @@ class Watcher {
     bool failed = false;
     std::optional<std::string> state;    // the state that the agent left with `stopped`
     std::optional<std::string> stop_id;  // the upgrade for which the agent was told to stop
-    std::optional<Time> kill_from;  // from then on, the agent may be killed even if it is active
+    std::optional<Time> kill_from;       // from then on, even an active agent may be killed
     bool operator==(const Process&) const = default;
   };
 
@@ -110,7 +110,7 @@ class Watcher {
   bool by_control_ = false;               // the last upgrade was requested by an operator
   bool operator_asks_ = false;            // the events of this step are about an operator's request
   std::optional<std::string> owed_;       // the name of a request that has had no answer yet
-  bool recorded_ = true;                  // the last accepted upgrade has its ending
+  bool recorded_ = true;                  // the ending of the last accepted upgrade is recorded
   std::optional<ProgramId> asked_proof_;  // the program that the link must be able to name
   std::optional<ProgramId> proved_;       // the program that the link has been proved able to name
   bool shutdown_ = false;

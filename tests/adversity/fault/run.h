@@ -119,12 +119,12 @@ class Run {
   void say(Agent& agent, std::string text);  // a newline is added
   void say_type(Agent& agent, std::string_view type, std::string_view members = "");
   void request_upgrade(std::string_view members = "", std::string_view program = "two");
-  void stop_slowly(Agent& agent);  // says `stopped`, closes its output and exits, in three steps
+  void stop_slowly(Agent& agent);  // in three steps: says `stopped`, closes its output, exits
   void exit_after(Agent& agent, std::string text,
                   int status);  // text and exit at once, so that the upgrader finds both
   void signal(int number);      // sent to the upgrader; SIGTERM, SIGINT and SIGQUIT end it
   void point_link_at(std::string_view name);
-  void replace_program(std::string_view name);  // replaces a program by another file with its name
+  void replace_program(std::string_view name);  // another file gets the program's name
   [[nodiscard]] Agent* active();
 
  private:

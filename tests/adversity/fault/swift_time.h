@@ -26,7 +26,8 @@ class SwiftTime {
   [[nodiscard]] static bool is_question(const RawCall& call);  // the call asks for the time
   // The tracer calls enter() at the entry of a system call, and leave() at its return.
   void enter(const RawCall& call);
-  // If the wait that has just begun would end within `most_ms`, breaks it off and returns true.
+  // Breaks off the wait that has just begun if it would end within `most_ms`, and returns true.
+  // Otherwise returns false.
   bool break_off(const RawCall& call, int most_ms);
   void leave(const RawCall& call);
 

@@ -102,7 +102,7 @@ class Tracer {
   [[nodiscard]] bool held() const { return held_; }
   void release();
 
-  void stop_faults() { faults_over_ = true; }  // if the fault makes call after call fail, ends it
+  void stop_faults() { faults_over_ = true; }  // ends a fault that makes call after call fail
   void enter_end() { ending_ = true; }         // the phase is `end` from here on
   [[nodiscard]] bool fired() const { return fired_ > 0; }
   [[nodiscard]] int times_fired() const { return fired_; }

@@ -183,7 +183,7 @@ bool Reader::read_unicode(Json& value) {
       append_utf8(value.text, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
       return true;
     }
-    at_ = after;  // the second escape is a character of its own
+    at_ = after;  // the second escape is not the low half of a pair
   }
   value.lone_surrogate = true;
   return true;

@@ -146,8 +146,9 @@ void Aftermath::release_candidate() {
   }
 }
 
-// At boot, AGENT's link names the bad version until another version is committed. Wherever the
-// signal struck, the other version must work after at most `attempts` starts.
+// Judges a story at boot, in which AGENT's link names the bad version until another version is
+// committed. Wherever the signal struck, the other version must work after at most `attempts`
+// starts.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();
@@ -165,7 +166,8 @@ std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   return scene_.wait_until(tracer_, committed) ? "" : "what works is not committed";
 }
 
-// The link of AGENT may name the new version only if the link of --previous names the old one.
+// Checks the two links. AGENT's link may name the new version only if the link of --previous names
+// the old version.
 std::string Aftermath::judge_links() const {
   const std::string named = scene_.named_version();
   const std::string previous = scene_.named_version("previous");

@@ -39,8 +39,8 @@ class Play {
     return true;
   }
 
-  // Runs the story until `halt` is true of the name of a step. Returns false if all processes rest
-  // before that.
+  // Runs the story until `halt` returns true for the name of a step. Returns false if all processes
+  // come to rest before.
   bool run(const std::function<bool(const std::string&)>& halt) {
     return tracer_.run([&](const Stop& stop) {
       const auto name = pass(stop);

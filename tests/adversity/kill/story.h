@@ -26,7 +26,7 @@ struct Story {
   const char* id;       // the upgrade's id, which says how the active agent stops
   const char* members;  // further members of the request
   bool relink;
-  bool lock_only;  // the story is played with --lock only, since it shows nothing new without
+  bool lock_only;  // played only with --lock, since a run without --lock shows nothing new
   End end;         // the end if no signal strikes
   enum class With {
     nothing,

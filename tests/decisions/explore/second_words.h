@@ -32,7 +32,7 @@ struct Party {
   // The agent has the feature `readiness`: it will send `healthy` when it works.
   bool promises_word = false;
   bool works = false;       // the agent has said `healthy`, or need not
-  bool left_unfit = false;  // the agent's exit was seen before its `unfit` was read
+  bool left_unfit = false;  // the exit was seen before the agent's `unfit` was read
   bool stood_by = false;    // the agent was started as a standby beside the agent on trial
   bool told_why = false;    // the agent's `welcome` contained the reason of the failure
 
@@ -98,7 +98,8 @@ struct Happening {
   Time now{};
 };
 
-// If the last of these actions is an order, returns it: the supervisor waits for its outcome.
+// Returns the last of these actions if it is an order, for whose outcome the supervisor waits.
+// Otherwise returns nothing.
 [[nodiscard]] std::optional<Action> asked_by(const Actions& actions);
 
 // Returns the deadline that has passed first, or null if none has passed.

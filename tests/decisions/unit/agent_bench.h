@@ -188,7 +188,7 @@ class Upgrader {
       : agent_(::fork()) {
     REQUIRE(agent_ >= 0);
     if (agent_ == 0) {
-      std::signal(SIGTERM, SIG_DFL);  // the test framework has a handler for it
+      std::signal(SIGTERM, SIG_DFL);  // the test framework has a handler for SIGTERM
       ::dup2(input_.reader(), STDIN_FILENO);
       ::dup2(output_.writer(), STDOUT_FILENO);
       ::dup2(report_.writer(), STDERR_FILENO);

@@ -82,7 +82,7 @@ struct Bench {
         return exited != nullptr && exited->generation == generation;
       });
     };
-    constexpr int turns_max = 1'000'000;  // a turn takes almost no time, since it never waits
+    constexpr int turns_max = 1'000'000;  // turns take almost no time, since they do not wait
     for (int turns = 0; !told() && turns < turns_max; ++turns)
       turn();
     REQUIRE(told());

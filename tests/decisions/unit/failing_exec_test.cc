@@ -80,7 +80,8 @@ TEST_CASE("a program that the kernel refuses when it is open is refused, whateve
   const Cat cat;
   std::filesystem::remove(cat.path);
   const int error = GENERATE(EACCES, EPERM);
-  // NSIG - 1 other system calls come before the exec: each resets one signal.
+  // Makes the exec fail, which comes after NSIG - 1 other system calls: each of these resets one
+  // signal.
   const Failing failing(Call::syscall, error, NSIG - 1);
 
   const auto result = start_process(cat.program(), {});

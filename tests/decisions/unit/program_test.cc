@@ -1,5 +1,5 @@
-// Tests which files are accepted as programs, and what is remembered of them. Where the check must
-// agree with the kernel, the test asks the kernel, too.
+// Tests which files are accepted as programs, and what is remembered of them. Some tests also ask
+// the kernel, with which the check must agree.
 #include "base/program.h"
 #include "tests/decisions/unit/program_of.h"
 

@@ -15,7 +15,7 @@ namespace agent_protocol::wire_test {
 template <class Message>
 struct Sample {
   Message message;
-  std::string line;  // without its newline
+  std::string line;  // the line of the message, without the newline
 };
 
 inline std::vector<Sample<AgentMessage>> upgrade_samples() {

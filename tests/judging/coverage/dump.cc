@@ -21,8 +21,9 @@ void __gcov_dump();
 [[noreturn]] void __real_abort();
 int __real_kill(pid_t pid, int number);
 
-// If a test has limited the size of files, the counts of the process are given up. Otherwise the
-// file with the counts of all other processes would be cut.
+// Returns whether a test has limited the size of the files of this process. The counts of such a
+// process are given up, since the limit would cut the file, which also has the counts of all other
+// processes.
 static bool files_are_limited() {
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);

@@ -249,7 +249,7 @@ TEST_CASE(
   char base[] = "/tmp/agentify.lock.XXXXXX";
   REQUIRE(::mkdtemp(base) != nullptr);
   const std::string prefix = std::string(base) + "/agentify-" + std::to_string(::geteuid()) + ".";
-  ::mkdir((prefix + "000").c_str(), 0755);  // other users can open it
+  ::mkdir((prefix + "000").c_str(), 0755);  // a directory that other users can open
   REQUIRE(::symlink("/", (prefix + "001").c_str()) == 0);
 
   const auto found = find_in_shared(base);

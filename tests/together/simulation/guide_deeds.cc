@@ -50,8 +50,8 @@ bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// If the agent's `activate` is to be lost, lets the agent's input take all bytes that wait for it.
-// Returns true if there were any.
+// Lets the agent's input take all bytes that wait for it, if the agent's `activate` is to be lost.
+// Returns true if any bytes were waiting.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;

@@ -67,8 +67,8 @@ void Judge::give(Given given) {
   if (given_.size() > kept) given_.pop_back();
 }
 
-// If the upgrader answers the next line that was read without its supervisor, handles that line.
-// Returns false if there is no line, or if the supervisor must see it.
+// Handles the next line that was read, if it is a line that the upgrader answers without its
+// supervisor. Returns false if there is no line, or if the supervisor must see it.
 bool Judge::take_line_without_supervisor() {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
