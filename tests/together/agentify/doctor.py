@@ -175,6 +175,16 @@ def test_a_daemon_that_runs_already_is_not_run_again(stage):
     one.stop()
 
 
+def test_a_path_may_be_relative(stage):
+    """the doctor runs a daemon of the present directory, and prints its whole path"""
+    stage.script("waits", "exec sleep 1000")
+    done = run_command(*AS_USER, str(AGENTIFY), "doctor", "--", "./waits", cwd=stage.directory,
+                       env={"PATH": "/usr/bin:/bin", "TMPDIR": str(stage.directory),
+                            "XDG_RUNTIME_DIR": str(stage.directory)}, timeout=120)
+    assert done.returncode == 0, done
+    assert done.stdout.endswith(f" -- {stage.directory}/waits\n"), done
+
+
 def test_what_is_typed_wrongly_is_named(stage):
     """wrong words are refused, and nothing is run"""
     del stage

@@ -242,6 +242,15 @@ std::string doctor_help() {
          "More in agentify(1).\n";
 }
 
+// Returns the path of the daemon, or "" if it is not found. A name that contains a slash is a path,
+// as in a shell; the doctor prints it as an absolute one.
+std::string path_of_daemon(const std::string& name) {
+  if (name.find('/') == std::string::npos) return path_of_program(name);
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(name, error);
+  return error ? "" : path.lexically_normal().string();
+}
+
 }  // namespace
 
 int perform_doctor(const std::vector<std::string>& words) {
@@ -266,9 +275,9 @@ int perform_doctor(const std::vector<std::string>& words) {
   if (const auto* wrong = std::get_if<UsageError>(&named)) return say(wrong->reason, doctor_usage);
   Patient patient{.name = std::get<Launch>(named).name,
                   .words = {words.begin() + static_cast<std::ptrdiff_t>(at), words.end()}};
-  patient.words[0] = path_of_program(patient.words[0]);
+  patient.words[0] = path_of_daemon(patient.words[0]);
   if (patient.words[0].empty()) {
-    return say(words[at] + ": not in PATH; give its path, which begins with a slash", doctor_usage);
+    return say(words[at] + ": not in PATH; give its path", doctor_usage);
   }
   auto programs = find_programs();
   if (const auto* none = std::get_if<NoPlace>(&programs)) return say(none->why, doctor_failed);
