@@ -29,7 +29,7 @@ class StampFile {
 
   // Returns the times from the end of each agent until the next one begins to work.
   [[nodiscard]] std::vector<Milliseconds> gaps() const { return from(stamp_exiting); }
-  // Returns the times from each agent's last work to the next one's first.
+  // Returns the times from each agent's last work to the next agent's first work.
   [[nodiscard]] std::vector<Milliseconds> gaps_in_work() const { return from(stamp_last_tick); }
 
  private:

@@ -10,7 +10,7 @@
 namespace endurance {
 
 struct Measure {
-  std::vector<std::string> descriptors;  // the sorted kinds of descriptors; numbers change
+  std::vector<std::string> descriptors;  // the kinds of the open descriptors, sorted
   std::size_t children = 0;
   std::size_t zombies = 0;
   std::size_t threads = 0;

@@ -26,7 +26,7 @@ struct Agent {
   std::string role;
   bool active = false;
   bool committed = false;
-  std::size_t failures = 0;  // the number of upgrade_failed that the agent has read
+  std::size_t failures = 0;  // how many `upgrade_failed` the agent has read
   bool gone = false;
 };
 

@@ -47,7 +47,7 @@ struct Play {
   bool script = false;                // the programs are scripts with an interpreter
   bool adapter = false;               // the programs run behind an adapter
   std::string previous{};             // the target of the link of --previous
-  std::string attempts{};             // the content of the file of --attempts, about `one`
+  std::string attempts{};             // the content of the file of --attempts
   std::function<void(Run&)> begin{};  // called when the first agent is active
   // Returns the lines that an operator writes to --control. Each is written when the upgrader has
   // dealt with the line before.
@@ -69,7 +69,7 @@ struct Step {
 
 struct Agent {
   pid_t pid = 0;
-  int number = 0;      // in the order of the starts, from 1
+  int number = 0;      // 1 for the first agent that was started, and so on
   std::string pipe{};  // the pipe that is the agent's standard input
   int socket = -1;
   bool ended = false;
@@ -80,7 +80,7 @@ struct Agent {
   int unanswered = 0;
   std::deque<std::string> lines{};  // lines to which the agent has not reacted yet
   std::deque<Step> steps{};         // steps that the agent has still to take
-  Texts types{};                    // the types of all messages, for the story
+  Texts types{};                    // the types of all messages that the agent has read
 };
 
 // The outcome of a run.
@@ -94,7 +94,7 @@ struct Report {
   bool probed = false;  // a further upgrade was tried, and committed
   bool deaf = false;    // when an operator opened the FIFO of requests, nobody was reading it
   std::string stage;    // the stage at which the upgrade failed, if a failure was reported
-  std::string error;    // the errno of that failure
+  std::string error;    // the errno that the report of the failure names
   std::string log;
   bool fired = false;
   Phase phase = Phase::start;  // the phase in which the fault struck

@@ -122,13 +122,13 @@ class Tracer {
   struct Tracee {
     std::string who{};
     bool seen = false;    // the first stop of the process was seen
-    bool counts = false;  // true from main's first call on
-    bool inside = false;  // a call was entered, and has not returned
+    bool counts = false;  // calls are counted, from main's first call on
+    bool inside = false;  // the process is inside a system call
     RawCall call{};
     std::string name{};
     int k = 0;
     Phase phase = Phase::start;
-    bool faulted = false;  // this call is to fail
+    bool faulted = false;  // the tracer has made this call fail
     bool to_be_killed = false;
     std::map<std::string, int> counted{};
   };
@@ -164,8 +164,8 @@ class Tracer {
   int fired_ = 0;
   Phase fault_phase_ = Phase::start;
   pid_t active_at_fault_ = 0;
-  bool activated_ = false;  // some agent has been activated
-  pid_t latest_ = 0;        // the child whose exec was the last
+  bool activated_ = false;  // an agent of this run has been activated
+  pid_t latest_ = 0;        // the child that was the last to execute a program
   pid_t active_ = 0;
   std::vector<Call> calls_;
   std::map<std::string, int> lines_sent_;

@@ -11,11 +11,11 @@
 namespace fault {
 
 struct Judged {
-  std::size_t index = 0;  // the fault's index
+  std::size_t index = 0;  // the fault's index in the list of faults
   bool fired = false;
   std::string outcome;
   Phase phase = Phase::start;
-  std::string wrong;  // "" if nothing is wrong
+  std::string wrong;  // the errors that the judge has found, or ""
 };
 
 // Makes a run with the fault, and judges it. If the fault did not fire, tries again, since a run on

@@ -27,16 +27,16 @@ class AgentWatcher {
   void see_delivered(const agent_protocol::SessionEvent& event);
   void see_sent(const agent_protocol::AgentMessage& message);
 
-  bool greeted_ = false;    // hello has been sent
-  bool ready_ = false;      // ready has been sent
-  bool given_up_ = false;   // unfit has been sent while held
+  bool greeted_ = false;    // the agent has sent `hello`
+  bool ready_ = false;      // the agent has sent `ready`
+  bool given_up_ = false;   // the agent has sent `unfit` while it was held
   bool active_ = false;     // the program has been told of its activation
   bool candidate_ = false;  // the agent's role is candidate
   bool welcomed_ = false;
   bool committed_ = false;
   bool ordered_ = false;   // the upgrader's `stop` is in force
   bool stopping_ = false;  // the program has been told to stop
-  bool stopped_ = false;   // stopped has been sent
+  bool stopped_ = false;   // the agent has sent `stopped`
   bool input_ended_ = false;
   bool exited_ = false;
 };

@@ -14,8 +14,8 @@ enum class Sender { agent, upgrader };
 
 enum class Judgement {
   stray,      // not an object with one text `type`, or nested too deeply
-  unknown,    // the `type` is none that this sender may use
-  malformed,  // a known type with bad members
+  unknown,    // this sender has no message of this `type`
+  malformed,  // a known type with members that break a rule
   good
 };
 
@@ -25,8 +25,8 @@ using Members = std::map<std::string, std::string>;
 
 struct SecondOpinion {
   Judgement judgement = Judgement::stray;
-  std::string type;   // the type, unless the line is stray
-  std::string why;    // the reason, unless the line is good
+  std::string type;   // the message's type; "" for stray output
+  std::string why;    // the reason why the line is refused
   Members members{};  // the members of a good line
   bool lone = false;  // the type has a lone surrogate, which is left out
 

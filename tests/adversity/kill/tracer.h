@@ -25,7 +25,7 @@ struct Tracee {
   int generation = 0;  // an agent's number in the order of the forks; 0 for the upgrader
   Is is = Is::running;
   bool in_call = false;  // the process is between the stops of a system call
-  int to_inject = 0;     // a signal for the process when it goes on
+  int to_inject = 0;     // a signal that the process gets when it goes on
   bool doomed = false;   // another process has sent this one SIGKILL
   int status = 0;        // the status as from waitpid, once the process has ended
   long call = 0;         // the system call that the process is in or has left

@@ -71,8 +71,8 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 // `control` and `of_one_gone`. `readiness` then belongs only to the plain policy and to those with
 // --previous, where a fallback may be on trial.
 struct Breadth {
-  bool readiness = false;    // agents with the feature `readiness`
-  bool control = false;      // an operator's requests
+  bool readiness = false;    // some agents have the feature `readiness`
+  bool control = false;      // an operator makes requests
   bool of_one_gone = false;  // late events of an agent that has ended
 };
 [[nodiscard]] Breadth breadth_of(const Policy& policy);
@@ -198,7 +198,7 @@ static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
 // A move from a state to the next: an event, and the outcomes of the orders that the event led to.
 struct Move {
   std::uint32_t from = 0;
-  std::uint32_t to = 0;  // set only if the move is whole
+  std::uint32_t to = 0;  // the next state; set only if `whole`
   bool whole = false;    // `steps` has the outcomes of all orders
   std::uint8_t length = 0;
   EventClass steps[6] = {};

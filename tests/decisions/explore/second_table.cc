@@ -62,7 +62,7 @@ Rows read_second_table() {
       continue;
     }
     REQUIRE(cells.size() == 6);
-    CHECK_FALSE(cells[5].empty());  // every row names its place on the protocol page
+    CHECK_FALSE(cells[5].empty());  // every row names a place on the protocol page
     table.rows.push_back({number, cells[0], cells[1], cells[2], cells[3], cells[4]});
   }
   return table;

@@ -48,7 +48,7 @@ struct Request {
   // back.
   bool of_agent = false;
   std::string owed = {};  // the name of the operator's request that is not answered yet
-  bool told = false;      // the active agent knows the id
+  bool told = false;      // the active agent knows the upgrade's id
   Terms terms = {};
   std::optional<std::string> executable = {};
   std::optional<std::vector<std::string>> args = {};

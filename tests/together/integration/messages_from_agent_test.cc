@@ -197,7 +197,7 @@ TEST_CASE("an upgrade while one is under way is busy, at every stage") {
   next.say_type("healthy");
   next.expect("committed");
 
-  world.hand_over(next);  // and now another upgrade may begin
+  world.hand_over(next);  // another upgrade can begin after the first one
 }
 
 TEST_CASE("an agent that was told to stop is busy: roll-back and shutdown") {

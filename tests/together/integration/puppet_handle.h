@@ -60,7 +60,7 @@ class Puppet {
   // Makes the puppet stop reading and ask so many questions that the unread answers fill its input.
   // In the end the upgrader reads no more from it.
   void clog(long lines);
-  [[nodiscard]] long unsent();  // the bytes that the pipe has not taken
+  [[nodiscard]] long unsent();  // bytes for which the pipe has no room yet
 
   // ---- the puppet reads
   // Returns the next line, which must be of this type.

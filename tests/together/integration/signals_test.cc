@@ -78,7 +78,7 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   first.hello();
 
   world.signal(signal);
-  world.signal(SIGUSR2);  // is handled after the first signal, and is logged
+  world.signal(SIGUSR2);  // handled after the first one, and logged
   world.wait_for_log("busy");
 
   first.expect_silence();  // the first signal has ended neither the agent nor the upgrader

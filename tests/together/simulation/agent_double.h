@@ -73,7 +73,7 @@ class AgentDouble {
   bool input_ended_ = false;
   int beats_left_ = 0;
   int upgrades_left_ = 0;
-  std::optional<Time> awake_at_;  // when the agent will next read or write bytes
+  std::optional<Time> awake_at_;  // when the agent will read or write bytes next
 };
 
 }  // namespace upgrader::simulation

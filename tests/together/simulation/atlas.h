@@ -52,8 +52,8 @@ struct Sheet {
   KeyTable places;  // the number of each place, by the key of its state
   // The index of each move, by a key that is made of its place and its steps.
   KeyTable edges;
-  std::vector<bool> allowed;        // moves that the shell allows
-  std::vector<bool> place_allowed;  // places to which allowed moves lead
+  std::vector<bool> allowed;        // for each move, whether the shell allows it
+  std::vector<bool> place_allowed;  // for each place, whether an allowed move leads there
   // The index of each place's first move. The last element is the number of all moves.
   std::vector<std::uint32_t> first_move;
 

@@ -62,7 +62,7 @@ struct Tally {
   // Runs in which a good upgrade was committed after all faults had ceased.
   std::uint64_t useful = 0;
   std::uint64_t guided = 0;
-  std::uint64_t arrived = 0;  // guided runs that reached their goal
+  std::uint64_t arrived = 0;  // guided runs that made the move to which they were led
   void add(const Tally& other);
 };
 
@@ -166,7 +166,7 @@ class Judge {
   bool started_ = false;
   bool over_ = false;
   bool shutdown_ = false;
-  bool looking_ = false;  // true while a timer's callback runs
+  bool looking_ = false;  // a timer's callback is running
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;

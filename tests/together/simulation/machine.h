@@ -78,7 +78,7 @@ class Process {
   bool output_inherited = false;  // a child of the process keeps the output open
   std::unique_ptr<AgentDouble> agent;
 
-  std::string outbox;            // bytes that the process has said and not written
+  std::string outbox;            // bytes of lines that the process has not written yet
   std::size_t said = 0;          // the number of bytes that were said so far
   std::size_t written = 0;       // the number of bytes that were written so far
   std::deque<Spoken> spoken;     // lines that the supervisor has not been told yet
@@ -95,9 +95,9 @@ class Process {
   std::size_t taken = 0;   // bytes that the upgrader has written to the process's input
   // The value of `taken` when the shell began to look for news; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
-  bool owes_word = false;     // `hello` has the feature readiness; no `healthy` came
+  bool owes_word = false;     // the process has yet to say `healthy`
   bool is_fallback = false;   // the process's `welcome` has the role `fallback`
-  bool knows_reason = false;  // `welcome` or `activate` has said what had failed
+  bool knows_reason = false;  // the process has been sent the reason of the failure
   bool told_to_stop = false;
   std::optional<std::string> stop_id;
   bool confirmed = false;  // the process has said `stopped`
@@ -161,7 +161,7 @@ class Machine {
   const Swarm& swarm;
   Operators operators{*this};
   bool calm = false;                      // no more faults happen
-  bool lock_is_free = false;              // the lock is free, whatever the swarm says
+  bool lock_is_free = false;              // no other process holds the lock of --lock any more
   std::deque<test::EventClass> outcomes;  // the outcomes that a guide wants, in their order
 
  private:

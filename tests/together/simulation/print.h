@@ -9,7 +9,7 @@
 
 namespace upgrader::simulation {
 
-// Returns 0 if the event is about no agent.
+// Returns the generation of the agent that the event is about, or 0 if it is about no agent.
 [[nodiscard]] Generation generation_of(const Event& event);
 void set_generation(Event& event, Generation generation);
 

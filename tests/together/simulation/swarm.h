@@ -31,8 +31,8 @@ enum class Deed {
   close_output,
   close_input,
   stop_reading,
-  flood,     // output: stray, over-long, of unknown types or malformed
-  outburst,  // many messages out of turn
+  flood,     // stray, over-long, unknown or malformed lines
+  outburst,  // the agent sends many messages out of turn
 };
 
 // The moment at which an agent commits its mischief.
@@ -68,7 +68,7 @@ struct Swarm {
   bool timers_last = false;
   int splits = 0;  // how often a long write is cut short
   int interrupts = 0;
-  int jostles = 0;  // how often something happens during a system call
+  int jostles = 0;  // how often other processes act during a system call
   int hold_ups = 0;
   std::int64_t hold_up_ms = 1;
   int freezes = 0;  // how often all processes stand still, for the time of a hold-up
@@ -89,8 +89,8 @@ struct Swarm {
   std::int64_t slowness_ms = 100;  // how long an agent takes for each act
   int upgrades_at_most = 3;
   int cancels = 0;
-  int odd_requests = 0;  // requests with random combinations of members
-  int stale_events = 0;  // events of agents that have ended
+  int odd_requests = 0;  // how often a request has random members
+  int stale_events = 0;  // how often an event of an ended agent is delivered
   bool guided = false;
   // How long init reads its socket, and then leaves it unread in turn; 0 if it always reads.
   Duration init_reads{0};
@@ -103,8 +103,8 @@ struct Swarm {
     Duration stays;
   };
   std::vector<Visit> visits;  // visits to the control directory, if there is one
-  int status_failures = 0;    // how often a writing of status.json fails
-  int fifo_failures = 0;      // how often an opening of the FIFO fails
+  int status_failures = 0;    // how often status.json cannot be written
+  int fifo_failures = 0;      // how often the FIFO cannot be opened
   Duration calm_after{0};
 };
 

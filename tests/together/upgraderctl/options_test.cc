@@ -214,7 +214,7 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
            none->text.find("belongs to an upgrade to ") != std::string::npos;
   };
   options.resolved = "/opt/agent/1.2";
-  CHECK_FALSE(refused());  // no upgrade is called u7
+  CHECK_FALSE(refused());  // not refused: no upgrade has the id u7 yet
 
   SECTION("that has ended, to 1.1") {
     status.endings = {ending_of("u7", "kept", "start", "exited")};
