@@ -13,7 +13,7 @@ namespace demo {
 struct WriterSettings {
   std::string path;
   std::size_t lines_per_second = 2'000;
-  std::size_t lines_per_file = 0;  // rotates after so many lines; never if 0
+  std::size_t lines_per_file = 0;  // the lines between two rotations; 0: no rotation
   std::size_t late_lines = 0;      // lines that still go to the old file after a rotation
 };
 

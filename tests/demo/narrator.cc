@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t columns = 60;
 
-// The time in which an agent worked.
+// One agent's time at work: its beginning and its end.
 struct Span {
   std::string version;
   std::uint64_t from_us = 0;

@@ -67,7 +67,7 @@ class Bench {
   [[nodiscard]] Phase phase() const { return supervisor_.phase(); }
   [[nodiscard]] const State& state() const { return supervisor_.state(); }
   [[nodiscard]] const Supervisor& supervisor() const { return supervisor_; }
-  [[nodiscard]] Generation active() const;     // 0 if no agent is
+  [[nodiscard]] Generation active() const;     // 0 if no agent is active
   [[nodiscard]] Generation candidate() const;  // 0 if there is no candidate
   [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
   [[nodiscard]] Time now() const { return now_; }

@@ -12,7 +12,7 @@ namespace upgrader::test {
 
 struct ScenarioOutcome {
   std::string text;   // the scenario, with the answers that the supervisor gives now
-  std::string phase;  // the phase at the end
+  std::string phase;  // the supervisor's phase at the end
   // The active agent's generation at the end, "-" if there is none, or "exit N".
   std::string active;
   std::string told;                   // the last upgrade's ending, and the agent that was sent it

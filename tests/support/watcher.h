@@ -82,7 +82,7 @@ class Watcher {
   void check_quiet(const Event& event, const Actions& actions);
   void check_standby();
 
-  [[nodiscard]] Generation active() const;  // 0 if no agent is
+  [[nodiscard]] Generation active() const;  // 0 if no agent is active
   [[nodiscard]] bool is_anothers(Generation generation) const;
   [[nodiscard]] bool winding_down() const { return shutdown_ || quit_ || leaving_; }
   void broken(const std::string& rule) { violations_.push_back(rule); }

@@ -301,7 +301,7 @@ const Named<Effect> effects[] = {
        a.push_back(PassSignal{n.a.generation, as<SignalReceived>(h).signal});
      }},
 
-    // Requests and their endings.
+    // Requests for upgrades, and the endings of upgrades.
     {"note request",
      [](N& n, const H& h, A& a) {
        n.request = request_of(n, said<Upgrade>(h));

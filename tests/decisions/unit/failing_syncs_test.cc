@@ -45,7 +45,7 @@ exec >"$directory/gone"
 say '"stopped"'
 )";
 
-// A notification socket, with the end that init reads.
+// A notification socket, whose end of init the test reads.
 class Init {
  public:
   explicit Init(const std::string& path) : path_(path) {

@@ -15,7 +15,7 @@ struct Releases {
   explicit Releases(const std::string& before = "") {
     if (!before.empty()) directory.link("previous", before);
   }
-  // Opens the link `current` without --previous.
+  // Opens the link `current` as an upgrader without --previous does.
   [[nodiscard]] upgrader::Link link() const {
     return std::move(upgrader::Link::open(path).value());
   }

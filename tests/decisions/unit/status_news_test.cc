@@ -166,7 +166,7 @@ TEST_CASE("at the gate both agents stand there, and how far the upgrade has come
       "ready":"2026-11-22T10:01:00.250Z"}})"));
 }
 
-// Rows of tests/INVARIANTS.md: H-87, X-16, X-14
+// Rows: H-87, X-16, X-14
 TEST_CASE("an upgrade that is committed is told with all that it took") {
   StatusBench bench;
   bench->start();

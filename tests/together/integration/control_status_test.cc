@@ -76,7 +76,7 @@ TEST_CASE("a name of any length ends the upgrader like any other, and is told as
   CHECK(said.object("ended").boolean("cut"));
 }
 
-// Rows of tests/INVARIANTS.md: H-24, H-82, Z-08
+// Rows: H-24, H-82, Z-08
 TEST_CASE("the control directory is made for its owner alone, and says who runs") {
   World world{World::Later()};
   start(world);

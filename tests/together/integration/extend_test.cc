@@ -137,7 +137,7 @@ TEST_CASE("an extend of one who has no deadline to extend is answered with error
   old.ready();
   old.expect("activate");
   old.say_type("extend", a_minute);
-  old.expect_error("extend");  // active, and not told to stop
+  old.expect_error("extend");  // the agent is active, and has not been told to stop
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm")");
   next.ready();
   old.expect("candidate_ready");
