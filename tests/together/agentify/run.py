@@ -174,6 +174,28 @@ def test_releases_are_run_and_followed(stage):
     assert words[-3:] == ["--", f"{releases}/current", "-v"], words
 
 
+def test_a_directory_without_a_link_to_run_is_named(stage):
+    """the message has the command that makes the link, and with this link the daemon runs"""
+    releases = stage.directory / "releases"
+    one = Run(stage, f"--releases={releases}", "--name=thing")
+    assert one.process.wait(PATIENCE) == 127, one.log()
+    assert "current does not exist" in one.log() and "has added a release" in one.log(), one.log()
+    manifest = stage.directory / "pub/thing-1.0.0-any.json"
+    program = stage.script("thing", "exec sleep 1000")
+    for words in (["pack", "--name=thing", "--version=1.0.0", f"--out={manifest.parent}", program],
+                  [f"--dir={releases}", "--name=thing", "add", "--unsigned", str(manifest)]):
+        done = run_command(*AS_USER, str(AGENTIFY.with_name("agent-releases")), *words)
+        assert done.returncode == 0, done
+    one = Run(stage, f"--releases={releases}", "--name=thing")
+    assert one.process.wait(PATIENCE) == 127, one.log()
+    command = f"ln -s thing-v1.0.0 {releases}/current"
+    assert command in one.log(), one.log()
+    assert run_command(*AS_USER, "sh", "-c", command).returncode == 0
+    one = Run(stage, f"--releases={releases}", "--name=thing")
+    one.wait_for("the daemon is process")
+    one.stop()
+
+
 # Wrong words after `agentify run`, and the message for each.
 WRONG = [([], "DAEMON is missing"),
          (["--ready=tcp", "--", "d"], "--ready=tcp: "),

@@ -54,8 +54,13 @@ bool upgrader_takes_options(const Launch& launch, const Places& places) {
 }
 
 // Executes the upgrader in this process, or with --print shows its command line. Returns only with
-// --print, or if the exec fails.
+// --print, if there is no release to run, or if the exec fails.
 int start(const Launch& launch) {
+  if (launch.releases && !launch.print) {
+    if (const auto missing = missing_current(*launch.releases)) {
+      return complain("run: " + *missing, exit_not_found);
+    }
+  }
   auto programs = find_programs();
   if (const auto* none = std::get_if<NoPlace>(&programs)) return complain(none->why, exit_refused);
   Places places = std::get<Places>(std::move(programs));

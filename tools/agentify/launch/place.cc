@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "agent-releases/releases.h"
 #include "base/errno_name.h"
 
 namespace agentify {
@@ -96,6 +97,24 @@ std::string path_of_program(const std::string& name) {
     path.remove_prefix(std::min(directory.size() + 1, path.size()));
   }
   return "";
+}
+
+std::optional<std::string> missing_current(const std::string& directory) {
+  const std::string link = directory + "/current";
+  struct stat status {};
+  if (::lstat(link.c_str(), &status) == 0 || errno != ENOENT) return std::nullopt;
+  const std::string missing =
+      link + " does not exist, the link that names the release to run; make it by ";
+  const auto releases = agent_releases::Releases::open({.directory = directory});
+  if (releases) {
+    const auto list = releases.value().list();  // in the order of versions
+    if (list && !list.value().empty()) {
+      const std::string& newest = list.value().back().executable;
+      const std::string below = newest.substr(releases.value().directory().size() + 1);
+      return missing + shell_line({"ln", "-s", below, link});
+    }
+  }
+  return missing + "ln -s when agent-releases has added a release";
 }
 
 std::string name_of_releases(const std::string& directory) {

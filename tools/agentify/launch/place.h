@@ -1,6 +1,7 @@
 // Finds the directory of one upgrader, and the programs that are installed beside agentify.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -24,6 +25,10 @@ struct NoPlace {
 // Returns the path of a program, for a service file. A name that begins with a slash is returned
 // unchanged; another is looked up in PATH. Returns "" if it is not found.
 [[nodiscard]] std::string path_of_program(const std::string& name);
+
+// If a directory of agent-releases has no link `current`, returns a complaint that says how to make
+// it; otherwise nothing.
+[[nodiscard]] std::optional<std::string> missing_current(const std::string& directory);
 
 // Returns the name that a directory of agent-releases keeps, or an empty text.
 [[nodiscard]] std::string name_of_releases(const std::string& directory);
