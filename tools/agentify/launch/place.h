@@ -26,8 +26,8 @@ struct NoPlace {
 // unchanged; another is looked up in PATH. Returns "" if it is not found.
 [[nodiscard]] std::string path_of_program(const std::string& name);
 
-// If a directory of agent-releases has no link `current`, returns a complaint that says how to make
-// it; otherwise nothing.
+// Returns how to make the link `current` of a directory of agent-releases, or nothing if the
+// directory has one.
 [[nodiscard]] std::optional<std::string> missing_current(const std::string& directory);
 
 // Returns the name that a directory of agent-releases keeps, or an empty text.
