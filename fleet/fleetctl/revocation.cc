@@ -94,7 +94,7 @@ int make_list(const Options& options, const fleet::Identity& identity, std::stri
 
 }  // namespace
 
-// Revokes a node or a person. Writes the record first, so that no controller renews the certificate
+// Revokes a node or a person. Writes the record first, so that no signer renews the certificate
 // in the meantime.
 int revoke(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});

@@ -71,7 +71,7 @@ using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
 [[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
 
 // The list of the nodes that have a request in the store. Each change of a key updates the list, so
-// that a controller need not look at all nodes after each change.
+// that fleet-signer need not look at all nodes after each change.
 class RenewalRequests {
  public:
   void take(const std::string& key);
