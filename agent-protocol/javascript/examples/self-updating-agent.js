@@ -26,11 +26,16 @@ async function look() {
 }
 
 await agent.ready();
+let watchdog, beats; // set only if heartbeats are wanted
 for await (const event of agent) {
-  if (event.type === 'activate') {
+  if (event.type === 'welcome') {
+    watchdog = event.watchdog;
+  } else if (event.type === 'activate') {
     server.listen(Number(port), '127.0.0.1');
+    if (watchdog) beats = setInterval(() => agent.heartbeat(), watchdog / 3);
     look();
   } else if (event.type === 'stop') {
+    clearInterval(beats);
     const closed = new Promise((resolve) => server.close(resolve)); // requests are finished
     server.closeIdleConnections();
     await closed;

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from agent_protocol import Activate, Agent, Stop, UpdateError, update
+from agent_protocol import Activate, Agent, Stop, UpdateError, Welcome, update
 
 VERSION = "1.0.0"
 
@@ -42,10 +42,15 @@ def main() -> int:
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 3600.0
     with Agent(VERSION) as agent:  # first of all
         agent.ready()
-        server = None
+        server = pause = watchdog = None  # pause: the time between heartbeats
         while True:
-            event = agent.wait()
-            if isinstance(event, Activate):
+            event = agent.wait(pause)
+            if event is None:
+                agent.heartbeat()
+            elif isinstance(event, Welcome):
+                watchdog = event.watchdog
+            elif isinstance(event, Activate):
+                pause = watchdog and watchdog / 3
                 server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer)
                 threading.Thread(target=server.serve_forever, daemon=True).start()
                 looking = (agent, seconds)
