@@ -155,7 +155,7 @@ void Component::perform(const DoPrepare& order) {
                       .digest = command.digest,
                       .downgrade = command.downgrade || command.undo,
                       .then = [this, id = command.id](const std::string& error) {
-                        take(PrepareEnded{id, error});
+                        take(PrepareEnded{id, error, evidence_of_prepare(error)});
                       }};
   command.undo ? prepare_on_disk(wanted) : prepare(wanted);
 }
@@ -174,10 +174,13 @@ void Component::perform(const BeginUpgrade& begin) {
     if (why.empty()) {
       why = hands_.ask({.id = begin.command.id,
                         .executable = result.executable,
+                        .version = begin.command.version,
                         .gate = false,
                         .trial_ms = begin.trial_ms});
     }
-    if (!why.empty()) take(UpgradeEnded{.command = begin.command.id, .why = why});
+    if (why.empty()) return;
+    take(UpgradeEnded{
+        .command = begin.command.id, .why = why, .evidence = desk_.evidence_of("request", why)});
   });
 }
 

@@ -15,6 +15,7 @@
 #include "fleet/agent/fetcher.h"
 #include "fleet/agent/kept_records.h"
 #include "fleet/agent/ledger_file.h"
+#include "fleet/model/capsule.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_commander.h"
 #include "fleet/model/record_text.h"
@@ -38,10 +39,16 @@ struct NodeDesk {
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // exists if a program has asked for a reboot
   bool is_doubtful = false;           // if true, no upgrade is begun
+  EvidenceLevel evidence = EvidenceLevel::reason;  // how much of a failure is told
   // For each component, the trouble that it has on this machine, such as a full disk.
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
+  // Returns the evidence of a failure about which nothing but its stage and its reason is known.
+  [[nodiscard]] std::vector<Capsule> evidence_of(const std::string& stage,
+                                                 const std::string& reason) const {
+    return capsule_of({.stage = stage, .reason = reason}, evidence);
+  }
   // Sets the trouble of a component. An empty `why` means that the trouble is over.
   void set_trouble(const std::string& component, const std::string& why);
 
@@ -63,6 +70,7 @@ class Component {
   struct Request {
     std::string id = {};
     std::string executable = {};
+    std::string version = {};  // of the release
     bool gate = false;  // true: the new version, when ready, waits for `confirm`
     Ms trial_ms = 0;    // if not 0, the trial: only SendCommit, within this time, ends it well
   };
@@ -101,7 +109,8 @@ class Component {
   // Called once it is certain that the running version stays: from now on wishes are followed.
   // `committed` is the id of the upgrade that led to this version, or empty. `failure` says why the
   // last upgrade failed, or is empty.
-  void settle(const std::string& committed, const std::string& failure);
+  void settle(const std::string& committed, const std::string& failure,
+              const std::vector<Capsule>& evidence = {});
   [[nodiscard]] bool is_settled() const { return settled_; }
   // Handles the upgrader's message about an upgrade, which a wish, a command or somebody else may
   // have begun.
@@ -144,6 +153,9 @@ class Component {
   void perform(const GoBack& back);
   void perform(const PassGate& pass);
   void perform(const Reboot& reboot);
+  [[nodiscard]] std::vector<Capsule> evidence_of_prepare(const std::string& error) const {
+    return error.empty() ? std::vector<Capsule>{} : desk_.evidence_of("prepare", error);
+  }
   void commit_now(const std::string& upgrade);
   void save_until_done(const NodeLedger& ledger);
   // A release that has to be fetched and tested. `then` gets an empty text when the release is on

@@ -23,7 +23,8 @@ std::string Component::attempt_recorded() const {
   return recorded && is_attempt(recorded->attempt) ? recorded->attempt : "";
 }
 
-void Component::settle(const std::string& committed, const std::string& failure) {
+void Component::settle(const std::string& committed, const std::string& failure,
+                       const std::vector<Capsule>& evidence) {
   settled_ = true;
   Upgrade before = machine_.upgrade();
   if (before.attempt.empty())
@@ -33,7 +34,8 @@ void Component::settle(const std::string& committed, const std::string& failure)
   feed(Settled{.version = running_,
                .recorded = is_ours ? before : Upgrade(),
                .committed = !committed.empty() && before.attempt == committed,
-               .failure = is_ours ? failure : ""});
+               .failure = is_ours ? failure : "",
+               .evidence = is_ours ? evidence : std::vector<Capsule>{}});
   look();
 }
 
@@ -46,7 +48,7 @@ void Component::gate_reached(const std::string& id) {
 void Component::upgrade_ended(const UpgradeEnded& ended) {
   if (ended.command != machine_.upgrade().attempt) return take(ended);
   if (ended.ending == UpgradeEnding::committed) return settle(ended.command, "");
-  feed(AttemptEnded{ended.why});
+  feed(AttemptEnded{ended.why, ended.evidence});
 }
 
 void Component::feed(const WishEvent& event) {
@@ -61,7 +63,7 @@ void Component::perform(const FetchRelease& fetch) {
            .digest = fetch.desired.digest,
            .downgrade = fetch.desired.downgrade,
            .then = [this, attempt = fetch.attempt](const std::string& error) {
-             feed(Fetched{attempt, error});
+             feed(Fetched{attempt, error, evidence_of_prepare(error)});
            }});
 }
 
@@ -73,10 +75,13 @@ void Component::perform(const AskUpgrade& ask) {
     std::string why = result.error;
     if (why.empty()) {
       asked_ = ask.attempt;
-      why = hands_.ask(
-          {.id = ask.attempt, .executable = result.executable, .gate = true, .trial_ms = 0});
+      why = hands_.ask({.id = ask.attempt,
+                        .executable = result.executable,
+                        .version = ask.version,
+                        .gate = true,
+                        .trial_ms = 0});
     }
-    if (!why.empty()) feed(AttemptEnded{why});
+    if (!why.empty()) feed(AttemptEnded{why, desk_.evidence_of("request", why)});
   });
 }
 

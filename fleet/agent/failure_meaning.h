@@ -5,7 +5,9 @@
 #include <agent-protocol/agent.h>
 
 #include <string>
+#include <vector>
 
+#include "fleet/model/capsule.h"
 #include "fleet/model/node_commander.h"
 #include "fleet/model/node_ledger.h"
 
@@ -13,6 +15,16 @@ namespace fleet {
 
 [[nodiscard]] inline std::string failure_words(const agent_protocol::Agent::Failure& failure) {
   return failure.stage + ": " + failure.reason;
+}
+
+// Returns what is known of the failure as evidence.
+[[nodiscard]] inline std::vector<Capsule> evidence_of(const agent_protocol::Agent::Failure& failure,
+                                                      EvidenceLevel level) {
+  return capsule_of({.stage = failure.stage,
+                     .reason = failure.reason,
+                     .exit_status = failure.exit_status,
+                     .signal = failure.signal},
+                    level);
 }
 
 // Returns whether the trial ended because `healthy` did not come in time: nobody confirmed the new

@@ -13,9 +13,23 @@ namespace {
 // changes of the directory, or if the directory does not exist yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
+}  // namespace
+
+Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
+                     std::function<void()> changed)
+    : desk_(desk),
+      component_(loop, desk, settings.component, hands()),
+      control_(settings.control),
+      watch_({settings.control, settings.component.releases.directory,
+              settings.component.releases.name},
+             desk.evidence),
+      changed_(std::move(changed)) {
+  watch(loop);
+}
+
 // Returns how an upgrade ended: if a request or a missing confirmation made it go back, the version
 // has not failed.
-UpgradeEnded ended(const upgraderctl::Ending& ending) {
+UpgradeEnded Neighbour::ended(const upgraderctl::Ending& ending) const {
   const bool is_expired =
       ending.stage == "trial" && ending.reason.starts_with("did not say healthy");
   const bool was_told =
@@ -23,20 +37,11 @@ UpgradeEnded ended(const upgraderctl::Ending& ending) {
   UpgradeEnded told{.command = ending.id, .ending = UpgradeEnding::failed};
   if (ending.outcome == "committed") told.ending = UpgradeEnding::committed;
   if (is_expired || was_told) told.ending = UpgradeEnding::rolled_back;
-  told.why = ending.stage.empty() ? ending.outcome : ending.stage + ": " + ending.reason;
+  const std::string reason = reason_at(watch_.level(), ending.reason);
+  told.why = ending.stage.empty() ? ending.outcome : ending.stage + ": " + reason;
   told.expired = is_expired;
+  if (told.ending == UpgradeEnding::failed) told.evidence = watch_.evidence_of(ending);
   return told;
-}
-
-}  // namespace
-
-Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
-                     std::function<void()> changed)
-    : desk_(desk),
-      component_(loop, desk, std::move(settings.component), hands()),
-      control_(std::move(settings.control)),
-      changed_(std::move(changed)) {
-  watch(loop);
 }
 
 Component::Hands Neighbour::hands() {
@@ -56,6 +61,7 @@ Component::Hands Neighbour::hands() {
 
 std::string Neighbour::ask(const Component::Request& request) {
   asked_ = request.id;
+  watch_.begin(version_, request.version);
   was_ready_ = false;
   was_activated_ = false;
   request_ = next_name();
@@ -125,6 +131,11 @@ void Neighbour::look_at_status() {
   take_status(*file.status);
 }
 
+UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
+  const std::string why = "its upgrader has ended";
+  return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
+}
+
 // Called when the upgrader process has ended: the upgrade under way has ended with it. If the
 // upgrader wrote before its end how the upgrade ended, that is the outcome.
 void Neighbour::end_with_life() {
@@ -134,8 +145,7 @@ void Neighbour::end_with_life() {
   const upgraderctl::StatusFile before = control_.previous();
   const upgraderctl::Ending* ending = before.status ? find_ending(*before.status, asked_) : nullptr;
   const std::string id = std::exchange(asked_, "");
-  component_.take(ending != nullptr ? ended(*ending)
-                                    : UpgradeEnded{.command = id, .why = "its upgrader has ended"});
+  component_.take(ending != nullptr ? ended(*ending) : ended_with_life(id));
 }
 
 void Neighbour::take_status(const upgraderctl::Status& status) {
@@ -171,6 +181,7 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     restarted.ending = told.ending;
     restarted.why = told.why;
     restarted.expired = told.expired;
+    restarted.evidence = told.evidence;
   }
   component_.begin(ledger.value(), restarted, version_);
   settle(status);
@@ -185,7 +196,7 @@ void Neighbour::settle(const upgraderctl::Status& status) {
   if (ending == nullptr) return component_.settle("", "");
   const UpgradeEnded told = ended(*ending);
   const bool is_good = told.ending == UpgradeEnding::committed;
-  component_.settle(is_good ? told.command : "", is_good ? "" : told.why);
+  component_.settle(is_good ? told.command : "", is_good ? "" : told.why, told.evidence);
 }
 
 // Looks in the upgrader's status for the answer to the request to upgrade. If the upgrader has
@@ -197,7 +208,9 @@ void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   request_.clear();
   if (answer->ok != false) return;
   const std::string id = std::exchange(asked_, "");
-  component_.upgrade_ended({.command = id, .why = "request: " + answer->reason});
+  component_.upgrade_ended({.command = id,
+                            .why = "request: " + answer->reason,
+                            .evidence = desk_.evidence_of("request", answer->reason)});
 }
 
 // Tells the component if the upgrader has refused a request to commit or to go back. For example,
@@ -218,6 +231,7 @@ void Neighbour::look_at_attempt(const upgraderctl::Status& status) {
     const bool waits = status.phase == "confirming";
     if (waits && !std::exchange(was_ready_, true)) component_.gate_reached(asked_);
     const bool works = status.upgrade->activated.has_value();
+    watch_.see(works ? status.active : status.candidate);
     if (works && !std::exchange(was_activated_, true)) component_.take(UpgradeActivated{asked_});
     return;
   }

@@ -13,6 +13,7 @@
 #include "agent-protocol/cpp/control/request.h"
 #include "base/uv_handle.h"
 #include "fleet/agent/component.h"
+#include "fleet/agent/failure_watch.h"
 
 namespace fleet {
 
@@ -41,12 +42,14 @@ class Neighbour {
  private:
   void watch(uv_loop_t& loop);
   void end_with_life();
+  [[nodiscard]] UpgradeEnded ended_with_life(const std::string& id) const;
   void take_status(const upgraderctl::Status& status);
   void begin(const upgraderctl::Status& status);
   void settle(const upgraderctl::Status& status);
   void look_at_attempt(const upgraderctl::Status& status);
   void look_at_answer(const upgraderctl::Status& status);
   void look_at_refusal(const upgraderctl::Status& status);
+  [[nodiscard]] UpgradeEnded ended(const upgraderctl::Ending& ending) const;
   [[nodiscard]] std::string send(const upgraderctl::Request& request);
   [[nodiscard]] std::string next_name();
   [[nodiscard]] Component::Hands hands();
@@ -56,6 +59,7 @@ class Neighbour {
   NodeDesk& desk_;
   Component component_;
   upgraderctl::ControlDirectory control_;
+  FailureWatch watch_;
   std::function<void()> changed_;
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;

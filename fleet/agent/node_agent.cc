@@ -82,6 +82,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
             .records = records_,
             .reboot = [this] { reboot(); },
             .reboot_asked = options_.reboot_asked,
+            .evidence = options_.evidence,
             .troubled = [this] { keep_instance(); }},
       own_(loop, desk_, own_settings(), own_hands()),
       plans_(loop, desk_, {options_.hooks, options_.reboot_command, version_, seed_of(instance_)}),
@@ -255,9 +256,11 @@ void NodeAgent::begin_own() {
     restarted.ending = ending_of(*failure_, ledger_);
     restarted.why = failure_words(*failure_);
     restarted.expired = is_expired(*failure_);
+    restarted.evidence = evidence_of(*failure_, desk_.evidence);
   }
   own_.begin(ledger_, restarted, version_);
-  if (!is_on_trial()) own_.settle(committed_, failure_ ? failure_words(*failure_) : "");
+  if (is_on_trial()) return;
+  own_.settle(committed_, failure_ ? failure_words(*failure_) : "", restarted.evidence);
 }
 
 }  // namespace fleet

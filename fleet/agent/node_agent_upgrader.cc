@@ -92,7 +92,8 @@ void NodeAgent::take(const Agent::UpgradeFailed& failed) {
   own_.upgrade_ended({.command = failed.failure.id,
                       .ending = ending_of(failed.failure, *own_.ledger()),
                       .why = failure_words(failed.failure),
-                      .expired = is_expired(failed.failure)});
+                      .expired = is_expired(failed.failure),
+                      .evidence = evidence_of(failed.failure, desk_.evidence)});
 }
 
 void NodeAgent::take(const Agent::Committed& committed) {
@@ -110,7 +111,9 @@ void NodeAgent::take(const Agent::Error& error) {
   // The upgrader refuses to cancel while the old version stops.
   if (error.about == "cancel") own_.take(NotTold{own_.ledger()->upgrade.id});
   if (error.about != "upgrade") return;
-  own_.upgrade_ended({.command = own_.asked(), .why = "the upgrader: " + error.reason});
+  own_.upgrade_ended({.command = own_.asked(),
+                      .why = "the upgrader: " + error.reason,
+                      .evidence = desk_.evidence_of("request", error.reason)});
 }
 
 // ---- requests to the upgrader

@@ -1,6 +1,7 @@
 #include "fleet/agent/options.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <optional>
 
 #include "fleet/model/ids.h"
@@ -71,6 +72,16 @@ void add_machine_options(CLI::App& app, AgentOptions& options) {
       ->check(label_form());
 }
 
+void add_evidence(CLI::App& app, AgentOptions& options) {
+  static const std::map<std::string, EvidenceLevel> levels{{"none", EvidenceLevel::none},
+                                                           {"reason", EvidenceLevel::reason},
+                                                           {"lines", EvidenceLevel::lines}};
+  const auto take = [&options](const std::string& word) { options.evidence = levels.at(word); };
+  app.add_option_function<std::string>("--evidence", take, "how much of a failure it tells")
+      ->type_name("none|reason|lines")
+      ->check(CLI::IsMember(levels).description(""));
+}
+
 void add_join(CLI::App& app, AgentOptions& options, JoinOptions& join) {
   CLI::App& one = *app.add_subcommand("join", "make this machine a node of a cell");
   one.add_option("FILE", join.token, "the token; `-` or nothing: standard input")->type_name("");
@@ -120,6 +131,7 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
   app.add_option("--trial", options.trial_s, "how long a new version has to reach the store")
       ->type_name("S")
       ->check(CLI::Range(1, 86'400));
+  add_evidence(app, options);
   app.add_flag("--self-test", options.self_test, "say whether it could run here, and exit");
   JoinOptions join;
   add_join(app, options, join);

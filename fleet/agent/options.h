@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fleet/common/store_options.h"
+#include "fleet/model/capsule.h"
 
 namespace fleet {
 
@@ -43,6 +44,7 @@ struct AgentOptions {
   std::vector<Component> components;
   int lease_s = 30;
   int trial_s = 60;
+  EvidenceLevel evidence = EvidenceLevel::reason;  // how much a failed version tells
   bool self_test = false;
   std::optional<JoinOptions> join;  // if set, joins a cell and exits
 };

@@ -68,6 +68,7 @@ constexpr auto deeds = std::to_array<Deed>({
     {Command::token_list, &list_tokens},
     {Command::token_revoke, &revoke_token},
     {Command::approve, &approve},
+    {Command::why, &show_why},
     {Command::cell_check, &check_cell},
 });
 

@@ -54,6 +54,7 @@ namespace fleetctl {
 [[nodiscard]] int show_rollout(const Options& options, Asker& asker);
 [[nodiscard]] int watch_rollout(const Options& options, Asker& asker);
 [[nodiscard]] int order_rollout(const Options& options, Asker& asker);
+[[nodiscard]] int show_why(const Options& options, Asker& asker);
 
 // ---- plans
 [[nodiscard]] int run_plan(const Options& options, Asker& asker);

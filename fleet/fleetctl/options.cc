@@ -136,6 +136,16 @@ void add_rollouts(CLI::App& app, Options& options) {
           "all batches at once");
 }
 
+void add_why(CLI::App& app, Options& options) {
+  CLI::App& why =
+      add(app, options, Command::why, "why",
+          "why nodes of a rollout failed: failures that are alike once, with their count");
+  add_rollout_name(why, options)
+      .add_option("NODE", options.node, "this node alone")
+      ->type_name("")
+      ->check(form(&fleet::is_id, "the name of a node"));
+}
+
 void add_document(CLI::App& app, Options& options) {
   CLI::App& apply =
       add(app, options, Command::apply, "apply", "make the cell what a document says");
@@ -189,6 +199,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   add_enrolment(app, options);
   add_joining(app, options);
   add_rollouts(app, options);
+  add_why(app, options);
   add_plans(app, options);
   add_windows(app, options);
   add_node_orders(app, options);

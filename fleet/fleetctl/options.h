@@ -54,6 +54,7 @@ enum class Command {
   token_list,
   token_revoke,
   approve,
+  why,
   cell_check,
   // The following commands need no store that already exists: see asks_store().
   dev,

@@ -204,8 +204,9 @@ void NodeCommander::tell_upgrader() {
   }
 }
 
-void NodeCommander::answer(const std::string& id, std::string_view result) {
-  ledger_.answer(id, brief(result), identity_.instance);
+void NodeCommander::answer(const std::string& id, std::string_view result,
+                           const std::vector<Capsule>& evidence) {
+  ledger_.answer({id, brief(result), identity_.instance, evidence});
   // If the store has another command by now, the answer to that one is reported, since somebody
   // waits for it.
   const bool another_stands =
@@ -214,8 +215,10 @@ void NodeCommander::answer(const std::string& id, std::string_view result) {
   if (job_ && job_->command.id == id) job_.reset();
 }
 
-void NodeCommander::progress(UpgradePhase phase, const std::string& error) {
+void NodeCommander::progress(UpgradePhase phase, const std::string& error,
+                             const std::vector<Capsule>& evidence) {
   ledger_.progress.phase = phase;
+  ledger_.progress.evidence = evidence;
   ledger_.progress.error = brief(error);
   ledger_.progress.attempt = ledger_.upgrade.id;
   ledger_.progress.to = ledger_.upgrade.version;
@@ -226,7 +229,8 @@ void NodeCommander::progress(UpgradePhase phase, const std::string& error) {
 void NodeCommander::take(const PrepareEnded& event) {
   if (!job_ || job_->command.id != event.command) return;
   if (event.error.empty()) ledger_.prepared = release_of(job_->command);
-  answer(event.command, event.error.empty() ? std::string(result_done) : event.error);
+  answer(event.command, event.error.empty() ? std::string(result_done) : event.error,
+         event.evidence);
   consider();
 }
 
@@ -259,12 +263,14 @@ void NodeCommander::take(const UpgradeEnded& event) {
   } else if (back && run.told) {
     progress(UpgradePhase::rolled_back, "");
   } else {
-    progress(UpgradePhase::failed, event.why.empty() ? "failed without a word" : event.why);
+    progress(UpgradePhase::failed, event.why.empty() ? "failed without a word" : event.why,
+             event.evidence);
   }
   const std::string_view success = event.reboot_required ? result_reboot_required : result_done;
   const std::string error = ledger_.progress.error.empty() ? "went back" : ledger_.progress.error;
   if (ledger_.answer_to(run.command.id) == nullptr) {
-    answer(run.command.id, committed ? success : std::string_view(error));
+    answer(run.command.id, committed ? success : std::string_view(error),
+           ledger_.progress.evidence);
   }
   if (!job_ || job_->stage != Job::Stage::acting) return consider();
   const Command& now = job_->command;

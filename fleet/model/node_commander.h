@@ -69,6 +69,7 @@ struct Restarted {
   std::string why = {};
   bool expired = false;  // the trial of that upgrade ended without a commit
   bool reboot_required = false;
+  std::vector<Capsule> evidence = {};  // of its failure: at most one
 };
 // This instance is active, by the record `active` of this revision. Revision 0: it is not active.
 struct ActiveIs {
@@ -95,6 +96,7 @@ struct ReportEnded {
 struct PrepareEnded {
   std::string command = {};
   std::string error = {};  // empty if the release is on the disk and verified
+  std::vector<Capsule> evidence = {};
 };
 struct UpgradeActivated {
   std::string command = {};
@@ -109,6 +111,7 @@ struct UpgradeEnded {
   std::string why = {};
   bool expired = false;
   bool reboot_required = false;
+  std::vector<Capsule> evidence = {};  // of the failure: at most one
 };
 // This version runs now, whoever has brought it.
 struct RunsNow {
@@ -242,8 +245,10 @@ class NodeCommander {
   void act();
   void begin_upgrade(const Command& command);
   void tell_upgrader();
-  void answer(const std::string& id, std::string_view result);
-  void progress(UpgradePhase phase, const std::string& error);
+  void answer(const std::string& id, std::string_view result,
+              const std::vector<Capsule>& evidence = {});
+  void progress(UpgradePhase phase, const std::string& error,
+                const std::vector<Capsule>& evidence = {});
   void settle();
   void report();
   [[nodiscard]] Transaction question() const;

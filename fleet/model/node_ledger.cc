@@ -11,10 +11,10 @@ const Answer* NodeLedger::answer_to(std::string_view id) const {
   return nullptr;
 }
 
-void NodeLedger::answer(std::string_view id, std::string_view result, std::string_view instance) {
-  if (answer_to(id) != nullptr) return;
+void NodeLedger::answer(const Answer& answer) {
+  if (answer_to(answer.command) != nullptr) return;
   if (answers.size() == answers_kept) answers.erase(answers.begin());
-  answers.push_back({std::string(id), std::string(result), std::string(instance)});
+  answers.push_back(answer);
 }
 
 void NodeLedger::runs(std::string_view version) {

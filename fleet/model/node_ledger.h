@@ -34,7 +34,8 @@ struct NodeLedger {
 
   // Returns the answer to the command, or null if there is none yet.
   [[nodiscard]] const Answer* answer_to(std::string_view id) const;
-  void answer(std::string_view id, std::string_view result, std::string_view instance);
+  // Keeps the answer, unless its command has one already.
+  void answer(const Answer& answer);
 
   // Notes that this version runs now. Called while no upgrade by a command is under way. If the
   // last such upgrade did not bring the version, it is unknown which version ran before.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -97,6 +98,23 @@ constexpr bool is_under_way(UpgradePhase phase) {
   return false;
 }
 
+// The evidence of one failure, for people far away: a part of other records. As JSON it has at most
+// capsule_bytes_max bytes. The node writes it, so every text in it may say anything.
+inline constexpr std::size_t capsule_bytes_max = 1'500;
+struct Capsule {
+  std::string stage = {};                 // of the upgrade, as the upgrader names it, or `prepare`
+  std::string reason = {};                // in words
+  std::int64_t exit_status = -1;          // -1: the version did not exit, or nobody knows
+  std::int64_t signal = 0;                // the signal that ended it; 0: none did, or nobody knows
+  std::int64_t lived_ms = -1;             // from its start to its end; -1: nobody knows
+  std::int64_t peak_kib = -1;             // the most memory that was seen; -1: nobody knows
+  std::int64_t cpu_ms = -1;               // the processor time that was seen; -1: nobody knows
+  std::vector<std::string> lines = {};    // the last that it wrote, the newest at the end
+  std::vector<std::string> differs = {};  // its differences from the version before
+
+  bool operator==(const Capsule&) const = default;
+};
+
 // The record node/ID/upgrade/COMPONENT: how far the last upgrade is.
 struct Upgrade {
   UpgradePhase phase = UpgradePhase::unknown;
@@ -106,6 +124,7 @@ struct Upgrade {
   std::string to = {};
   std::string began = {};
   std::string changed = {};
+  std::vector<Capsule> evidence = {};  // of its failure: at most one
 
   bool operator==(const Upgrade&) const = default;
 };
@@ -161,6 +180,7 @@ struct Answer {
   std::string command = {};  // the command's id
   std::string result = {};
   std::string instance = {};
+  std::vector<Capsule> evidence = {};  // of a failure: at most one
 
   bool operator==(const Answer&) const = default;
 };

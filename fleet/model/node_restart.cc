@@ -30,7 +30,8 @@ void NodeCommander::take(const Restarted& event) {
   if (!event.under_way.empty() && event.under_way == ledger_.upgrade.id) resume_run(event);
   if (!event.ended.empty() && event.ended == ledger_.upgrade.id && !is_ended(ledger_)) {
     resume_run(event);
-    take(UpgradeEnded{event.ended, event.ending, event.why, event.expired, event.reboot_required});
+    take(UpgradeEnded{event.ended, event.ending, event.why, event.expired, event.reboot_required,
+                      event.evidence});
   }
   if (unanswered) resolve_begun(event);
 }

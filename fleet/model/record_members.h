@@ -40,12 +40,22 @@ void serialize(Archive& archive, Active& active) {
 }
 
 template <class Archive>
+void serialize(Archive& archive, Capsule& capsule) {
+  using cereal::make_nvp;
+  archive(make_nvp("stage", capsule.stage), make_nvp("reason", capsule.reason),
+          make_nvp("exit_status", capsule.exit_status), make_nvp("signal", capsule.signal),
+          make_nvp("lived_ms", capsule.lived_ms), make_nvp("peak_kib", capsule.peak_kib),
+          make_nvp("cpu_ms", capsule.cpu_ms), make_nvp("lines", capsule.lines),
+          make_nvp("differs", capsule.differs));
+}
+
+template <class Archive>
 void serialize(Archive& archive, Upgrade& upgrade) {
   using cereal::make_nvp;
   archive(make_nvp("phase", upgrade.phase), make_nvp("attempt", upgrade.attempt),
           make_nvp("error", upgrade.error), make_nvp("from", upgrade.from),
           make_nvp("to", upgrade.to), make_nvp("began", upgrade.began),
-          make_nvp("changed", upgrade.changed));
+          make_nvp("changed", upgrade.changed), make_nvp("evidence", upgrade.evidence));
 }
 
 template <class Archive>
@@ -64,7 +74,7 @@ template <class Archive>
 void serialize(Archive& archive, Answer& answer) {
   using cereal::make_nvp;
   archive(make_nvp("command", answer.command), make_nvp("result", answer.result),
-          make_nvp("instance", answer.instance));
+          make_nvp("instance", answer.instance), make_nvp("evidence", answer.evidence));
 }
 
 template <class Archive>
@@ -249,7 +259,8 @@ void serialize(Archive& archive, RolloutNode& rollout_node) {
           make_nvp("attempt", rollout_node.attempt), make_nvp("error", rollout_node.error),
           make_nvp("applied", rollout_node.applied), make_nvp("before", rollout_node.before),
           make_nvp("desired_before", rollout_node.desired_before),
-          make_nvp("undo", rollout_node.undo), make_nvp("again", rollout_node.again));
+          make_nvp("undo", rollout_node.undo), make_nvp("again", rollout_node.again),
+          make_nvp("evidence", rollout_node.evidence));
 }
 
 template <class Archive>

@@ -8,6 +8,7 @@
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
+#include "fleet/model/record_capsule.h"
 #include "fleet/model/target.h"
 
 namespace fleet {
@@ -111,6 +112,7 @@ Wrong put_right(Active& active) {
 }
 
 Wrong put_right(Upgrade& upgrade) {
+  cut_evidence(upgrade.evidence);
   cut_texts({&upgrade.error});
   cut_labels({&upgrade.from, &upgrade.to, &upgrade.began, &upgrade.changed});
   return wrong_name(upgrade.attempt, &is_command_id, "id of a command");
@@ -127,6 +129,7 @@ Wrong put_right(Command& command) {
 }
 
 Wrong put_right(Answer& answer) {
+  cut_evidence(answer.evidence);
   cut_texts({&answer.result});
   cut_labels({&answer.command, &answer.instance});
   return std::nullopt;
@@ -304,6 +307,7 @@ Wrong put_right(RolloutJudge& judge) {
 }
 
 Wrong put_right(RolloutNode& node) {
+  cut_evidence(node.evidence);
   cut_texts({&node.error});
   cut_labels({&node.command, &node.before});
   if (auto wrong = wrong_number(node.again, 0, again_max, "again")) return wrong;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fleet/model/cell_records.h"
+#include "fleet/model/node_records.h"
 
 namespace fleet {
 
@@ -231,6 +232,7 @@ struct RolloutNode {
   std::vector<Desired> desired_before = {};  // the node's own desired version before
   bool undo = false;                         // true: the last order belongs to an undo
   std::int64_t again = 0;                    // the rollout's `again` at the last order
+  std::vector<Capsule> evidence = {};        // of the failure in `error`: at most one
 
   bool operator==(const RolloutNode&) const = default;
 };

@@ -296,4 +296,12 @@ Stand stand_of(const RolloutView& view, const std::string& node) {
   return {Standing::ended};
 }
 
+std::vector<Capsule> evidence_of(const RolloutView& view, const std::string& node) {
+  const NodeSight sight = view.sight(node);
+  const bool has_begun = is_ours(sight, view) && sight.upgrade.phase == UpgradePhase::failed;
+  if (has_begun) return sight.upgrade.evidence;
+  return sight.answer.command == sight.node.command ? sight.answer.evidence
+                                                    : std::vector<Capsule>{};
+}
+
 }  // namespace fleet

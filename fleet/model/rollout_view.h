@@ -96,4 +96,8 @@ struct Stand {
 
 [[nodiscard]] Stand stand_of(const RolloutView& view, const std::string& node);
 
+// Returns the evidence that the node gives for the failure of its last order: no element if it
+// gives none.
+[[nodiscard]] std::vector<Capsule> evidence_of(const RolloutView& view, const std::string& node);
+
 }  // namespace fleet

@@ -49,12 +49,14 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
     record.undo = true;
     record.attempt = 0;
     record.error.clear();
+    record.evidence.clear();
   }
   if (record.stage == NodeStage::not_judged && !record.undo) {
     record.again = view.rollout->again;
     record.attempt = 0;
     record.applied = false;
     record.error.clear();
+    record.evidence.clear();
   }
   const bool is_first = step == RolloutStep::prepare && record.attempt == 0;
   // If the node's batch is done again, the node may still report the version that it has just
@@ -143,6 +145,8 @@ void RolloutWriter::end(const NodeEnding& ending) {
   RolloutNode record = sight.node;
   record.stage = ending.stage;
   record.error = brief(ending.error);
+  const bool has_failed = ending.stage == NodeStage::failed || ending.stage == NodeStage::kept;
+  record.evidence = has_failed ? evidence_of(view_, ending.node) : std::vector<Capsule>{};
   put_node(ending.node, record);
   if (ending.stage == NodeStage::failed) ++rollout_.failed;
   if (ending.stage == NodeStage::kept) ++rollout_.kept;

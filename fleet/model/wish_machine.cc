@@ -30,7 +30,7 @@ void WishMachine::take(const Settled& settled) {
   if (settled.committed) {
     report(UpgradePhase::done);
   } else if (!settled.failure.empty()) {
-    report(UpgradePhase::failed, settled.failure);
+    report(UpgradePhase::failed, settled.failure, settled.evidence);
   }
 }
 
@@ -47,7 +47,7 @@ void WishMachine::take(const WishSeen& seen) {
 // upgrade is requested.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
-  if (!fetched.error.empty()) return fail(fetched.error);
+  if (!fetched.error.empty()) return fail(fetched.error, fetched.evidence);
   stage_ = Stage::asking;
   report(UpgradePhase::verifying);
   actions_.push_back(
@@ -68,7 +68,7 @@ void WishMachine::take(const StopOrdered& /*ordered*/) {
 
 void WishMachine::take(const AttemptEnded& ended) {
   if (stage_ == Stage::idle) return;
-  fail(ended.error);
+  fail(ended.error, ended.evidence);
 }
 
 void WishMachine::consider() {
@@ -115,14 +115,16 @@ void WishMachine::give_up() {
   }
 }
 
-void WishMachine::fail(const std::string& error) {
+void WishMachine::fail(const std::string& error, const std::vector<Capsule>& evidence) {
   stage_ = Stage::idle;
   under_way_ = std::nullopt;
-  report(UpgradePhase::failed, error);
+  report(UpgradePhase::failed, error, evidence);
 }
 
-void WishMachine::report(UpgradePhase phase, const std::string& error) {
+void WishMachine::report(UpgradePhase phase, const std::string& error,
+                         const std::vector<Capsule>& evidence) {
   upgrade_.phase = phase;
+  upgrade_.evidence = evidence;
   upgrade_.error = brief(error);
   upgrade_.changed = now_;
   actions_.push_back(ReportUpgrade{upgrade_});

@@ -51,6 +51,7 @@ struct Settled {
   Upgrade recorded = {};  // the record node/ID/upgrade/COMPONENT
   bool committed = false;
   std::string failure = {};
+  std::vector<Capsule> evidence = {};  // of the failure: at most one
 };
 // The wish and the claim, both at one revision of the store. When a rollout ends, one transaction
 // erases the claim and writes the node's wish. If the claim's end were seen first, the earlier wish
@@ -66,12 +67,14 @@ struct RunsSeen {
 struct Fetched {
   std::string attempt = {};
   std::string error = {};  // empty if the release is on disk and verified
+  std::vector<Capsule> evidence = {};
 };
 struct GateReached {};
 struct StopOrdered {};
 // The upgrade has ended, and this instance is still active.
 struct AttemptEnded {
   std::string error = {};
+  std::vector<Capsule> evidence = {};
 };
 using WishEvent =
     std::variant<Settled, RunsSeen, WishSeen, Fetched, GateReached, StopOrdered, AttemptEnded>;
@@ -134,8 +137,9 @@ class WishMachine {
   void consider();
   void begin(const Wish& wish);
   void give_up();
-  void fail(const std::string& error);
-  void report(UpgradePhase phase, const std::string& error = {});
+  void fail(const std::string& error, const std::vector<Capsule>& evidence = {});
+  void report(UpgradePhase phase, const std::string& error = {},
+              const std::vector<Capsule>& evidence = {});
   [[nodiscard]] bool was_tried(const Wish& wish) const;
 
   bool settled_ = false;

@@ -3,8 +3,8 @@
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
-_upgraderctl_commands='list status upgrade rehearse confirm cancel commit rollback history wait
-  on shutdown'
+_upgraderctl_commands='list status upgrade rehearse confirm cancel commit rollback history why
+  wait on shutdown'
 
 # Prints the upgraders of the machine and of the caller that begin with $1.
 _upgraderctl_names() {

@@ -17,6 +17,7 @@ local -A about=(
   commit 'vouch for the agent on trial'
   rollback 'roll the agent on trial back'
   history 'how upgrades ended, in this life of the upgrader and before'
+  why 'why the last upgrade that failed has failed'
   wait 'wait for the end of the upgrade under way, or for a phase'
   on 'run a command whenever an agent is good, or an upgrade has ended'
   shutdown 'end the upgrader and its agent, and wait for that'

@@ -68,6 +68,7 @@ int obey(const Options& options, Terminal& terminal) {
   const Place& place = std::get<Place>(chosen);
   if (options.command == Command::status) return show_status(options, place.path, terminal);
   if (options.command == Command::history) return show_history(options, place.path, terminal);
+  if (options.command == Command::why) return show_why(place.path, terminal);
   if (options.command == Command::on) return run_on_occasions(options, place.path, terminal);
   return ask(options, place, terminal);
 }

@@ -17,6 +17,9 @@
 namespace upgraderctl {
 namespace {
 
+// The most bytes of last words that are kept: agentify keeps as many.
+constexpr std::size_t last_words_bytes_max = 2'048;
+
 // The most bytes read of a file. The upgrader writes at most 65,536; a newer version may write
 // more.
 constexpr std::size_t file_bytes_max = 1'048'576;
@@ -35,15 +38,20 @@ int read_whole(int fd, std::string& text) {
   }
 }
 
-// Reads a regular file, and follows no link. Returns 0 or an errno value.
-int read_file(const std::string& path, std::string& text) {
+// Reads a regular file, and follows no link. Returns 0 or an errno value. After a success `facts`
+// are those of the file.
+int read_file(const std::string& path, std::string& text, struct stat& facts) {
   const upgrader::OwnedFd file(
       ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!file) return errno;
-  struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return errno;
   if (!S_ISREG(facts.st_mode)) return EINVAL;
   return read_whole(file.get(), text);
+}
+
+int read_file(const std::string& path, std::string& text) {
+  struct stat facts {};
+  return read_file(path, text, facts);
 }
 
 // Returns the text after a label in /proc/PID/status, up to the end of the file. Returns an empty
@@ -148,6 +156,18 @@ Sight ControlDirectory::see() const {
   signs.disk_full = is_full(path_);
   sight.hearing = hearing_of(signs);
   return sight;
+}
+
+std::optional<LastWords> ControlDirectory::last_words() const {
+  LastWords words;
+  struct stat facts {};
+  if (read_file(path_ + "/last-words", words.text, facts) != 0) return std::nullopt;
+  const auto since_1970 =
+      std::chrono::seconds(facts.st_mtim.tv_sec) + std::chrono::nanoseconds(facts.st_mtim.tv_nsec);
+  words.written = Moment(std::chrono::duration_cast<std::chrono::milliseconds>(since_1970));
+  if (words.text.size() > last_words_bytes_max)
+    words.text.erase(0, words.text.size() - last_words_bytes_max);
+  return words;
 }
 
 std::optional<std::int64_t> peak_memory_kib(std::int64_t pid) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "agent-protocol/cpp/control/last_words.h"
 #include "agent-protocol/cpp/control/look.h"
 #include "base/owned_fd.h"
 
@@ -32,6 +33,10 @@ class ControlDirectory {
 
   [[nodiscard]] StatusFile status() const { return read("status.json"); }
   [[nodiscard]] StatusFile previous() const { return read("previous.json"); }
+
+  // Returns the end of the file `last-words`, at most 2 KiB of it; no value if there is no such
+  // file or it cannot be read.
+  [[nodiscard]] std::optional<LastWords> last_words() const;
 
   // Reads status.json, as see() does, and then previous.json. If a new upgrader renames status.json
   // to previous.json between the two reads, both have the same content, and nothing is missed.

@@ -30,8 +30,10 @@ NodeLedger full_ledger() {
   ledger.late = "r0.apply.1";
   ledger.committed = "r0";
   ledger.answers = {Answer{.command = "a.b.1", .result = "two\nlines \"and\" quotes"},
-                    Answer{.command = "a.b.2", .result = "done"}};
-  ledger.progress = Upgrade{.phase = UpgradePhase::soaking, .attempt = "r1.apply.1"};
+                    Answer{.command = "a.b.2", .result = "done", .evidence = {{.stage = "s"}}}};
+  ledger.progress = Upgrade{.phase = UpgradePhase::soaking,
+                            .attempt = "r1.apply.1",
+                            .evidence = {{.stage = "trial", .lines = {"one", "two"}}}};
   return ledger;
 }
 

@@ -207,6 +207,38 @@ TEST_CASE("an upgrade needs a prepare of the same release since the last one") {
   CHECK(bench.result() == "not prepared");
 }
 
+TEST_CASE("a failed answer carries the evidence, and so does the progress of the upgrade") {
+  const std::vector<Capsule> evidence{{.stage = "start", .exit_status = 3}};
+  Bench bench;
+  bench.order(CommandAction::prepare, "t.prepare.7");
+  bench.tell(PrepareEnded{"t.prepare.7", "no space left", {{.stage = "prepare"}}});
+  CHECK(bench.answers.back().evidence == std::vector<Capsule>{{.stage = "prepare"}});
+
+  bench.prepare();
+  bench.order(CommandAction::apply, "t.apply.1");
+  bench.tell(UpgradeEnded{.command = "t.apply.1", .why = "exited", .evidence = evidence});
+  CHECK(bench.answers.back().evidence == evidence);
+  CHECK(bench.agent.ledger().progress.evidence == evidence);
+
+  bench.order(CommandAction::prepare, "t.prepare.8");
+  bench.tell(PrepareEnded{"t.prepare.8", ""});
+  bench.order(CommandAction::apply, "t.apply.2");
+  bench.tell(UpgradeActivated{"t.apply.2"});
+  CHECK(bench.result() == "done");
+  CHECK(bench.agent.ledger().progress.evidence.empty());
+  CHECK(bench.answers.back().evidence.empty());
+}
+
+TEST_CASE("evidence of an upgrade that failed while fleet-agent was away is told by the next one") {
+  Bench before;
+  before.prepare();
+  before.order(CommandAction::apply, "t.apply.1");
+  const std::vector<Capsule> evidence{{.stage = "start", .signal = 11}};
+  Bench bench(before.agent.ledger(),
+              {.ended = "t.apply.1", .why = "killed by signal 11", .evidence = evidence});
+  CHECK(bench.answers.back().evidence == evidence);
+}
+
 // Rows: Z-09, Z-43
 TEST_CASE("a busy node answers what it is busy with") {
   Bench bench;

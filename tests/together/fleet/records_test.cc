@@ -47,7 +47,16 @@ TEST_CASE("every record of a node is read as it was written") {
                            .from = "1",
                            .to = "2",
                            .began = "x",
-                           .changed = "y"});
+                           .changed = "y",
+                           .evidence = {{.stage = "trial",
+                                         .reason = "r",
+                                         .exit_status = 3,
+                                         .signal = 11,
+                                         .lived_ms = 4,
+                                         .peak_kib = 5,
+                                         .cpu_ms = 6,
+                                         .lines = {"a", "b"},
+                                         .differs = {"c"}}}});
   check_round_trip(Command{.id = "r1.apply.2",
                            .action = CommandAction::apply,
                            .version = "1.1.0",
@@ -62,6 +71,7 @@ TEST_CASE("every record of a node is read as it was written") {
                            .downgrade = true,
                            .trace = "t"});
   check_round_trip(Answer{.command = "r1.apply.2", .result = "done", .instance = "i-1"});
+  check_round_trip(Answer{.command = "r1.apply.2", .result = "no", .evidence = {{.stage = "s"}}});
   check_round_trip(Claim{.by = "rollout/r1"});
   check_round_trip(CertificateRequest{.pem = "-----BEGIN\n"});
   check_round_trip(NodeCertificate{.pem = "-----BEGIN\n", .error = "n1 is revoked"});

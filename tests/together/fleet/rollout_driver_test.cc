@@ -110,6 +110,32 @@ TEST_CASE("a batch of 1,000 is ordered in transactions that etcd takes, all befo
   CHECK(bench.committed.size() == 1 + 24);
 }
 
+TEST_CASE("the record of a failed node keeps the evidence that the node has given") {
+  Bench bench(2, {.max_failed = 3});
+  bench.settle();
+  const auto record = [&bench](int i) {
+    const std::string key = key_of(KeyKind::rollout_node, {"r", bench.node(i)});
+    return read_record<RolloutNode>(bench.store.find(key)->value).value();
+  };
+  // The first fails while it prepares, and answers that; the second fails while it soaks.
+  bench.put(key_of(KeyKind::node_answer, {bench.node(0), "agent"}),
+            write_record(Answer{.command = "r.prepare.1",
+                                .result = "no space left",
+                                .evidence = {{.stage = "prepare"}}}));
+  CHECK(record(0).evidence == std::vector<Capsule>{{.stage = "prepare"}});
+
+  bench.answer(1, UpgradePhase::prepared);
+  bench.answer(1, UpgradePhase::soaking);
+  bench.put(key_of(KeyKind::node_upgrade, {bench.node(1), "agent"}),
+            write_record(Upgrade{.phase = UpgradePhase::failed,
+                                 .attempt = "r.apply.1",
+                                 .error = "trial: exited",
+                                 .evidence = {{.stage = "trial", .exit_status = 3}}}));
+  CHECK(record(1).stage == NodeStage::failed);
+  CHECK(record(1).error == "trial: exited");
+  CHECK(record(1).evidence == std::vector<Capsule>{{.stage = "trial", .exit_status = 3}});
+}
+
 // Rows: Z-27, Z-30
 TEST_CASE("batch after batch is prepared, applied, soaked and confirmed, with a pause between") {
   Bench bench(2, {.pause_ms = 5 * second}, 2);

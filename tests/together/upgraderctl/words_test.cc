@@ -7,6 +7,7 @@
 #include "tools/upgraderctl/core/progress.h"
 #include "tools/upgraderctl/core/sentences.h"
 #include "tools/upgraderctl/core/status_page.h"
+#include "tools/upgraderctl/core/why_page.h"
 
 namespace words_test {
 
@@ -91,6 +92,38 @@ TEST_CASE("endings are told with stage, reason, who is active and what it took")
   bare.outcome = "kept";
   bare.stage = "sideways";
   CHECK(ending_sentence(bare) == "failed at stage sideways; the agent stayed active");
+}
+
+TEST_CASE("the page of why has the last failure, and the last words that belong to it") {
+  Ending failure = ending_of("u1", "fell_back", "trial", "exited with status 3");
+  failure.exit_status = 3;
+  failure.start_ms.reset();
+  const LastWords words{"no\x1b disk\n\nsorry", at(41)};
+
+  CHECK(why_page(failure, words, at(65)) ==
+        Lines{"upgrade  u1, 23 s ago, version 1.0 to version 1.1",
+              "why      fell back, having failed on trial: exited with status 3; version 1.0 is "
+              "active again",
+              "end      exited with status 3", "wrote    no\\x1b disk", "wrote    sorry"});
+
+  failure.signal = 9;
+  const LastWords earlier{"an earlier failure", at(9)};
+  const Lines page = why_page(failure, earlier, at(65));
+  CHECK(page.back() == "end      killed by signal 9");
+}
+
+TEST_CASE("the last failure is the newest ending that is neither a commit nor a cancellation") {
+  Status present = at_rest();
+  present.endings = {ending_of("u4", "committed"), ending_of("u3", "kept", "cancel")};
+  Status previous = at_rest();
+  previous.endings = {ending_of("u2", "kept", "start"), ending_of("u1", "kept", "start")};
+
+  CHECK(last_failure(present, std::nullopt) == nullptr);
+  CHECK(last_failure(std::nullopt, std::nullopt) == nullptr);
+  REQUIRE(last_failure(present, previous) != nullptr);
+  CHECK(last_failure(present, previous)->id == "u2");
+  present.endings.push_back(ending_of("u0", "kept", "start"));
+  CHECK(last_failure(present, previous)->id == "u0");
 }
 
 TEST_CASE("a version that nobody has told is called as its release is in the executable's path") {

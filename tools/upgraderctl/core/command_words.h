@@ -28,6 +28,7 @@ inline constexpr CommandName command_names[] = {
     {Command::commit, "commit", "vouch for the agent on trial"},
     {Command::rollback, "rollback", "roll the agent on trial back"},
     {Command::history, "history", "how upgrades ended, in this life of the upgrader and before"},
+    {Command::why, "why", "why the last upgrade that failed has failed"},
     {Command::wait, "wait", "wait for the end of the upgrade under way, or for a phase"},
     {Command::on, "on", "run a command whenever an agent is good, or an upgrade has ended"},
     {Command::shutdown, "shutdown", "end the upgrader and its agent, and wait for that"},

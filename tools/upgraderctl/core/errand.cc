@@ -228,6 +228,7 @@ std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& see
     case Command::list:
     case Command::status:
     case Command::history:
+    case Command::why:
     case Command::on:
       break;
   }

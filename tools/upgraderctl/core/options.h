@@ -23,6 +23,7 @@ enum class Command {
   commit,
   rollback,
   history,
+  why,
   wait,
   on,
   shutdown,

@@ -157,6 +157,8 @@ void add_own_options(CLI::App& app, Command command, Options& options) {
     case Command::on:
       add_occasion(app, options);
       return;
+    case Command::why:
+      return;
     case Command::shutdown:
       break;
   }

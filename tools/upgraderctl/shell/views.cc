@@ -12,6 +12,7 @@
 #include "base/escape.h"
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/status_page.h"
+#include "tools/upgraderctl/core/why_page.h"
 #include "tools/upgraderctl/shell/process_age.h"
 #include "tools/upgraderctl/shell/wall_clock.h"
 #include "tools/upgraderctl/shell/watch.h"
@@ -122,6 +123,23 @@ int show_history(const Options& options, const std::string& path, Terminal& term
   }
   if (present.status) terminal.line(endings_as_json(present.text));
   if (previous.status) terminal.line(endings_as_json(previous.text));
+  return exit_done;
+}
+
+int show_why(const std::string& path, Terminal& terminal) {
+  const ControlDirectory directory(path);
+  const StatusFile present = directory.status();
+  const StatusFile previous = directory.previous();
+  if (!present.status && !previous.status) {
+    terminal.complain(present.trouble);
+    return status_of_trouble(present.error_number);
+  }
+  const Ending* const failure = last_failure(present.status, previous.status);
+  if (failure == nullptr) {
+    terminal.line("no upgrade has failed, as far as the upgrader remembers");
+  } else {
+    print(terminal, why_page(*failure, directory.last_words(), wall_clock()));
+  }
   return exit_done;
 }
 

@@ -1,4 +1,4 @@
-// The commands that only show something: list, status, history. Each returns the exit status.
+// The commands that only show something: list, status, history, why. Each returns the exit status.
 #pragma once
 
 #include <string>
@@ -23,5 +23,6 @@ namespace upgraderctl {
                             Terminal& terminal);
 [[nodiscard]] int show_status(const Options& options, const std::string& path, Terminal& terminal);
 [[nodiscard]] int show_history(const Options& options, const std::string& path, Terminal& terminal);
+[[nodiscard]] int show_why(const std::string& path, Terminal& terminal);
 
 }  // namespace upgraderctl

@@ -1,0 +1,77 @@
+#include "fleet/agent/failure_watch.h"
+
+#include <algorithm>
+
+#include "fleet/common/text_file.h"
+
+namespace fleet {
+namespace {
+
+// Keeps the larger of two values, of which either may be absent.
+void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other) {
+  if (other) value = std::max(*other, value.value_or(0));
+}
+
+}  // namespace
+
+void FailureWatch::begin(const std::string& from, const std::string& to) {
+  from_ = from;
+  to_ = to;
+  if (level_ == EvidenceLevel::lines) words_before_ = control_.last_words();
+  pid_ = 0;
+  started_.reset();
+  use_ = {};
+}
+
+void FailureWatch::see(const std::optional<upgraderctl::AgentStatus>& agent) {
+  if (level_ == EvidenceLevel::none || !agent || !agent->pid) return;
+  pid_ = *agent->pid;
+  started_ = agent->started;
+  const ProcessUse now = use_of_process(pid_);
+  raise(use_.peak_kib, now.peak_kib);
+  raise(use_.cpu_ms, now.cpu_ms);
+}
+
+std::vector<Capsule> FailureWatch::evidence_of(const upgraderctl::Ending& ending) const {
+  if (level_ == EvidenceLevel::none || ending.outcome == "committed") return {};
+  std::optional<Ms> lived;
+  if (started_ && ending.ended) lived = (*ending.ended - *started_).count();
+  return capsule_of({.stage = ending.stage,
+                     .reason = ending.reason,
+                     .exit_status = ending.exit_status,
+                     .signal = ending.signal,
+                     .lived = lived,
+                     .peak_kib = use_.peak_kib,
+                     .processor = use_.cpu_ms,
+                     .last_words = level_ == EvidenceLevel::lines ? last_words() : "",
+                     .differs = differences(ending)},
+                    level_);
+}
+
+// Returns the last words, if agentify has written them since this upgrade began.
+std::string FailureWatch::last_words() const {
+  const auto words = control_.last_words();
+  const bool is_new = words && (!words_before_ || words->written != words_before_->written ||
+                                words->text != words_before_->text);
+  return is_new ? words->text : "";
+}
+
+// Returns the two versions, and for releases that are directories the files in which they differ.
+std::vector<std::string> FailureWatch::differences(const upgraderctl::Ending& ending) const {
+  const std::string& before = from_.empty() ? ending.from.version : from_;
+  const std::string& after = to_.empty() ? ending.to.version : to_;
+  std::vector<std::string> differs;
+  if (!before.empty() && !after.empty()) differs.push_back(before + " -> " + after);
+  const auto list_of = [this](const std::string& version) {
+    const bool is_name = !version.empty() && version.find('/') == std::string::npos;
+    const std::string path = places_.releases + "/" + places_.name + "-v" + version + ".files";
+    return is_name ? content_of_file(path) : "";
+  };
+  const std::string list = list_of(after);
+  if (list.empty()) return differs;
+  for (std::string& one : differing_files(list_of(before), list))
+    differs.push_back(std::move(one));
+  return differs;
+}
+
+}  // namespace fleet

@@ -1,0 +1,52 @@
+// Watches the version that an upgrade of a neighbour starts, and gathers the evidence if it fails:
+// how long it lived, how much it used, and the last words that agentify has kept of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent-protocol/cpp/control/control_directory.h"
+#include "fleet/agent/process_use.h"
+#include "fleet/model/capsule.h"
+
+namespace fleet {
+
+class FailureWatch {
+ public:
+  struct Places {
+    std::string control = {};   // the neighbour's control directory
+    std::string releases = {};  // the directory of its releases
+    std::string name = {};      // the name of its releases
+  };
+
+  FailureWatch(Places places, EvidenceLevel level) : places_(std::move(places)), level_(level) {}
+
+  // Begins with another upgrade. Last words that are there already belong to an earlier failure.
+  void begin(const std::string& from, const std::string& to);
+  // Notes the process of the new version, while the upgrade is under way.
+  void see(const std::optional<upgraderctl::AgentStatus>& agent);
+  // Returns the evidence for this ending of the upgrade: no element if the version has not failed,
+  // or the node is to give no evidence.
+  [[nodiscard]] std::vector<Capsule> evidence_of(const upgraderctl::Ending& ending) const;
+
+  [[nodiscard]] EvidenceLevel level() const { return level_; }
+
+ private:
+  [[nodiscard]] std::string last_words() const;
+  [[nodiscard]] std::vector<std::string> differences(const upgraderctl::Ending& ending) const;
+
+  Places places_;
+  EvidenceLevel level_;
+  upgraderctl::ControlDirectory control_{places_.control};
+  std::optional<upgraderctl::LastWords> words_before_;  // those of an earlier failure
+  std::string from_;  // the two versions; empty if an earlier process began the upgrade
+  std::string to_;
+  std::int64_t pid_ = 0;
+  std::optional<upgraderctl::Moment> started_;
+  ProcessUse use_;
+};
+
+}  // namespace fleet

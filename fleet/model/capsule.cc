@@ -1,0 +1,139 @@
+#include "fleet/model/capsule.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "fleet/model/record_capsule.h"
+
+namespace fleet {
+namespace {
+
+// agentify(1) writes this between its own reason and the daemon's last line.
+constexpr std::string_view last_line_mark = "; its last line: ";
+
+// Returns the text before the separator, and removes both from `text`.
+std::string_view cut_off(std::string_view& text, char separator) {
+  const std::size_t at = text.find(separator);
+  const std::string_view first = text.substr(0, at);
+  text.remove_prefix(at == text.npos ? text.size() : at + 1);
+  return first;
+}
+
+// Returns the last lines of the text that are not empty.
+std::vector<std::string> last_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::string_view line = cut_off(text, '\n');
+    if (!line.empty()) lines.emplace_back(line);
+  }
+  if (lines.size() > capsule_lines_max) {
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(capsule_lines_max));
+  }
+  return lines;
+}
+
+// The contents of a release: for each path its mode and its hash.
+std::map<std::string_view, std::string_view> files_in(std::string_view list) {
+  std::map<std::string_view, std::string_view> files;
+  while (!list.empty()) {
+    const std::string_view line = cut_off(list, '\n');
+    const std::size_t first = line.find(' ');
+    const std::size_t second = first == line.npos ? first : line.find(' ', first + 1);
+    if (second != line.npos) files[line.substr(second + 1)] = line.substr(0, second);
+  }
+  return files;
+}
+
+// The signals that end programs, as agentify names them.
+constexpr auto signals = std::to_array<std::pair<std::string_view, std::int64_t>>({{"SIGHUP", 1},
+                                                                                   {"SIGINT", 2},
+                                                                                   {"SIGQUIT", 3},
+                                                                                   {"SIGILL", 4},
+                                                                                   {"SIGTRAP", 5},
+                                                                                   {"SIGABRT", 6},
+                                                                                   {"SIGBUS", 7},
+                                                                                   {"SIGFPE", 8},
+                                                                                   {"SIGKILL", 9},
+                                                                                   {"SIGSEGV", 11},
+                                                                                   {"SIGPIPE", 13},
+                                                                                   {"SIGALRM", 14},
+                                                                                   {"SIGTERM", 15},
+                                                                                   {"SIGXCPU", 24},
+                                                                                   {"SIGSYS", 31}});
+
+// Returns the text behind the words, or an empty text if the reason does not have them.
+std::string_view behind(std::string_view reason, std::string_view words) {
+  const std::size_t at = reason.find(words);
+  return at == reason.npos ? std::string_view{} : reason.substr(at + words.size());
+}
+
+std::optional<std::int64_t> status_in(std::string_view reason) {
+  const std::string_view text = behind(reason, "exited with status ");
+  std::int64_t status = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
+  return error == std::errc{} ? std::optional(status) : std::nullopt;
+}
+
+std::optional<std::int64_t> signal_in(std::string_view reason) {
+  const std::string_view text = behind(reason, "killed by ");
+  for (const auto& [name, number] : signals) {
+    if (text.starts_with(name)) return number;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string reason_at(EvidenceLevel level, std::string_view reason) {
+  if (level == EvidenceLevel::lines) return std::string(reason);
+  return std::string(reason.substr(0, reason.find(last_line_mark)));
+}
+
+std::vector<Capsule> capsule_of(const FailureSeen& seen, EvidenceLevel level) {
+  if (level == EvidenceLevel::none) return {};
+  const bool is_told = seen.exit_status || seen.signal;
+  const auto status = is_told ? seen.exit_status : status_in(seen.reason);
+  const auto signal = is_told ? seen.signal : signal_in(seen.reason);
+  std::vector<Capsule> evidence{{.stage = seen.stage,
+                                 .reason = reason_at(level, seen.reason),
+                                 .exit_status = status.value_or(-1),
+                                 .signal = signal.value_or(0),
+                                 .lived_ms = seen.lived.value_or(-1),
+                                 .peak_kib = seen.peak_kib.value_or(-1),
+                                 .cpu_ms = seen.processor.value_or(-1),
+                                 .lines = level == EvidenceLevel::lines
+                                              ? last_lines(seen.last_words)
+                                              : std::vector<std::string>{},
+                                 .differs = seen.differs}};
+  cut_evidence(evidence);
+  return evidence;
+}
+
+std::vector<std::string> differing_files(std::string_view before, std::string_view after) {
+  const auto old_files = files_in(before);
+  const auto new_files = files_in(after);
+  std::vector<std::string> differs;
+  for (const auto& [path, content] : new_files) {
+    const auto old_file = old_files.find(path);
+    if (old_file == old_files.end()) {
+      differs.push_back("new: " + std::string(path));
+    } else if (old_file->second != content) {
+      differs.push_back("changed: " + std::string(path));
+    }
+  }
+  for (const auto& [path, content] : old_files) {
+    if (!new_files.contains(path)) differs.push_back("gone: " + std::string(path));
+  }
+  // The capsule has the two versions besides, in a text of their own.
+  constexpr std::size_t most = capsule_differs_max - 1;
+  if (differs.size() <= most) return differs;
+  const std::size_t more = differs.size() - (most - 1);
+  differs.resize(most - 1);
+  differs.push_back("and " + std::to_string(more) + " more");
+  return differs;
+}
+
+}  // namespace fleet

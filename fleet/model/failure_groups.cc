@@ -1,0 +1,147 @@
+#include "fleet/model/failure_groups.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace fleet {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_of_word(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
+// Returns the word without its numbers. A word of so many hexadecimal digits is an id or an
+// address, even if it has letters.
+std::string word_likeness(std::string_view word) {
+  constexpr std::size_t id_bytes = 6;
+  if (word.starts_with("0x")) word.remove_prefix(2);
+  const bool has_digit = std::any_of(word.begin(), word.end(), is_digit);
+  if (word.size() >= id_bytes && has_digit && std::all_of(word.begin(), word.end(), is_hex)) {
+    return "#";
+  }
+  std::string like;
+  for (const char c : word) {
+    if (!is_digit(c)) like += c;
+    if (is_digit(c) && !like.ends_with('#')) like += '#';
+  }
+  return like;
+}
+
+bool is_telling(std::string_view before) {
+  return before.ends_with("status ") || before.ends_with("signal ") || before.ends_with("http: ");
+}
+
+// Failures with the same key are one group.
+using Key = std::tuple<NodeStage, std::string, std::int64_t, std::int64_t, std::string>;
+
+Key key_of_failure(const std::string& id, const RolloutNode& node) {
+  const Capsule none;
+  const Capsule& capsule = node.evidence.empty() ? none : node.evidence.front();
+  return {node.stage, capsule.stage, capsule.exit_status, capsule.signal, likeness(node.error, id)};
+}
+
+struct Tally {
+  std::int64_t failed = 0;
+  std::int64_t others = 0;
+};
+
+// A mark is a suspect if at least nine of ten nodes of the group have it, and at most half of the
+// others.
+bool is_suspect(const Suspect& mark, std::int64_t failed) {
+  return mark.failed * 10 >= failed * 9 && mark.others * 2 <= mark.others_in_all;
+}
+
+// Returns whether the one mark tells the group apart better than the other one.
+bool is_stronger(const Suspect& one, const Suspect& other) {
+  return std::tuple(-one.others, one.failed, other.mark) >
+         std::tuple(-other.others, other.failed, one.mark);
+}
+
+void find_suspects(FailureGroup& group, const NodesOfRollout& nodes) {
+  std::map<std::string, Tally> shares;
+  std::int64_t others = 0;
+  for (const auto& [id, node] : nodes) {
+    const bool is_ours = std::binary_search(group.nodes.begin(), group.nodes.end(), id);
+    const bool has_begun =
+        node.record.stage != NodeStage::waiting && node.record.stage != NodeStage::left;
+    if (!is_ours && !has_begun) continue;
+    if (!is_ours) ++others;
+    for (const auto& [name, value] : node.marks) {
+      Tally& share = shares[name + "=" + value];
+      ++(is_ours ? share.failed : share.others);
+    }
+  }
+  group.is_everybody = others == 0;
+  // One node alone differs from the others in everything that is its own.
+  if (others == 0 || group.nodes.size() < 2) return;
+  for (const auto& [mark, share] : shares) {
+    const Suspect suspect{mark, share.failed, share.others, others};
+    if (is_suspect(suspect, static_cast<std::int64_t>(group.nodes.size())))
+      group.suspects.push_back(suspect);
+  }
+  std::sort(group.suspects.begin(), group.suspects.end(), is_stronger);
+  if (group.suspects.size() > suspects_max) group.suspects.resize(suspects_max);
+}
+
+}  // namespace
+
+bool has_failed(const RolloutNode& node) {
+  return node.stage == NodeStage::failed || node.stage == NodeStage::kept ||
+         node.stage == NodeStage::unconfirmed;
+}
+
+std::string likeness(std::string_view words, std::string_view node) {
+  std::string like;
+  for (std::size_t at = 0; at < words.size();) {
+    const bool begins = at == 0 || !is_of_word(words[at - 1]);
+    const bool is_node = begins && !node.empty() && words.substr(at).starts_with(node) &&
+                         (at + node.size() == words.size() || !is_of_word(words[at + node.size()]));
+    if (is_node) {
+      like += "NODE";
+      at += node.size();
+      continue;
+    }
+    std::size_t end = at;
+    while (end < words.size() && is_of_word(words[end]))
+      ++end;
+    const std::string_view word = words.substr(at, std::max<std::size_t>(1, end - at));
+    like += is_telling(words.substr(0, at)) ? std::string(word) : word_likeness(word);
+    at += word.size();
+  }
+  return like;
+}
+
+std::vector<FailureGroup> failure_groups(const NodesOfRollout& nodes) {
+  std::map<Key, FailureGroup> found;
+  for (const auto& [id, node] : nodes) {
+    if (!has_failed(node.record)) continue;
+    FailureGroup& group = found[key_of_failure(id, node.record)];
+    if (group.nodes.empty()) {
+      group.stage = node.record.stage;
+      group.error = node.record.error;
+    }
+    if (group.evidence.empty()) group.evidence = node.record.evidence;
+    group.nodes.push_back(id);
+  }
+  std::vector<FailureGroup> groups;
+  for (auto& [key, group] : found) {
+    find_suspects(group, nodes);
+    groups.push_back(std::move(group));
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const FailureGroup& one, const FailureGroup& other) {
+                     return one.nodes.size() > other.nodes.size();
+                   });
+  return groups;
+}
+
+}  // namespace fleet

@@ -1,0 +1,24 @@
+// Cuts the evidence of a failure, which comes from a node, to the lengths that a record may hold.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "fleet/model/node_records.h"
+
+namespace fleet {
+
+// The limits for the parts of a capsule, in bytes as JSON spells them. With its numbers and the
+// names of its members, a capsule of this length has at most capsule_bytes_max bytes.
+inline constexpr std::size_t capsule_stage_bytes_max = 32;
+inline constexpr std::size_t capsule_reason_bytes_max = 480;
+inline constexpr std::size_t capsule_lines_bytes_max = 440;
+inline constexpr std::size_t capsule_differs_bytes_max = 260;
+inline constexpr std::size_t capsule_lines_max = 8;
+inline constexpr std::size_t capsule_differs_max = 6;
+
+// Keeps the first capsule and drops all others. Keeps the newest of its lines and the first of its
+// differences. A number that no process can have becomes the number that means: nobody knows.
+void cut_evidence(std::vector<Capsule>& evidence);
+
+}  // namespace fleet
