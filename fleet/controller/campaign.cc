@@ -14,7 +14,8 @@ namespace {
 // some of its records are still to be written.
 bool is_under_way(RolloutState state) {
   return state == RolloutState::rolling || state == RolloutState::paused ||
-         state == RolloutState::aborting || state == RolloutState::undoing;
+         state == RolloutState::aborting || state == RolloutState::undoing ||
+         state == RolloutState::baking;
 }
 
 bool is_under_way(PlanState state) {

@@ -95,6 +95,7 @@ void add_terms(CLI::App& app, Options& options) {
       ->check(number(1, max_failed_max));
   add_duration(app, "--judge-timeout", terms.judge_timeout_ms, unit,
                "after so long without a verdict a batch goes back");
+  add_duration(app, "--bake", terms.bake_ms, unit, "how long it is judged on after the last batch");
   add_duration(app, "--confirm", terms.confirm_ms, unit,
                "a node that nobody confirms for so long goes back by itself");
   app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")

@@ -90,8 +90,10 @@ void show_terms(const Plan& plan) {
     say("cannot be undone: the manifest of " + terms.version + " says \"undo\": false");
   }
   const std::int64_t ms = least_ms(terms, plan.draft.batches);
+  const std::string bake =
+      terms.bake_ms == 0 ? "" : ", then " + fleet::countdown(terms.bake_ms / 1'000) + " of bake";
   say(std::to_string(plan.draft.batches.size()) + " batches, at least " +
-      fleet::countdown(ms / 1'000));
+      fleet::countdown(ms / 1'000) + bake);
 }
 
 void show(const Plan& plan) {

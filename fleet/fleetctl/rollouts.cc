@@ -1,4 +1,5 @@
 // fleetctl rollout list, show, pause, resume, abort and undo.
+#include "base/moment.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
@@ -47,6 +48,16 @@ std::string undo_words(const fleet::Rollout& rollout) {
   return rollout.terms.undo ? "by itself if it aborts by itself" : "";
 }
 
+// Returns how much of the bake has passed, as its driver has noted it last.
+std::string bake_words(const fleet::Rollout& rollout) {
+  const auto length = [](std::int64_t ms) {
+    return upgraderctl::show_duration(upgraderctl::Duration{ms});
+  };
+  const std::string all = length(rollout.terms.bake_ms);
+  if (rollout.state != fleet::RolloutState::baking) return all;
+  return "at least " + length(rollout.baked_ms) + " of " + all + " have passed";
+}
+
 // Adds a line for each gate: its last answer, or that it was not asked yet.
 void add_gates(std::vector<upgraderctl::Row>& rows, const fleet::Rollout& rollout) {
   for (const std::string& name : rollout.terms.gates) {
@@ -73,6 +84,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   rows.push_back({"  driver", rollout.driver});
   rows.push_back({"  judge", judge_words(reading)});
   add_gates(rows, rollout);
+  if (terms.bake_ms > 0) rows.push_back({"  bake", bake_words(rollout)});
   if (const std::string undo = undo_words(rollout); !undo.empty()) rows.push_back({"  undo", undo});
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);

@@ -4,7 +4,7 @@
 const signs = {waiting: '', preparing: '·', applying: '↑', soaking: '~', confirming: '…',
   confirmed: '✓', failed: '✕', unconfirmed: '?', 'rolling-back': '↩', 'rolled-back': '↩',
   left: '–', undone: '↩', kept: '✕', 'not-judged': '↩', unknown: '?'};
-const running = ['created', 'rolling', 'paused', 'aborting', 'undoing'];
+const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
 const eventsShown = 30;
 const nodesShown = 300;
 const rolloutsShown = 10;
@@ -159,7 +159,7 @@ function drawGlance() {
 
 function kindOf(state) {
   return {completed: 'good', aborted: 'bad', aborting: 'bad', halted: 'bad', paused: 'warn',
-    undoing: 'bad', undone: 'bad', stopping: 'warn', rolling: 'busy', running: 'busy'}[state] || '';
+    undoing: 'bad', undone: 'bad', stopping: 'warn', rolling: 'busy', running: 'busy', baking: 'busy'}[state] || '';
 }
 
 function stageOf(record, rollout) {

@@ -36,8 +36,12 @@ bool is_ours(const FleetEvent& event) {
 // not count: one command begins it and another may confirm it, and their traces may differ. If the
 // upgrade begins anew, another event lies in between.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
+  // The numbers in the words of suspects change all the time.
+  const auto told = [](const FleetEvent& event) {
+    return std::string_view(event.text).substr(0, event.text.find(suspects_mark));
+  };
   const bool same_trace = one.trace == other.trace || one.kind.starts_with("upgrade-");
-  return one.kind == other.kind && one.text == other.text && same_trace;
+  return one.kind == other.kind && told(one) == told(other) && same_trace;
 }
 
 }  // namespace
@@ -127,7 +131,11 @@ void ChronicleTask::take(const KeyValue& record) {
     if (instances_.try_emplace(key->names[0]).second) expect_silence(key->names[0]);
   }
   if (key->kind == KeyKind::node_instance) take_instance(key->names[0], key->names[1]);
-  if (auto event = event_of(record)) note(std::move(*event));
+  suspects_.take(*key, record);
+  auto event = event_of(record);
+  if (!event) return;
+  if (event->kind == "degraded") event->text += suspects_.words(key->names[0]);
+  note(std::move(*event));
 }
 
 void ChronicleTask::take_absent(const std::string& text) {
@@ -136,6 +144,7 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (key->kind == KeyKind::event) forget_event(key->number());
   if (key->kind == KeyKind::order) notes_.erase(text);
   retention_.take_absent(*key);
+  suspects_.take_absent(*key);
   if (key->kind == KeyKind::settings) settings_ = {};
   if (key->kind == KeyKind::node_active) take_node_absent(key->names[0]);
   const auto node = instances_.find(key->names.empty() ? "" : key->names[0]);
@@ -158,6 +167,11 @@ void ChronicleTask::take_all(const Reading& reading) {
   for (const KeyValue& record : reading.found) {
     if (!record.key.starts_with(prefix_of(KeyKind::event))) continue;
     take(record);
+  }
+  // A node's records come before those of the rollouts that may be the cause of its trouble.
+  for (const KeyValue& record : reading.found) {
+    const auto key = parse_key(record.key);
+    if (key) suspects_.take(*key, record);
   }
   for (const auto& [subject, told] : told_) {
     // If an event claims to tell of a change that the store has not seen yet, its revision is

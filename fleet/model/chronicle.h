@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "fleet/model/bake_suspects.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/driver_events.h"
 #include "fleet/model/retention.h"
@@ -100,6 +101,7 @@ class ChronicleTask {
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
   std::map<std::string, Ms> since_;  // for each node, its time in quiet_since_
+  BakeSuspects suspects_;
   std::uint64_t last_ = 0;
   std::optional<Ms> gathers_until_;
   Retention retention_;

@@ -103,6 +103,32 @@ Judgement judge(const Compared& compared, const BatchSeen& seen, const JudgeTerm
   return judgement;
 }
 
+Judgement judge_bake(const BakeCounts& counts, double log_before, double share) {
+  constexpr double day_ms = 86'400'000;
+  Judgement judgement;
+  const CohortCount fresh{.failed = counts.failed, .node_ms = counts.node_ms};
+  const double rate = control_rate_max(counts.control_failed, counts.control_ms);
+  const std::string begin = "bake: " + std::to_string(counts.failed) + " failed first, " +
+                            rate_text(fresh) + " a node and day, the control ";
+  judgement.verdict = Verdict::well;
+  if (rate <= 0) {
+    judgement.words = begin + "was never seen";
+    return judgement;
+  }
+  const double log_evidence = log_before + log_bake_evidence(counts);
+  const double limit = log_limit(JudgeTerms{}.alpha, share);
+  if (log_evidence >= limit) judgement.verdict = Verdict::worse;
+  judgement.words = begin + "at most " +
+                    digits_of_number(rate * day_ms, std::chars_format::general, 3) + ": " +
+                    std::string(text_of(judgement.verdict)) + ", " + e_text(log_evidence);
+  if (judgement.verdict == Verdict::worse) judgement.words += " > " + e_text(limit).substr(4);
+  return judgement;
+}
+
+double share_of_alpha(const RolloutTerms& terms) {
+  return terms.bake_ms == 0 ? 1 : 1 - bake_alpha / JudgeTerms{}.alpha;
+}
+
 std::int64_t control_size(std::int64_t nodes) {
   if (nodes < judge_nodes_min) return 0;
   return std::clamp(nodes / 10, judge_control_min, judge_control_max);

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fleet/model/judge_bake.h"
 #include "fleet/model/judge_cohorts.h"
 #include "fleet/model/rollout_records.h"
 
@@ -63,6 +64,14 @@ struct Judgement {
 
 [[nodiscard]] Judgement judge(const Compared& compared, const BatchSeen& seen,
                               const JudgeTerms& terms);
+
+// Returns the verdict of a bake, for which nobody waits, and its words: `bake: 3 failed first, 1.2
+// a node and day, the control at most 0.3: worse, e = 500 > 111`. `log_before` is the evidence of
+// the comparison before. It is never `not known`.
+[[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before, double share);
+
+// Returns the share of alpha that the judge may use. A bake needs some of it: see judge_bake.h.
+[[nodiscard]] double share_of_alpha(const RolloutTerms& terms);
 
 // Returns the number of nodes in the control of a rollout to `nodes` nodes, or 0 if these are too
 // few to compare.

@@ -91,6 +91,7 @@ void JudgeWatch::begin(const RolloutView& view) {
 
 void JudgeWatch::remember(const RolloutJudge& judge) {
   found_ = judge;
+  control_ms_before_ = judge.control_ms;
   failed_.insert(judge.failed.begin(), judge.failed.end());
   Evidence::Logs logs = {};
   for (std::size_t i = 0; i < std::min(logs.size(), judge.logs.size()); ++i)
@@ -101,7 +102,8 @@ void JudgeWatch::remember(const RolloutJudge& judge) {
 // ---- looks and verdicts
 
 void JudgeWatch::look(const RolloutView& view, Ms now) {
-  const bool rolls = view.rollout && view.rollout->state == RolloutState::rolling;
+  const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
+  const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
     // The time until the next look does not count as seen, since a node may be silent in between.
     if (std::exchange(looked_at_, std::nullopt)) {
@@ -121,7 +123,30 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
     look_at_parts(now);
   }
   cohorts_->look(now);
+  if (bakes) count_bake();
   conclude(view, now);
+}
+
+// Adds the failures and the time at risk since the last look.
+void JudgeWatch::count_bake() {
+  const CohortCount now = cohorts_->count(Cohort::fresh);
+  const CohortCount before = std::exchange(baked_, now).value_or(now);
+  found_.bake_failed += now.failed - before.failed;
+  found_.bake_ms += now.node_ms - before.node_ms;
+}
+
+void JudgeWatch::judge_bake(const RolloutView& view) {
+  constexpr Ms notes_of_a_bake = 100;
+  bake_note_ms_ = std::max(judge_note_ms, view.rollout->terms.bake_ms / notes_of_a_bake);
+  const BakeCounts counts{.control_failed = found_.control_failed,
+                          .control_ms = found_.control_ms,
+                          .failed = found_.bake_failed,
+                          .node_ms = found_.bake_ms};
+  const auto judgement =
+      fleet::judge_bake(counts, cohorts_->evidence().log(), share_of_alpha(view.rollout->terms));
+  verdict_ = judgement.verdict;
+  is_waited_for_ = false;
+  found_.words = judgement.words;
 }
 
 void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
@@ -132,7 +157,8 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
     nodes += static_cast<std::int64_t>(batch.size());
   const NodeOrder order = view.rollout->terms.order;
   const auto judgement =
-      judge(compared, seen_of(view, found_.seen_ms, soak_ms_), {.nodes = nodes, .order = order});
+      judge(compared, seen_of(view, found_.seen_ms, soak_ms_),
+            {.share = share_of_alpha(view.rollout->terms), .nodes = nodes, .order = order});
   verdict_ = judgement.is_waited_for ? judgement.verdict : Verdict::not_known;
   is_waited_for_ = judgement.is_waited_for && order == NodeOrder::random;
   found_.words = judgement.words;
@@ -151,13 +177,15 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
 }
 
 void JudgeWatch::conclude(const RolloutView& view, Ms now) {
-  judge_batch(view, now);
   const CohortCount& fresh = cohorts_->count(Cohort::fresh);
   const CohortCount& control = cohorts_->count(Cohort::control);
+  found_.control_ms = control_ms_before_ + control.node_ms;
   found_.fresh = fresh.nodes;
   found_.fresh_failed = fresh.failed;
   found_.control = control.nodes;
   found_.control_failed = control.failed;
+  const bool bakes = view.rollout->state == RolloutState::baking;
+  bakes ? judge_bake(view) : judge_batch(view, now);
   found_.failed.assign(failed_.begin(), failed_.end());
   found_.verdict = std::string(text_of(verdict_));
   found_.logs.clear();
@@ -176,6 +204,10 @@ bool JudgeWatch::is_news(Ms now) const {
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
     before.seen_ms = found_.seen_ms;
+  // The time of the control alone is no news. If a driver dies before it has noted the time that
+  // has baked, that time is lost, so it is noted now and then.
+  before.control_ms = found_.control_ms;
+  if (now < noted_at_ + bake_note_ms_) before.bake_ms = found_.bake_ms;
   if (before == found_) return false;
   before.failed = found_.failed;
   return before != found_ || now >= noted_at_ + judge_note_ms;

@@ -23,6 +23,9 @@
 // times in a soak for the time that was seen. The judge looks at the nodes only from time to time,
 // since thousands of nodes may report at once.
 //
+// During a bake every node has moved. New nodes are watched on, and compared with the rate of the
+// control as it is in the record: see judge_bake.h. Nobody waits for a verdict, but "worse" aborts.
+//
 // A batch is confirmed when the verdict is "well". With fewer nodes than judge_nodes_min, without a
 // control, or if the order of the nodes is not random, the batch does not wait for the verdict.
 #pragma once
@@ -33,6 +36,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/model/judge_bake.h"
 #include "fleet/model/judge_cohorts.h"
 #include "fleet/model/judge_verdict.h"
 #include "fleet/model/rollout_view.h"
@@ -100,6 +104,8 @@ class JudgeWatch {
   [[nodiscard]] bool are_many_silent() const;
   void conclude(const RolloutView& view, Ms now);
   void judge_batch(const RolloutView& view, Ms now);
+  void count_bake();
+  void judge_bake(const RolloutView& view);
   [[nodiscard]] bool is_news(Ms now) const;
   void take_text(const std::string& key, const std::string* text);
 
@@ -114,8 +120,11 @@ class JudgeWatch {
   std::set<std::string> unmoved_;
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
-  std::set<std::string> soaked_;  // nodes of the batch whose soak has ended
-  Ms soak_ms_ = 0;                // the soaks of the batch's nodes with the new version, added up
+  Ms control_ms_before_ = 0;  // the time of the control at risk that earlier drivers have seen
+  std::optional<CohortCount> baked_;  // the count of new nodes at the last look of the bake
+  Ms bake_note_ms_ = judge_note_ms;   // the time between two notes of the time that has baked
+  std::set<std::string> soaked_;      // nodes of the batch whose soak has ended
+  Ms soak_ms_ = 0;  // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
   Ms noted_at_ = 0;

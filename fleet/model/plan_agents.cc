@@ -58,7 +58,8 @@ bool put_agent_rollout(Transaction& transaction, const std::string& name, const 
 
 bool is_under_way(const Rollout& rollout) {
   return rollout.state == RolloutState::created || rollout.state == RolloutState::rolling ||
-         rollout.state == RolloutState::aborting || rollout.state == RolloutState::undoing;
+         rollout.state == RolloutState::aborting || rollout.state == RolloutState::undoing ||
+         rollout.state == RolloutState::baking;
 }
 
 }  // namespace fleet

@@ -207,7 +207,7 @@ void serialize(Archive& archive, RolloutTerms& rollout_terms) {
           make_nvp("max_failed_unsaid", rollout_terms.max_failed_unsaid),
           make_nvp("undo", rollout_terms.undo), make_nvp("no_undo", rollout_terms.no_undo),
           make_nvp("judge_timeout_ms", rollout_terms.judge_timeout_ms),
-          make_nvp("gates", rollout_terms.gates));
+          make_nvp("gates", rollout_terms.gates), make_nvp("bake_ms", rollout_terms.bake_ms));
 }
 
 template <class Archive>
@@ -231,9 +231,9 @@ void serialize(Archive& archive, Rollout& rollout) {
           make_nvp("not_covered_count", rollout.not_covered_count), make_nvp("undo", rollout.undo),
           make_nvp("undo_now", rollout.undo_now), make_nvp("wish_refused", rollout.wish_refused),
           make_nvp("kept", rollout.kept), make_nvp("gates", rollout.gates),
-          make_nvp("again", rollout.again), make_nvp("driver", rollout.driver),
-          make_nvp("who", rollout.who), make_nvp("trace", rollout.trace),
-          make_nvp("created", rollout.created));
+          make_nvp("again", rollout.again), make_nvp("baked_ms", rollout.baked_ms),
+          make_nvp("driver", rollout.driver), make_nvp("who", rollout.who),
+          make_nvp("trace", rollout.trace), make_nvp("created", rollout.created));
 }
 
 template <class Archive>
@@ -249,7 +249,9 @@ void serialize(Archive& archive, RolloutJudge& judge) {
           make_nvp("fresh_failed", judge.fresh_failed), make_nvp("control", judge.control),
           make_nvp("control_failed", judge.control_failed), make_nvp("failed", judge.failed),
           make_nvp("batch", judge.batch), make_nvp("seen_ms", judge.seen_ms),
-          make_nvp("verdict", judge.verdict), make_nvp("words", judge.words));
+          make_nvp("control_ms", judge.control_ms), make_nvp("bake_failed", judge.bake_failed),
+          make_nvp("bake_ms", judge.bake_ms), make_nvp("verdict", judge.verdict),
+          make_nvp("words", judge.words));
 }
 
 template <class Archive>

@@ -289,6 +289,7 @@ Wrong put_right(Rollout& rollout) {
                    wrong_time(terms.soak_ms, "soak_ms"), wrong_time(terms.pause_ms, "pause_ms"),
                    wrong_time(terms.confirm_ms, "confirm_ms"),
                    wrong_time(terms.judge_timeout_ms, "judge_timeout_ms"),
+                   wrong_time(terms.bake_ms, "bake_ms"), wrong_time(rollout.baked_ms, "baked_ms"),
                    wrong_number(rollout.again, 0, again_max, "again"),
                    // -1 stands for the default spread, which depends on the size of the batch
                    wrong_number(terms.spread_ms, -1, record_ms_max, "spread_ms")});
@@ -301,7 +302,12 @@ Wrong put_right(RolloutBatch& batch) {
 Wrong put_right(RolloutJudge& judge) {
   cut_texts({&judge.words});
   cut_labels({&judge.verdict});
-  return first_of({wrong_number(judge.seen_ms, 0, batch_nodes_max * record_ms_max, "seen_ms"),
+  const auto wrong_sum = [](std::int64_t ms, std::string_view what) {
+    return wrong_number(ms, 0, batch_nodes_max * record_ms_max, what);
+  };
+  return first_of({wrong_sum(judge.seen_ms, "seen_ms"), wrong_sum(judge.control_ms, "control_ms"),
+                   wrong_sum(judge.bake_ms, "bake_ms"),
+                   wrong_number(judge.bake_failed, 0, record_ms_max, "bake_failed"),
                    too_many(judge.logs.size(), record_entries_max, "logs"),
                    too_many(judge.failed.size(), judge_failed_max, "failed")});
 }

@@ -26,15 +26,7 @@ std::optional<What> RolloutDecider::go_back_unjudged(const Ids& ready) {
 }
 
 std::optional<What> RolloutDecider::wait_to_be_judged(const GatesNow& gates) {
-  if (!gates.worse.empty()) {
-    RolloutWriter writer(view_, facts_);
-    Rollout& rollout = writer.rollout();
-    rollout.state = RolloutState::aborting;
-    rollout.undo = terms().undo;
-    rollout.gates = gates.stands;
-    rollout.reason = brief(gates.worse);
-    return Write{writer.transaction(), "aborts: " + rollout.reason};
-  }
+  if (!gates.worse.empty()) return abort_by(gates);
   const std::string why = why_unjudged(gates);
   if (why.empty()) return std::nullopt;
   if (!gates.stands.empty() && is_gate_news(view_.rollout->gates, gates.stands)) {
@@ -46,6 +38,16 @@ std::optional<What> RolloutDecider::wait_to_be_judged(const GatesNow& gates) {
   if (now_ >= judged_by()) return std::nullopt;
   if (gates.is_to_ask) return WantGates{};
   return Wait{gates.next ? std::min(*gates.next, judged_by()) : judged_by()};
+}
+
+What RolloutDecider::abort_by(const GatesNow& gates) {
+  RolloutWriter writer(view_, facts_);
+  Rollout& rollout = writer.rollout();
+  rollout.state = RolloutState::aborting;
+  rollout.undo = terms().undo;
+  rollout.gates = gates.stands;
+  rollout.reason = brief(gates.worse);
+  return Write{writer.transaction(), "aborts: " + rollout.reason};
 }
 
 std::string RolloutDecider::why_unjudged(const GatesNow& gates) const {

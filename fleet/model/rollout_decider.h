@@ -53,9 +53,11 @@ class RolloutDecider {
   What end_batch();
   What pause_unjudged(const Ids& nodes);
   What complete();
-  // Ends the rollout, and returns a line for the log. If no node has kept the version, the rollout
-  // is aborted, even if fewer nodes have failed than may.
+  // Lets the rollout end, or bake first. If no node has kept the version, the rollout is not
+  // completed, even if fewer nodes have failed than may. Returns the words for people.
   std::string end(Rollout& rollout) const;
+  // Waits until the bake has passed, or the version turns out to be worse.
+  What bake();
   What pause(const std::string& why);
 
   // ---- nodes go back: see rollout_abort.cc
@@ -66,6 +68,8 @@ class RolloutDecider {
   // Returns the next step if a gate says worse, a gate's answer is new, or the batch has to wait
   // for gates or judge. Returns no value if the batch may be confirmed, or its time is over.
   std::optional<What> wait_to_be_judged(const GatesNow& gates);
+  // Aborts the rollout, since one of these gates says worse.
+  What abort_by(const GatesNow& gates);
   [[nodiscard]] std::string why_unjudged(const GatesNow& gates) const;
   [[nodiscard]] GatesNow gates() const {
     return gates_now(terms().gates, facts_.gates, turn_of(*view_.rollout), now_);

@@ -37,6 +37,8 @@ What RolloutDecider::decide() {
       return roll();
     case RolloutState::undoing:
       return undo();
+    case RolloutState::baking:
+      return bake();
   }
   return Wait{};
 }
@@ -231,18 +233,41 @@ What RolloutDecider::complete() {
   return Write{writer.transaction(), news};
 }
 
-// Ends the rollout, and returns a line for the log. If no node has kept the version, the rollout is
-// aborted, even if fewer nodes have failed than may.
 std::string RolloutDecider::end(Rollout& rollout) const {
   const bool is_kept = std::any_of(view_.nodes.begin(), view_.nodes.end(), [](const auto& one) {
     return one.second.node.stage == NodeStage::confirmed;
   });
   rollout.order = RolloutOrder::none;
-  rollout.state = RolloutState::completed;
+  const bool bakes = is_kept && terms().bake_ms > 0 && rollout.state != RolloutState::baking;
+  rollout.state = bakes ? RolloutState::baking : RolloutState::completed;
+  if (bakes) return "every batch is done, and the rollout bakes";
   if (is_kept || view_.batches.empty()) return "completed";
   rollout.state = RolloutState::aborted;
   rollout.reason = "no node has kept " + terms().version;
   return "aborted: " + rollout.reason;
+}
+
+What RolloutDecider::bake() {
+  if (is_abort_wanted()) return begin_abort(why_abort());
+  if (facts_.judge) return judged(view_, facts_);
+  const GatesNow asked = gates();
+  if (!asked.worse.empty()) return abort_by(asked);
+  const Rollout& now = *view_.rollout;
+  if (!marks_.bake) marks_.bake = now_ - now.baked_ms;
+  const Ms baked = now_ - *marks_.bake;
+  if (baked >= terms().bake_ms) return complete();
+  const Ms next_note = now.baked_ms + std::max<Ms>(terms().bake_ms / bake_notes, 1);
+  const bool is_news = !asked.stands.empty() && is_gate_news(now.gates, asked.stands);
+  if (baked >= next_note || is_news) {
+    RolloutWriter writer(view_, facts_);
+    writer.rollout().baked_ms = baked;
+    if (is_news) writer.rollout().gates = asked.stands;
+    return Write{writer.transaction(), ""};
+  }
+  if (asked.is_to_ask) return WantGates{};
+  Ms until = *marks_.bake + std::min(next_note, terms().bake_ms);
+  if (asked.next) until = std::min(until, *asked.next);
+  return Wait{until};
 }
 
 What RolloutDecider::pause(const std::string& why) {

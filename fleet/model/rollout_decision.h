@@ -14,7 +14,8 @@
 //     some rolling back             waits for them, at most rollback_ms
 //     some confirming               waits for them, at most confirm_answer_ms; then they count as
 //                                   unconfirmed
-//     all confirmed or ended        records that. After the last batch, the rollout is completed.
+//     all confirmed or ended        records that. After the last batch, the rollout is completed,
+//                                   or bakes first.
 //                                   If a node is unconfirmed or was ordered to go back, it is
 //                                   paused. Otherwise the next batch begins after the pause. A
 //                                   batch without a verdict is done again when the rollout goes on:
@@ -27,6 +28,11 @@
 // pause that a person orders begins between batches. `prepare` and `apply` are ordered only if the
 // windows of all nodes of the batch are open, and stay open until the nodes would go back by
 // themselves.
+//
+// A rollout with a bake is `baking` for bake_ms after its last batch: the judge and the gates may
+// still abort it, and so may a person. The record notes ten times how much of the bake has passed,
+// so a driver that adopts the rollout repeats at most a tenth. A pause of a baking rollout is
+// refused, since nothing is left to begin.
 //
 // An undo orders the same steps, without a soak, for each node that was ordered to apply and still
 // runs the version: batch by batch from the newest, or all batches at once. It does not wait for
@@ -56,6 +62,8 @@ inline constexpr Ms confirm_margin_ms = 30'000;
 // How long a driver waits for the answer to `confirm`, which comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
 inline constexpr Ms rollback_ms = 300'000;
+// The record notes so many times how much of a bake has passed.
+inline constexpr std::int64_t bake_notes = 10;
 // The limit for a rollout's name. The id of a command, such as NAME.rollback.NUMBER, has at most 64
 // bytes.
 inline constexpr std::size_t rollout_id_bytes_max = 40;
@@ -73,6 +81,7 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
+  std::optional<Ms> bake = {};  // when the bake would have begun without an interruption
 
   bool operator==(const RolloutMarks&) const = default;
 };

@@ -131,7 +131,8 @@ std::string RolloutTask::words(Ms now) const {
   std::string text = "sees @" + std::to_string(view_.revision) + " marks " +
                      std::to_string(marks.batch) + " " + ago(marks.prepare) + " " +
                      ago(marks.apply) + " " + ago(marks.judge) + " " + ago(marks.confirm) + " " +
-                     ago(marks.rollback) + " " + ago(marks.pause) + " " + facts_.denied;
+                     ago(marks.rollback) + " " + ago(marks.pause) + " " + ago(marks.bake) + " " +
+                     facts_.denied;
   if (const auto& round = facts_.gates) {
     text += " gates " + std::to_string(round->turn) + " " + ago(round->asked_at);
     for (const GateStand& stand : round->stands)

@@ -54,6 +54,7 @@ struct RolloutTerms {
   // soak, but at least five minutes.
   std::int64_t judge_timeout_ms = 0;
   std::vector<std::string> gates = {};  // the names that --gate-prometheus or --gates give them
+  std::int64_t bake_ms = 0;             // how long it is judged on after its last batch
 
   bool operator==(const RolloutTerms&) const = default;
 };
@@ -68,10 +69,11 @@ enum class RolloutState {
   completed,
   undoing,  // nodes that have kept the version go back, the newest batch first
   undone,
+  baking,  // every batch is done, and the rollout is judged on until its bake has passed
 };
 constexpr auto names(RolloutState) {
   return std::to_array<std::string_view>({"unknown", "created", "rolling", "paused", "aborting",
-                                          "aborted", "completed", "undoing", "undone"});
+                                          "aborted", "completed", "undoing", "undone", "baking"});
 }
 
 // Returns whether a rollout in this state has ended.
@@ -141,7 +143,8 @@ struct Rollout {
   std::vector<GateStand> gates = {};  // the last answers of the gates
   // How often the batch under way has gone back without a verdict.
   std::int64_t again = 0;
-  std::string driver = {};  // the controller that drives the rollout, or did so last
+  std::int64_t baked_ms = 0;  // how much of the bake has passed, as it was noted last
+  std::string driver = {};    // the controller that drives the rollout, or did so last
   std::string who = {};
   std::string trace = {};
   std::string created = {};
@@ -167,6 +170,9 @@ struct RolloutJudge {
   std::vector<std::int64_t> failed = {};  // the failed nodes, by short_place()
   std::int64_t batch = 0;                 // the number of the batch, by turn_of()
   std::int64_t seen_ms = 0;               // how much of the batch's soak was seen, nodes times ms
+  std::int64_t control_ms = 0;            // the time of the control's nodes at risk, added up
+  std::int64_t bake_failed = 0;  // nodes of the new version that have failed during the bake
+  std::int64_t bake_ms = 0;      // the time of their nodes at risk during the bake, added up
   std::string verdict = {};
   std::string words = {};
 

@@ -117,6 +117,8 @@ std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
   if (terms.spread_ms < unsaid) return "times are not negative";
   if (terms.undo && terms.no_undo) return "the release says that nothing can take it back";
   if (terms.pause_ms > record_ms_max) return "a pause is at most a year";
+  if (terms.bake_ms < 0) return "times are not negative";
+  if (terms.bake_ms > bake_ms_max) return "a bake is at most 30 days";
   if (terms.confirm_ms != 0 && terms.confirm_ms < terms.soak_ms + confirm_beyond_soak_ms) {
     return "confirm is at least the soak and 60 s, so that a confirmation can arrive";
   }

@@ -29,6 +29,9 @@ inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
 // least this time.
 inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
 
+// --bake may be at most 30 days.
+inline constexpr std::int64_t bake_ms_max = 30 * 86'400'000LL;
+
 // A number in the terms that nobody has chosen has this value.
 inline constexpr std::int64_t unsaid = -1;
 

@@ -72,6 +72,7 @@ Result<WishedRollout> undo(Rollout rollout, bool at_once) {
       return refuse(rollout);
     case RolloutState::rolling:
     case RolloutState::paused:
+    case RolloutState::baking:
       rollout.order = RolloutOrder::abort;
       [[fallthrough]];
     case RolloutState::aborting:

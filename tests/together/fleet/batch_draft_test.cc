@@ -112,6 +112,7 @@ TEST_CASE("a node's place is the value that another program computes from the se
   CHECK(place_of("", "") == 2737183428366584608U);
 }
 
+// Rows: S-01
 TEST_CASE("a batch has at most the allowed nodes of a place, and every node is in a batch") {
   RolloutTerms apart = terms("1,10%");
   apart.apart = {"site:2"};

@@ -275,6 +275,51 @@ TEST_CASE("changes of many nodes at once cost one look for each") {
   CHECK(effort.records - before.records == 2'000);
 }
 
+TEST_CASE("a node that becomes degraded is told with the rollouts that bake on it") {
+  Bench bench;
+  const auto rollout = [&bench](RolloutState state) {
+    bench.put("rollout/r1", write_record(Rollout{.terms = {.component = "agent", .version = "2"},
+                                                 .state = state}));
+  };
+  const auto text_of_last = [&bench] {
+    bench.write();
+    return read_record<FleetEvent>(
+               std::prev(bench.records.lower_bound(root + "event0"))->second.value)
+        .value()
+        .text;
+  };
+  const auto degrade = [&bench](const std::string& node, const std::string& why) {
+    bench.put("node/" + node + "/instance/i", R"({"degraded":")" + why + R"("})");
+  };
+  rollout(RolloutState::rolling);
+  for (const std::string node : {"n1", "n2", "n3", "n4"})
+    bench.put("node/" + node + "/instance/i", "{}");
+  for (const std::string node : {"n1", "n2"})
+    bench.put("rollout/r1/node/" + node, R"({"stage":"confirmed"})");
+  bench.put("rollout/r1/node/n3", R"({"stage":"left"})");
+  degrade("n1", "disk 0");
+  CHECK(text_of_last() == "is degraded: disk 0");
+
+  rollout(RolloutState::baking);
+  degrade("n1", "disk 1");
+  const std::string told =
+      "is degraded: disk 1; maybe by rollout r1 (agent 2), which bakes: 1 of its 2 nodes do badly, "
+      "0 of 2 others";
+  CHECK(text_of_last() == told);
+  degrade("n3", "disk");
+  CHECK(text_of_last() == "is degraded: disk");
+
+  // A controller that takes over tells nothing twice, though the numbers have changed by now.
+  const auto before = bench.events();
+  bench.take_over();
+  bench.write();
+  CHECK(bench.events() == before);
+
+  rollout(RolloutState::completed);
+  degrade("n2", "disk 2");
+  CHECK(text_of_last() == "is degraded: disk 2");
+}
+
 // ---- notes of people
 
 // Rows: A-43

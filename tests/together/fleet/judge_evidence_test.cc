@@ -6,7 +6,10 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
+
+#include "fleet/model/judge_bake.h"
 
 namespace judge_evidence_test {
 namespace {
@@ -178,6 +181,65 @@ TEST_CASE("shares and limits") {
   CHECK(log_sum(std::log(3), std::log(4)) == Approx(std::log(7)));
   CHECK(log_sum(-std::numeric_limits<double>::infinity(), 1) == 1);
   CHECK(log_sum(1'000, 1'000) == Approx(1'000 + std::log(2)));
+}
+
+// ---- the bake
+
+constexpr Ms day = 86'400'000;
+
+TEST_CASE("the highest rate that a control leaves possible is above the rate at which it failed") {
+  CHECK(control_rate_max(0, 0) == 0);
+  double before = 0;
+  for (const std::int64_t failed : {0, 1, 10, 100, 1'000}) {
+    const double expected = control_rate_max(failed, day) * static_cast<double>(day);
+    CHECK(expected > static_cast<double>(failed));
+    CHECK(expected > before);
+    before = expected;
+  }
+  // With many failures the rate is known well; without any, about eight could have been missed.
+  CHECK(before < 1'800);
+  CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
+  CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));
+}
+
+TEST_CASE("evidence of a bake grows with failures, and shrinks while nobody fails") {
+  const BakeCounts good{.control_failed = 10, .control_ms = day, .failed = 0, .node_ms = day};
+  CHECK(log_bake_evidence({}) == 0);
+  CHECK(log_bake_evidence(good) < 0);
+  BakeCounts bad = good;
+  bad.failed = 10;
+  CHECK(log_bake_evidence(bad) < 0);  // as many as the control
+  bad.failed = 200;
+  CHECK(log_bake_evidence(bad) > log_limit(0.01, 1));
+}
+
+TEST_CASE("of simulated bakes of a good version, at most one in a hundred is stopped") {
+  std::mt19937_64 random(7);
+  // Nodes fail at a rate of one, so that times are numbers of expected failures.
+  const auto next = [&random] {
+    return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
+  };
+  constexpr double unit = 1e6;  // milliseconds of nodes for one expected failure
+  constexpr int bakes = 20'000;
+  const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);
+  for (const double control_time : {0.5, 5.0, 50.0}) {
+    int stopped = 0;
+    for (int i = 0; i < bakes; ++i) {
+      BakeCounts counts{.control_ms = static_cast<Ms>(control_time * unit)};
+      for (double at = next(); at < control_time; at += next())
+        ++counts.control_failed;
+      constexpr double bake_time = 30;
+      bool is_stopped = false;
+      for (double at = next(); at < bake_time && !is_stopped; at += next()) {
+        ++counts.failed;
+        counts.node_ms = static_cast<Ms>(at * unit);
+        is_stopped = log_bake_evidence(counts) >= limit;
+      }
+      if (is_stopped) ++stopped;
+    }
+    CAPTURE(control_time, stopped);
+    CHECK(stopped <= bakes / 100);
+  }
 }
 
 }  // namespace

@@ -327,6 +327,7 @@ TEST_CASE("a batch whose whole soak was seen is confirmed, even by another drive
   CHECK(bench.rollout().batch == 1);
 }
 
+// Rows: S-06
 TEST_CASE("a batch whose soak was not seen goes back, and the rollout pauses with the reason") {
   Bench bench(600, NodeOrder::random, "agent", 20 * minute);
   bench.first_soaks();
@@ -360,6 +361,68 @@ TEST_CASE("a rollout of fewer than 200 nodes, or in the order of names, waits fo
   bench.first_soaks();
   bench.first_reports(UpgradePhase::soaked);
   CHECK(bench.ordered(CommandAction::confirm) == 51);
+}
+
+// ---- the bake
+
+// Lets every node have moved, and begins a bake with what the judge has found until then.
+void begins_to_bake(Bench& bench, Ms bake) {
+  for (const std::string& node : bench.nodes) {
+    bench.put(key_of(KeyKind::rollout_node, {"r", node}),
+              write_record(RolloutNode{.stage = NodeStage::confirmed}));
+  }
+  bench.put(key_of(KeyKind::rollout_judge, {"r"}),
+            write_record(
+                RolloutJudge{.control = 60, .control_failed = 1, .control_ms = 60 * 600 * minute}));
+  const std::string key = key_of(KeyKind::rollout, {"r"});
+  Rollout rollout = read_record<Rollout>(bench.store.find(key)->value).value();
+  rollout.state = RolloutState::baking;
+  rollout.batch = rollout.batches;
+  rollout.terms.bake_ms = bake;
+  bench.put(key, write_record(rollout));
+  bench.replace_driver();
+}
+
+Rollout rollout_of(Bench& bench) {
+  return read_record<Rollout>(bench.store.find(key_of(KeyKind::rollout, {"r"}))->value).value();
+}
+
+RolloutJudge judge_of(Bench& bench) {
+  return read_record<RolloutJudge>(bench.store.find(key_of(KeyKind::rollout_judge, {"r"}))->value)
+      .value();
+}
+
+// Rows: S-12
+TEST_CASE("a version that fails more often during the bake than the control did is aborted") {
+  Bench bench;
+  begins_to_bake(bench, 600 * minute);
+  bench.wait(5 * minute);
+  for (int i = 0; i < 20; ++i)
+    bench.starts(bench.nodes[static_cast<std::size_t>(i)]);
+  bench.wait(5 * minute);
+
+  CHECK(is_over(rollout_of(bench).state));
+  CHECK(rollout_of(bench).reason.starts_with("judge: bake: 20 failed first, "));
+  CHECK(judge_of(bench).verdict == "worse");
+}
+
+TEST_CASE("a good version passes its bake, and another driver goes on with what was counted") {
+  Bench bench;
+  begins_to_bake(bench, 60 * minute);
+  bench.wait(5 * minute);
+  bench.starts(bench.nodes[0]);
+  bench.wait(25 * minute);
+  CHECK(judge_of(bench).bake_failed == 1);
+  const Ms seen = judge_of(bench).bake_ms;
+  CHECK(seen > 600 * 15 * minute);
+
+  bench.replace_driver();
+  bench.wait(20 * minute);
+  CHECK(judge_of(bench).bake_failed == 1);
+  CHECK(judge_of(bench).bake_ms > seen + 600 * 10 * minute);
+  bench.wait(20 * minute);
+  CHECK(rollout_of(bench).state == RolloutState::completed);
+  CHECK(judge_of(bench).words.starts_with("bake: 1 failed first, "));
 }
 
 }  // namespace

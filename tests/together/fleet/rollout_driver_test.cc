@@ -7,6 +7,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_wish.h"
 #include "tests/together/fleet/driver_work.h"
 
 namespace rollout_driver_test {
@@ -136,6 +137,58 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
   CHECK(record(1).evidence == std::vector<Capsule>{{.stage = "trial", .exit_status = 3}});
 }
 
+// Lets a rollout of one node come to its bake.
+void reach_bake(Bench& bench) {
+  bench.settle();
+  bench.answer(0, UpgradePhase::prepared);
+  bench.answer(0, UpgradePhase::soaking);
+  bench.phase(0, UpgradePhase::soaked);
+  bench.answer(0, UpgradePhase::done);
+}
+
+TEST_CASE("a rollout with a bake is completed when the bake has passed, and not before") {
+  Bench bench(1, {.bake_ms = 100 * second});
+  reach_bake(bench);
+  CHECK(bench.rollout().state == RolloutState::baking);
+
+  bench.wait(95 * second);
+  CHECK(bench.rollout().state == RolloutState::baking);
+  CHECK(bench.rollout().baked_ms == 90 * second);  // it is noted ten times
+  bench.wait(5 * second);
+  CHECK(bench.rollout().state == RolloutState::completed);
+  CHECK(bench.driver.is_over());
+}
+
+TEST_CASE("a driver that adopts a baking rollout repeats at most a tenth of the bake") {
+  Bench bench(1, {.bake_ms = 100 * second});
+  reach_bake(bench);
+  bench.wait(55 * second);
+  bench.driver = RolloutDriver("c2", "r", 101);
+  bench.store.erase(key_of(KeyKind::driver, {"r"}));
+  bench.tell(BeginDriving{});
+  bench.settle();
+
+  bench.wait(49 * second);
+  CHECK(bench.rollout().state == RolloutState::baking);
+  bench.wait(2 * second);
+  CHECK(bench.rollout().state == RolloutState::completed);
+}
+
+TEST_CASE("a person may abort and undo a rollout that bakes, and not pause it") {
+  Bench bench(1, {.bake_ms = 100 * second});
+  reach_bake(bench);
+  CHECK_FALSE(wished(bench.rollout(), RolloutWish::pause, false));
+  CHECK_FALSE(wished(bench.rollout(), RolloutWish::resume, false));
+
+  const auto undone = wished(bench.rollout(), RolloutWish::undo, false);
+  REQUIRE(undone);
+  const auto aborted = wished(bench.rollout(), RolloutWish::abort, false);
+  REQUIRE(aborted);
+  bench.put(key_of(KeyKind::rollout, {"r"}), write_record(*aborted.value().rollout));
+  CHECK(bench.rollout().state == RolloutState::aborted);
+  CHECK(bench.stage(0) == NodeStage::confirmed);
+}
+
 // Rows: Z-27, Z-30
 TEST_CASE("batch after batch is prepared, applied, soaked and confirmed, with a pause between") {
   Bench bench(2, {.pause_ms = 5 * second}, 2);
@@ -191,6 +244,7 @@ Command command_of(Bench& bench, int node) {
   return read_record<Command>(bench.store.find(key)->value).value();
 }
 
+// Rows: S-09
 TEST_CASE("the nodes of a batch begin one after the other, once to prepare and once to apply") {
   Bench bench(4, {.soak_ms = 60 * second, .confirm_ms = 600 * second, .spread_ms = 40 * second});
   bench.settle();

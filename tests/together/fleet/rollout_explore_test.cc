@@ -65,6 +65,7 @@ TEST_CASE("fewer failures than max-failed do not stop a rollout") {
   CHECK(all.ends.contains("completed"));
 }
 
+// Rows: S-01
 TEST_CASE("two nodes of one site never move together, whichever driver and whatever is lost") {
   const Walk all = walk(RolloutWorld({.nodes = {good, good, good},
                                       .batch = 2,
@@ -130,6 +131,7 @@ TEST_CASE("a node that goes back unconfirmed pauses the rollout, and is no failu
   CHECK(all.ends.size() == 2);
 }
 
+// Rows: S-07
 TEST_CASE("a person undoes a rollout at any step, batch by batch or at once, and all go back") {
   const RolloutOrder order = GENERATE(RolloutOrder::undo, RolloutOrder::undo_now);
   const Walk all = walk(RolloutWorld(
@@ -168,6 +170,42 @@ TEST_CASE("a node on which the version before does not start keeps the new one, 
   CHECK(all.ends.contains("undone"));
 }
 
+// Rows: S-12
+TEST_CASE("a rollout bakes after its last batch, whoever is killed, and is completed then") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, good},
+                                      .batch = 2,
+                                      .faults = {.kills = 1, .unknowns = 1},
+                                      .bake_ms = 60'000}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.size() == 1);
+  CHECK(all.ends.contains("completed"));
+}
+
+TEST_CASE("a person aborts or undoes a rollout while it bakes, or at any other step") {
+  const RolloutOrder order = GENERATE(RolloutOrder::abort, RolloutOrder::undo);
+  const Walk all = walk(RolloutWorld({.nodes = {good, good},
+                                      .batch = 1,
+                                      .faults = {.kills = 1, .orders = 1},
+                                      .orders = {order},
+                                      .bake_ms = 60'000}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains(order == RolloutOrder::abort ? "aborted" : "undone"));
+}
+
+TEST_CASE("a gate that says worse during the bake aborts, and with --undo all go back") {
+  const Walk all =
+      walk(RolloutWorld({.nodes = {good},
+                         .batch = 1,
+                         .faults = {.kills = 1},
+                         .undo = true,
+                         .has_gate = true,
+                         .bake_ms = 30'000,
+                         .gate_says = {fleet::GateSays::well, fleet::GateSays::worse}}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+  CHECK(all.ends.contains("undone"));
+}
+
 TEST_CASE("canaries: a wish that an undo leaves, and an undo to another version, are found") {
   const Seeded seeded = GENERATE(Seeded::keep_wish, Seeded::undo_elsewhere);
   const Walk all = walk(RolloutWorld({.nodes = {good, good},
@@ -194,6 +232,7 @@ TEST_CASE("a batch is kept only if its gate says well, whatever it says and whoe
   CHECK(all.ends.contains("paused"));
 }
 
+// Rows: S-06
 TEST_CASE("a batch whose gate never answers goes back, and the rollout pauses") {
   const Walk all = walk(RolloutWorld({.nodes = {good, bad_soak},
                                       .batch = 2,

@@ -53,7 +53,8 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
                             .max_failed = setup.max_failed,
                             .max_failed_unsaid = setup.max_failed_unsaid,
                             .undo = setup.undo,
-                            .judge_timeout_ms = setup.has_gate ? judge_timeout : 0},
+                            .judge_timeout_ms = setup.has_gate ? judge_timeout : 0,
+                            .bake_ms = setup.bake_ms},
                   .state = RolloutState::rolling};
   if (setup.has_gate) rollout.terms.gates = {"g"};
   std::vector<PlacedNode> placed;
@@ -172,7 +173,8 @@ std::vector<RolloutWorld::Step> RolloutWorld::steps() const {
     if (left_.abandoned > 0 && nodes_.at(ids_[i]).on_trial) some.push_back({Move::node_leaves, i});
   }
   const RolloutState state = rollout().state;
-  const bool lives = state == RolloutState::rolling || state == RolloutState::paused;
+  const bool lives = state == RolloutState::rolling || state == RolloutState::paused ||
+                     state == RolloutState::baking;
   const auto may = [&](RolloutOrder order) {
     const bool undoes = order == RolloutOrder::undo || order == RolloutOrder::undo_now;
     return lives || (undoes && (is_over(state) || state == RolloutState::aborting));

@@ -73,6 +73,7 @@ struct WorldSetup {
   bool max_failed_unsaid = false;
   bool undo = false;  // whether the rollout has --undo
   bool has_gate = false;
+  std::int64_t bake_ms = 0;
   std::vector<fleet::GateSays> gate_says = {};  // the answers that the gate may give
   Seeded seeded = Seeded::none;
 };

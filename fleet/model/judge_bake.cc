@@ -1,0 +1,47 @@
+#include "fleet/model/judge_bake.h"
+
+#include <cmath>
+#include <limits>
+
+#include "fleet/model/judge_evidence.h"
+
+namespace fleet {
+namespace {
+
+// Returns the logarithm of the mean, over the ratios, of the likelihood ratio of a rate that is
+// `ratio` times the expected one. `power` is 1 for ratios above 1, and -1 for their inverses.
+double log_mean(std::int64_t failed, double expected, int power) {
+  double sum = -std::numeric_limits<double>::infinity();
+  for (const double one : evidence_ratios) {
+    const double ratio = power > 0 ? one : 1 / one;
+    sum = log_sum(sum, static_cast<double>(failed) * std::log(ratio) - (ratio - 1) * expected);
+  }
+  return sum - std::log(static_cast<double>(evidence_ratios.size()));
+}
+
+}  // namespace
+
+double control_rate_max(std::int64_t failed, Ms node_ms) {
+  if (node_ms <= 0) return 0;
+  // The evidence that the rate is lower than expected grows with the expected number of failures,
+  // from that of the true rate on. Bisection finds the number at which it rules the rate out.
+  double low = static_cast<double>(failed);
+  double high = 2 * low + 1;
+  const double limit = -std::log(bake_alpha);
+  while (log_mean(failed, high, -1) < limit)
+    high *= 2;
+  constexpr int steps = 60;
+  for (int i = 0; i < steps; ++i) {
+    const double middle = (low + high) / 2;
+    (log_mean(failed, middle, -1) < limit ? low : high) = middle;
+  }
+  return high / static_cast<double>(node_ms);
+}
+
+double log_bake_evidence(const BakeCounts& counts) {
+  const double rate = control_rate_max(counts.control_failed, counts.control_ms);
+  if (rate <= 0) return 0;
+  return log_mean(counts.failed, rate * static_cast<double>(counts.node_ms), 1);
+}
+
+}  // namespace fleet
