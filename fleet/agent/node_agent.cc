@@ -82,7 +82,6 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
             .records = records_,
             .reboot = [this] { reboot(); },
             .reboot_asked = options_.reboot_asked,
-            .evidence = options_.evidence,
             .troubled = [this] { keep_instance(); }},
       own_(loop, desk_, own_settings(), own_hands()),
       plans_(loop, desk_, {options_.hooks, options_.reboot_command, version_, seed_of(instance_)}),
@@ -110,6 +109,7 @@ Component::Settings NodeAgent::own_settings() const {
 }
 
 void NodeAgent::make_neighbours() {
+  desk_.evidence = options_.evidence;
   for (const AgentOptions::Component& one : options_.components) {
     Neighbour::Settings settings{
         .component = {.name = one.name,

@@ -17,8 +17,9 @@ namespace fleetctl {
 // lived 4.2 s, memory 12 MiB, processor 31 ms`.
 [[nodiscard]] std::string measured_words(const fleet::Capsule& capsule);
 
-// Return the groups as lines for people, or as one JSON object.
+// Returns the groups as lines for people.
 [[nodiscard]] std::vector<std::string> why_page(const std::vector<fleet::FailureGroup>& groups);
+// Returns the groups as one JSON object.
 [[nodiscard]] std::string why_json(const std::vector<fleet::FailureGroup>& groups);
 
 }  // namespace fleetctl
