@@ -71,8 +71,8 @@ class Component {
     std::string id = {};
     std::string executable = {};
     std::string version = {};  // of the release
-    bool gate = false;  // true: the new version, when ready, waits for `confirm`
-    Ms trial_ms = 0;    // if not 0, the trial: only SendCommit, within this time, ends it well
+    bool gate = false;         // true: the new version, when ready, waits for `confirm`
+    Ms trial_ms = 0;  // if not 0, the trial: only SendCommit, within this time, ends it well
   };
   // The functions that send requests to this component's upgrader. Each returns why the request
   // could not be sent, or an empty text if it was sent.

@@ -35,7 +35,8 @@ Permissions of_operator() {
 
 // Returns the rights of a controller, which serves people and machines. It gets no rights that it
 // does not need: it reads all records, and writes those of rollouts, plans and nodes, the history,
-// what people order by HTTP, and the requests of machines that join. It cannot write who is in the
+// what people order by HTTP, and the requests of machines that join, and places of
+// budgets. It cannot write who is in the
 // cell, nor what lets a machine in: identities, tokens and approvals. It has no rights to the
 // store's users and roles, nor to snapshots, which etcd gives only to users with all rights.
 //
@@ -46,7 +47,8 @@ Permissions of_controller() {
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),
                      all_of(KeyKind::driver), all_of(KeyKind::window), one(KeyKind::stop),
                      one(KeyKind::settings), all_of(KeyKind::event), all_of(KeyKind::order),
-                     all_of(KeyKind::history), one(KeyKind::notified), all_of(KeyKind::join)}};
+                     all_of(KeyKind::history), one(KeyKind::notified), all_of(KeyKind::join),
+                     all_of(KeyKind::place)}};
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/rollout_creation.h"
+#include "fleet/model/settings.h"
 #include "fleet/model/windows.h"
 
 namespace fleetctl {
@@ -44,13 +45,14 @@ int add_release(const Options& options, Asker& asker, Plan& plan) {
 }
 
 int add_nodes(const Options& options, Asker& asker, Plan& plan) {
-  const auto reply =
-      read_keys(asker, {fleet::prefix_of(KeyKind::node_info), fleet::node_identities()});
+  const auto reply = read_keys(asker, {fleet::prefix_of(KeyKind::node_info),
+                                       fleet::node_identities(), fleet::key_of(KeyKind::settings)});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto nodes = nodes_in(std::get<fleet::Reading>(reply));
   auto& terms = plan.rollout.terms;
   const auto draft = draft_rollout(terms, candidates_in(nodes, terms.component), plan.rollout.trace,
-                                   {.many_batches = options.many_batches || options.dry_run});
+                                   {.many_batches = options.many_batches || options.dry_run,
+                                    .budgets = budgets_in(std::get<fleet::Reading>(reply))});
   if (!draft) {
     complain(draft.reason());
     return exit_refused;

@@ -84,6 +84,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   rows.push_back({"  driver", rollout.driver});
   rows.push_back({"  judge", judge_words(reading)});
   add_gates(rows, rollout);
+  if (!rollout.waits_for.empty()) rows.push_back({"  waits for", rollout.waits_for});
   if (terms.bake_ms > 0) rows.push_back({"  bake", bake_words(rollout)});
   if (const std::string undo = undo_words(rollout); !undo.empty()) rows.push_back({"  undo", undo});
   for (const fleet::KeyValue& found : reading.found) {

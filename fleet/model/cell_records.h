@@ -170,4 +170,13 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
+// The record place/LABEL/VALUE/NUMBER: one of the places of a budget, and whose it is.
+struct BudgetPlace {
+  std::string node = {};
+  std::string by = {};     // rollout/RID or desired/COMPONENT
+  std::string value = {};  // of the label
+
+  bool operator==(const BudgetPlace&) const = default;
+};
+
 }  // namespace fleet

@@ -18,21 +18,24 @@ constexpr std::string_view own_component = "agent";
 class DesiredDecider {
  public:
   DesiredDecider(const DesiredView& view, const DesiredSettings& settings,
-                 const DesiredMarks& marks, Revision fence, LeaseId lease, Ms now)
+                 const DesiredMarks& marks, Revision fence, LeaseId lease, Ms now,
+                 const Budgets* budgets)
       : view_(view),
         settings_(settings),
         marks_(marks),
         fence_(fence),
         lease_(lease),
         now_(now),
+        budgets_(budgets),
         wish_(view.wish()) {
     if (wish_) count();
   }
 
   DesiredDecision decide() {
+    if (auto freed = free_places()) return *freed;
     for (const auto& [id, node] : view_.nodes()) {
       if (wish_ && is_late(id, node)) return take_back(id, node);
-      if (may_stop(id, node)) return stop_old(id, node);
+      if (may_stop(id, node) && has_places(id)) return stop_old(id, node);
     }
     for (const auto& [id, node] : view_.nodes()) {
       if (wish_ && may_begin(node) && !is_closed(id)) return begin(id, node);
@@ -141,6 +144,30 @@ class DesiredDecider {
     return node.instances.contains(node.active.record.instance) && successor(id, node) != nullptr;
   }
 
+  [[nodiscard]] std::string run() const { return "desired/" + view_.component(); }
+
+  [[nodiscard]] bool has_places(const std::string& id) const {
+    if (budgets_ == nullptr) return true;
+    const PlacesAnswer answer = budgets_->ask(run(), {id}, budget_labels_max);
+    return answer.waits_for.empty() && answer.impossible.empty();
+  }
+
+  // Gives back the places of nodes whose upgrade has ended.
+  [[nodiscard]] std::optional<DesiredDecision> free_places() const {
+    if (budgets_ == nullptr) return std::nullopt;
+    for (const std::string& id : budgets_->nodes_of(run())) {
+      const auto node = view_.nodes().find(id);
+      const bool has_ended =
+          node == view_.nodes().end() || is_ended(node->second.upgrade.record.phase);
+      if (!has_ended) continue;
+      Transaction transaction = fenced();
+      for (const std::string& key : budgets_->held(run(), id))
+        transaction.erases.push_back({.key = key});
+      return DesiredDecision{.transaction = transaction};
+    }
+    return std::nullopt;
+  }
+
   DesiredDecision stop_old(const std::string& id, const DesiredNode& node) const {
     const std::string& next = *successor(id, node);
     const std::string& old = node.active.record.instance;
@@ -166,6 +193,12 @@ class DesiredDecider {
     transaction.puts.push_back({.key = key_of(KeyKind::node_command, {id, view_.component()}),
                                 .value = write_record(command),
                                 .lease = lease_});
+    if (budgets_ != nullptr) {
+      const PlacesAnswer answer = budgets_->ask(run(), {id}, budget_labels_max);
+      auto& compares = transaction.compares;
+      compares.insert(compares.end(), answer.compares.begin(), answer.compares.end());
+      transaction.puts.insert(transaction.puts.end(), answer.puts.begin(), answer.puts.end());
+    }
     return {.transaction = transaction, .news = id + ": " + old + " is told to stop for " + next};
   }
 
@@ -219,6 +252,7 @@ class DesiredDecider {
   Revision fence_;
   LeaseId lease_;
   Ms now_;
+  const Budgets* budgets_;
   std::optional<CellWish> wish_;
   std::int64_t all_ = 0;
   std::int64_t under_way_ = 0;
@@ -253,8 +287,9 @@ void look(const DesiredView& view, DesiredMarks& marks, Ms now) {
 }
 
 DesiredDecision decide_desired(const DesiredView& view, const DesiredSettings& settings,
-                               const DesiredMarks& marks, Revision fence, LeaseId lease, Ms now) {
-  return DesiredDecider(view, settings, marks, fence, lease, now).decide();
+                               const DesiredMarks& marks, Revision fence, LeaseId lease, Ms now,
+                               const Budgets* budgets) {
+  return DesiredDecider(view, settings, marks, fence, lease, now, budgets).decide();
 }
 
 }  // namespace fleet

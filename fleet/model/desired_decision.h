@@ -17,6 +17,9 @@
 //     any, and the wish has changed     writes the new wish into that record; the node then cancels
 //                                       the upgrade that waits
 //
+// An old instance is told to stop only if its node has its places of the cell's budgets
+// (budgets.h): the same transaction takes them. They are given back when the upgrade has ended.
+//
 // When max_failed nodes have failed at a wish, no node gets an order to move any more, and no old
 // instance an order to stop: an instance that waits at its gate stays there. If the wish is written
 // again, even the same one, the nodes try again. While a node's window is closed, or will close
@@ -31,6 +34,7 @@
 #include <string>
 #include <utility>
 
+#include "fleet/model/budgets.h"
 #include "fleet/model/desired_view.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
@@ -78,6 +82,7 @@ void look(const DesiredView& view, DesiredMarks& marks, Ms now);
 [[nodiscard]] DesiredDecision decide_desired(const DesiredView& view,
                                              const DesiredSettings& settings,
                                              const DesiredMarks& marks, Revision fence,
-                                             LeaseId lease, Ms now);
+                                             LeaseId lease, Ms now,
+                                             const Budgets* budgets = nullptr);
 
 }  // namespace fleet

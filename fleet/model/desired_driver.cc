@@ -33,25 +33,29 @@ std::string DesiredTask::key() const {
 
 std::vector<std::string> DesiredTask::prefixes() const {
   return {prefix_of(KeyKind::desired), prefix_of(KeyKind::node_info), node_identities(),
-          key_of(KeyKind::stop), prefix_of(KeyKind::window)};
+          key_of(KeyKind::stop),       prefix_of(KeyKind::window),    key_of(KeyKind::settings),
+          prefix_of(KeyKind::place)};
 }
 
 void DesiredTask::take(const KeyValue& record) {
   for (Component& component : components_)
     component.view.take(record);
   windows_.take(record);
+  budgets_.take(record);
 }
 
 void DesiredTask::take_absent(const std::string& key) {
   for (Component& component : components_)
     component.view.take_absent(key);
   windows_.take_absent(key);
+  budgets_.take_absent(key);
 }
 
 void DesiredTask::take_all(const Reading& reading) {
   for (Component& component : components_)
     component.view.take_all(reading);
   windows_.take_all(reading);
+  budgets_.take_all(reading);
 }
 
 // Finds the nodes whose windows are closed, or will close too soon: before the upgrade is over or,
@@ -72,7 +76,7 @@ DriverStep DesiredTask::next(Revision fence, Ms now) {
     look(component.view, component.marks, now);
     look_at_windows(component, now);
     DesiredDecision decision =
-        decide_desired(component.view, settings_, component.marks, fence, lease_, now);
+        decide_desired(component.view, settings_, component.marks, fence, lease_, now, &budgets_);
     if (decision.transaction) {
       if (wants_lease(*decision.transaction)) return GrantLease{settings_.stop_ms};
       return Write{std::move(*decision.transaction), decision.news};

@@ -49,6 +49,7 @@ class DesiredTask {
 
   std::vector<Component> components_;
   WindowView windows_;
+  Budgets budgets_;
   DesiredSettings settings_;
   LeaseId lease_ = 0;  // the lease for commands to stop; 0 if there is none
 };

@@ -56,6 +56,7 @@ constexpr std::array shapes = {
     Shape{KeyKind::join, "join/*"},
     Shape{KeyKind::approval, "approval/*"},
     Shape{KeyKind::signer, "signer/*"},
+    Shape{KeyKind::place, "place/*/*/#"},
 };
 
 constexpr std::string_view pattern_of(KeyKind kind) {

@@ -52,6 +52,7 @@ enum class KeyKind {
   join,      // fingerprint of a machine's public key
   approval,  // fingerprint of a machine's public key
   signer,    // name of a fleet-signer
+  place,     // label, hash of its value, number: see budgets.h
 };
 
 // The most digits of a number in a key. An integer in the JSON of a record may have as many, and

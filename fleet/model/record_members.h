@@ -102,6 +102,12 @@ void serialize(Archive& archive, Identity& identity) {
 }
 
 template <class Archive>
+void serialize(Archive& archive, BudgetPlace& place) {
+  using cereal::make_nvp;
+  archive(make_nvp("node", place.node), make_nvp("by", place.by), make_nvp("value", place.value));
+}
+
+template <class Archive>
 void serialize(Archive& archive, ReleaseManifest& release_manifest) {
   using cereal::make_nvp;
   archive(make_nvp("arch", release_manifest.arch), make_nvp("manifest", release_manifest.manifest),
@@ -195,8 +201,8 @@ void serialize(Archive& archive, Plan& plan) {
           make_nvp("previous_digest", plan.previous_digest), make_nvp("step", plan.step),
           make_nvp("acting", plan.acting), make_nvp("back", plan.back), make_nvp("lock", plan.lock),
           make_nvp("error", plan.error), make_nvp("ignore_window", plan.ignore_window),
-          make_nvp("who", plan.who), make_nvp("trace", plan.trace),
-          make_nvp("driver", plan.driver));
+          make_nvp("over_budget", plan.over_budget), make_nvp("who", plan.who),
+          make_nvp("trace", plan.trace), make_nvp("driver", plan.driver));
 }
 
 template <class Archive>

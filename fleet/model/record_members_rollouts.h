@@ -64,8 +64,9 @@ void serialize(Archive& archive, Rollout& rollout) {
           make_nvp("undo_now", rollout.undo_now), make_nvp("wish_refused", rollout.wish_refused),
           make_nvp("kept", rollout.kept), make_nvp("gates", rollout.gates),
           make_nvp("again", rollout.again), make_nvp("baked_ms", rollout.baked_ms),
-          make_nvp("driver", rollout.driver), make_nvp("who", rollout.who),
-          make_nvp("trace", rollout.trace), make_nvp("created", rollout.created));
+          make_nvp("waits_for", rollout.waits_for), make_nvp("driver", rollout.driver),
+          make_nvp("who", rollout.who), make_nvp("trace", rollout.trace),
+          make_nvp("created", rollout.created));
 }
 
 template <class Archive>

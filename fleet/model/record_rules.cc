@@ -214,6 +214,11 @@ Wrong put_right(Identity& identity) {
                    too_many(identity.labels.size(), record_entries_max, "labels")});
 }
 
+Wrong put_right(BudgetPlace& place) {
+  cut_labels({&place.by, &place.value});
+  return wrong_name(place.node, &is_id, "node");
+}
+
 // ---- the records and texts of joining
 
 Wrong put_right(Token& token) {
@@ -269,7 +274,7 @@ Wrong put_right(Rollout& rollout) {
     cut_labels({&gate});
   for (GateStand& gate : rollout.gates)
     cut_labels({&gate.name, &gate.words});
-  cut_texts({&rollout.reason});
+  cut_texts({&rollout.reason, &rollout.waits_for});
   cut_labels({&terms.digest, &rollout.driver, &rollout.who, &rollout.ordered_by, &rollout.trace,
               &rollout.created});
   keep_some(rollout.unconfirmed, rollout.unconfirmed_count);

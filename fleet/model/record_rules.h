@@ -60,6 +60,7 @@ inline constexpr std::size_t judge_failed_max = 4'000;
 [[nodiscard]] std::optional<std::string> put_right(PastRun& record);
 [[nodiscard]] std::optional<std::string> put_right(Notified& record);
 [[nodiscard]] std::optional<std::string> put_right(Identity& record);
+[[nodiscard]] std::optional<std::string> put_right(BudgetPlace& record);
 [[nodiscard]] std::optional<std::string> put_right(Token& record);
 [[nodiscard]] std::optional<std::string> put_right(JoinRequest& record);
 [[nodiscard]] std::optional<std::string> put_right(Approval& record);

@@ -265,8 +265,8 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
       each_below(records, below,
                  [&](const ParsedKey&, const KeyValue& at) { reading.found.push_back(at); });
     }
-    const auto draft =
-        draft_rollout(wanted.terms, candidates_in(nodes_in(reading), component), wanted.trace);
+    const auto draft = draft_rollout(wanted.terms, candidates_in(nodes_in(reading), component),
+                                     wanted.trace, {.budgets = budgets_in(reading)});
     if (!draft) return std::nullopt;
     wanted.terms = draft.value().terms;
     watched.wanted = std::move(wanted);

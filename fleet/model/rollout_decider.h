@@ -45,6 +45,9 @@ class RolloutDecider {
 
   What roll();
   What next_order();
+  // Takes the places that these nodes need before they apply. Returns no value if they have them.
+  std::optional<What> take_places(const Ids& nodes);
+  What give_places_back(const Ids& nodes, const std::string& waits_for);
   // Returns whether the record `stop` or a window forbids that nodes begin a step.
   [[nodiscard]] bool is_held_back() const;
   [[nodiscard]] What wait_to_begin() const;

@@ -104,6 +104,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
     writer.order(id, step, ttl_of(step), begins ? batch_.delay_of(id) : 0);
   }
   mark(step);
+  writer.rollout().waits_for.clear();
   return Write{writer.transaction(), ""};
 }
 
@@ -157,6 +158,7 @@ What RolloutDecider::next_order() {
   if (is_any(NodeStage::preparing, Standing::pending)) return wait_for_answers();
   if (const auto ready = batch_.in(NodeStage::preparing, Standing::ready); !ready.empty()) {
     if (is_held_back()) return wait_to_begin();
+    if (auto step = take_places(ready)) return *step;
     return give(ready, RolloutStep::apply, BatchPhase::applying);
   }
   if (is_any(NodeStage::applying, Standing::pending)) return wait_for_answers();
@@ -167,6 +169,36 @@ What RolloutDecider::next_order() {
   if (is_any(NodeStage::confirming, Standing::pending)) return wait_for_answers();
   if (auto write = record_endings(true)) return *write;
   return undoes() ? end_undone_batch() : end_batch();
+}
+
+std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
+  if (facts_.budgets == nullptr || (undoes() && view_.rollout->undo_now)) return std::nullopt;
+  RolloutWriter writer(view_, facts_);
+  const PlacesAnswer answer = facts_.budgets->ask(claim_of(view_), nodes, writer.places_room());
+  if (!answer.impossible.empty()) {
+    // In an undo nobody is there to resume it, so it waits until the budget is made larger.
+    if (undoes()) return give_places_back(nodes, answer.impossible);
+    return pause("more nodes of the batch than places: " + answer.impossible);
+  }
+  if (!answer.waits_for.empty()) return give_places_back(nodes, answer.waits_for);
+  if (answer.has_all) return std::nullopt;
+  writer.take_places(answer);
+  writer.rollout().waits_for.clear();
+  return Write{writer.transaction(), ""};
+}
+
+// Gives back the places of these nodes, so that no run that waits keeps another one waiting. Says
+// what the rollout waits for.
+What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits_for) {
+  RolloutWriter writer(view_, facts_);
+  bool is_news = view_.rollout->waits_for != brief(waits_for);
+  writer.rollout().waits_for = brief(waits_for);
+  for (const std::string& id : nodes) {
+    if (!writer.has_room()) break;
+    is_news = writer.free_places(id) || is_news;
+  }
+  if (is_news) return Write{writer.transaction(), "waits for places: " + brief(waits_for)};
+  return wait_for_answers();
 }
 
 // Returns whether the record `stop` or a window forbids that nodes begin a step.

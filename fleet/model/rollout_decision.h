@@ -5,7 +5,9 @@
 //     nodes of the batch            what the driver does
 //     some waiting                  orders them to `prepare`, all at once (`stop` must be absent)
 //     some preparing                waits for them, at most prepare_ms
-//     all prepared or ended         orders them to `apply` (`stop` must be absent)
+//     all prepared or ended         takes the places of a budget (budgets.h) for all of them, or
+//                                   waits for these, and gives back those that it has; then orders
+//                                   `apply` (`stop` must be absent)
 //     some applying                 waits until all report `soaked`; a node that has not soaked
 //                                   when the first node must be confirmed has failed
 //     all soaked or ended           asks the gates, and waits for them and for the judge, at most
@@ -46,6 +48,7 @@
 #include <string_view>
 #include <variant>
 
+#include "fleet/model/budgets.h"
 #include "fleet/model/driver_events.h"
 #include "fleet/model/rollout_gates.h"
 #include "fleet/model/rollout_view.h"
@@ -109,6 +112,7 @@ struct DriverFacts {
   // why the batch must still wait for the judge; empty if it need not wait
   std::string unjudged = {};
   std::optional<GateRound> gates = {};  // the last round of questions to the gates
+  const Budgets* budgets = nullptr;     // null: there is none
 };
 
 struct WantLease {

@@ -37,13 +37,26 @@ std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& 
 // Returns the draft with these nodes cut into batches, according to its terms. The terms must have
 // no open members.
 Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
-                             const std::vector<RolloutCandidate>& candidates) {
+                             const std::vector<RolloutCandidate>& candidates,
+                             const std::map<std::string, std::int64_t>& budgets) {
   std::vector<PlacedNode> placed;
   for (const RolloutCandidate& candidate : candidates) {
     if (!std::binary_search(nodes.begin(), nodes.end(), candidate.node.id)) continue;
     placed.push_back({candidate.node.id, candidate.node.info.labels});
   }
-  BatchDraft batches = draft_batches(draft.terms, std::move(placed));
+  RolloutTerms terms = draft.terms;
+  for (const auto& [label, most] : budgets)
+    terms.apart.push_back(label + ":" + std::to_string(most));
+  BatchDraft batches = draft_batches(terms, std::move(placed));
+  // A node without the label of a budget needs no place.
+  for (const auto& [label, most] : budgets) {
+    const bool is_apart = std::any_of(draft.terms.apart.begin(), draft.terms.apart.end(),
+                                      [&label](const std::string& text) {
+                                        const auto apart = parse_apart(text);
+                                        return apart && apart.value().label == label;
+                                      });
+    if (!is_apart) batches.unlabelled.erase(label);
+  }
   draft.batches = std::move(batches.batches);
   draft.unlabelled = std::move(batches.unlabelled);
   for (const Ids& batch : draft.batches) {
@@ -115,7 +128,7 @@ Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
   if (eligible.empty()) return refuse("no nodes: the target means none that reports");
   const std::string old = too_old(candidates, eligible, terms.min_protocol);
   if (!old.empty()) return refuse(old);
-  auto made = drafted(std::move(draft), eligible, candidates);
+  auto made = drafted(std::move(draft), eligible, candidates, leave.budgets);
   if (!made || made.value().terms.batches.empty() || leave.many_batches) return made;
   if (made.value().batches.size() > batches_unasked_max) {
     return refuse(std::to_string(made.value().batches.size()) + " batches, more than " +

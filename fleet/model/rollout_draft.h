@@ -47,6 +47,8 @@ struct RolloutDraft {
 // Whether a person has allowed what would otherwise be refused.
 struct DraftLeave {
   bool many_batches = false;  // allows more than batches_unasked_max batches
+  // The budgets of the cell, by label: no batch has more nodes of one value than there are places.
+  std::map<std::string, std::int64_t> budgets = {};
 };
 
 // Returns the draft of a rollout. Returns a Refusal if the terms are impossible, the target does

@@ -28,24 +28,29 @@ std::vector<std::string> RolloutTask::prefixes() const {
           prefix_of(KeyKind::node_info),
           node_identities(),
           prefix_of(KeyKind::window),
-          prefix_of(KeyKind::desired)};
+          prefix_of(KeyKind::desired),
+          key_of(KeyKind::settings),
+          prefix_of(KeyKind::place)};
 }
 
 void RolloutTask::take(const KeyValue& record) {
   view_.take(record);
   windows_.take(record);
+  budgets_.take(record);
   judge_.take(record);
 }
 
 void RolloutTask::take_absent(const std::string& key) {
   view_.take_absent(key);
   windows_.take_absent(key);
+  budgets_.take_absent(key);
   judge_.take_absent(key);
 }
 
 void RolloutTask::take_all(const Reading& reading) {
   view_.take_all(reading);
   windows_.take_all(reading);
+  budgets_.take_all(reading);
   judge_.take_all(reading);
 }
 
@@ -68,6 +73,7 @@ void RolloutTask::ask_judge(Ms now) {
 
 DriverStep RolloutTask::next(Revision fence, Ms now) {
   facts_.fence = fence;
+  facts_.budgets = &budgets_;
   facts_.window = window(now);
   ask_judge(now);
   RolloutDecision decision = decide(view_, facts_, now);

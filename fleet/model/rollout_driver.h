@@ -40,6 +40,7 @@ class RolloutTask {
 
   RolloutView view_;
   WindowView windows_;
+  Budgets budgets_;
   JudgeWatch judge_;
   DriverFacts facts_;
   std::int64_t rounds_ = 0;

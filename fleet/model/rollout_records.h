@@ -143,8 +143,9 @@ struct Rollout {
   std::vector<GateStand> gates = {};  // the last answers of the gates
   // How often the batch under way has gone back without a verdict.
   std::int64_t again = 0;
-  std::int64_t baked_ms = 0;  // how much of the bake has passed, as it was noted last
-  std::string driver = {};    // the controller that drives the rollout, or did so last
+  std::int64_t baked_ms = 0;   // how much of the bake has passed, as it was noted last
+  std::string waits_for = {};  // the places of a budget that its batch waits for
+  std::string driver = {};     // the controller that drives the rollout, or did so last
   std::string who = {};
   std::string trace = {};
   std::string created = {};

@@ -10,7 +10,7 @@ namespace {
 
 // The most writes for one node in a transaction, for an order or an end, together with that of the
 // rollout's own record.
-constexpr std::size_t writes_of_a_node = 4;
+constexpr std::size_t writes_of_a_node = 4 + budget_labels_max;
 
 CommandAction action_of(RolloutStep step) {
   switch (step) {
@@ -107,6 +107,24 @@ bool RolloutWriter::has_room() const {
          operations_max;
 }
 
+std::size_t RolloutWriter::places_room() const {
+  return operations_max - transaction_.compares.size() - 1;
+}
+
+void RolloutWriter::take_places(const PlacesAnswer& answer) {
+  auto& compares = transaction_.compares;
+  compares.insert(compares.end(), answer.compares.begin(), answer.compares.end());
+  transaction_.puts.insert(transaction_.puts.end(), answer.puts.begin(), answer.puts.end());
+}
+
+bool RolloutWriter::free_places(const std::string& node) {
+  if (facts_.budgets == nullptr) return false;
+  const auto keys = facts_.budgets->held(claim_of(view_), node);
+  for (const std::string& key : keys)
+    transaction_.erases.push_back({.key = key});
+  return !keys.empty();
+}
+
 void RolloutWriter::put_node(const std::string& node, const RolloutNode& record) {
   transaction_.puts.push_back(
       {.key = key_of(KeyKind::rollout_node, {view_.id, node}), .value = write_record(record)});
@@ -160,6 +178,7 @@ void RolloutWriter::end(const NodeEnding& ending) {
   if (sight.claimed_by == claim_of(view_)) {
     transaction_.erases.push_back({.key = key_of(KeyKind::node_claim, {ending.node, component})});
   }
+  free_places(ending.node);
   if (ending.stage == NodeStage::undone) put_wish_before(ending.node);
   if (ending.stage != NodeStage::confirmed) return;
   const Desired desired{.version = rollout_.terms.version,

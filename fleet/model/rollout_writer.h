@@ -41,6 +41,13 @@ class RolloutWriter {
   // another one since.
   void end(const NodeEnding& ending);
 
+  // Returns how many places one transaction can take.
+  [[nodiscard]] std::size_t places_room() const;
+  // Takes the places of a budget.
+  void take_places(const PlacesAnswer& answer);
+  // Gives the node's places back. Returns whether it has any. end() does the same.
+  bool free_places(const std::string& node);
+
   // Called when a rollout is undone. If the cell's wish is the rollout's version, marks the wish as
   // refused: it moves no node until a person writes it anew.
   void refuse_wish();

@@ -7,7 +7,10 @@
 
 #include "base/duration.h"
 #include "fleet/model/batch_draft.h"
+#include "fleet/model/budgets.h"
 #include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
 #include "fleet/model/rollout_terms.h"
 #include "fleet/model/target.h"
 
@@ -19,6 +22,7 @@ namespace {
 constexpr std::int64_t every_ms_min = 1'000;
 constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
+constexpr std::string_view unavailable = "unavailable.";
 
 using Wrong = std::optional<std::string>;  // the kind of value that the setting needs
 
@@ -160,6 +164,17 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
     return take_word(text, settings.joins_wait, ways);
   }
   if (name == "controllers") return take_controllers(text, settings.controllers);
+  if (name.starts_with(unavailable)) {
+    const std::string label = name.substr(unavailable.size());
+    if (!is_id(label)) return "the name of a label behind the dot";
+    if (settings.unavailable.size() == budget_labels_max) {
+      return "fewer budgets: there are at most " + std::to_string(budget_labels_max);
+    }
+    std::int64_t most = 0;
+    Wrong wrong = take_number(text, most, 1, budget_places_max);
+    if (!wrong) settings.unavailable[label] = most;
+    return wrong;
+  }
   constexpr std::string_view watch = "watch.";
   const std::size_t dot = name.rfind('.');
   if (!name.starts_with(watch) || dot < watch.size()) {
@@ -172,6 +187,14 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
 }
 
 }  // namespace
+
+std::map<std::string, std::int64_t> budgets_in(const Reading& reading) {
+  const KeyValue* found = reading.find(key_of(KeyKind::settings));
+  const auto settings =
+      found == nullptr ? Result<Settings>(Refusal{"none"}) : read_record<Settings>(found->value);
+  if (!settings) return {};
+  return cell_settings(settings.value()).unavailable;
+}
 
 std::optional<std::int64_t> duration_ms(std::string_view text) {
   const auto duration = upgrader::parse_length(text);

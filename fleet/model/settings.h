@@ -10,6 +10,8 @@
 //     join                     token, ask         whether a token lets a new name in, or everybody
 //                                                 waits for approval
 //     controllers              URL,URL            where machines reach controllers, for tokens
+//     unavailable.LABEL        2                  at most so many nodes of one value of LABEL are
+//                                                 down at a time: see budgets.h
 //     watch.COMPONENT.source   URL, github:OWNER/NAME
 //     watch.COMPONENT.channel  production, staging
 //     watch.COMPONENT.then     publish, desire, rollout
@@ -28,6 +30,7 @@
 #include "fleet/model/cell_records.h"
 #include "fleet/model/release_watch.h"
 #include "fleet/model/rollout_records.h"
+#include "fleet/model/transaction.h"
 
 namespace fleet {
 
@@ -51,6 +54,7 @@ struct CellSettings {
   bool joins_wait = false;                            // every machine that joins waits for approval
   std::vector<std::string> controllers = {};          // URLs
   std::map<std::string, WatchSettings> watches = {};  // the watched components, by their names
+  std::map<std::string, std::int64_t> unavailable = {};  // budgets, by label
 
   bool operator==(const CellSettings&) const = default;
 };
@@ -61,6 +65,9 @@ struct CellSettings {
 // Returns the settings as plain data. A setting with a wrong value has the value that holds without
 // it.
 [[nodiscard]] CellSettings cell_settings(const Settings& settings);
+
+// Returns the budgets that the settings among these records set, by label.
+[[nodiscard]] std::map<std::string, std::int64_t> budgets_in(const Reading& reading);
 
 // Parses `500ms`, `30s`, `10m`, `2h` or `30d`.
 [[nodiscard]] std::optional<std::int64_t> duration_ms(std::string_view text);

@@ -15,6 +15,7 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/rollout_decision.h"
+#include "fleet/model/settings.h"
 #include "fleet/orders/refused.h"
 #include "fleet/orders/set_record.h"
 
@@ -26,8 +27,9 @@ using agent_protocol::Result;
 
 // The members that a person may write in the JSON of a plan. Other members are written while the
 // plan runs.
-constexpr auto plan_members = std::to_array<std::string_view>(
-    {"v", "version", "component", "agent", "soak_ms", "steps", "ignore_window", "target"});
+constexpr auto plan_members =
+    std::to_array<std::string_view>({"v", "version", "component", "agent", "soak_ms", "steps",
+                                     "ignore_window", "over_budget", "target"});
 
 struct AskedPlan {
   Plan plan = {};
@@ -131,10 +133,17 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Read
             .soak_ms = written.soak_ms,
             .steps = written.steps,
             .ignore_window = written.ignore_window,
+            .over_budget = written.over_budget,
             .who = orderer.who,
             .trace = orderer.trace};
   if (const auto why = why_no_name(name, plan)) {
     return malformed("no plan is called " + name + ": " + *why);
+  }
+  if (const auto budgets = budgets_in(reading); !budgets.empty() && !plan.over_budget) {
+    return malformed("the steps of a plan take no places, and unavailable." +
+                     budgets.begin()->first +
+                     " is set: a plan that may stop more nodes says "
+                     "\"over_budget\": true");
   }
   const auto nodes = nodes_in(reading);
   const auto members = members_of(asked.value().target, nodes);
@@ -167,9 +176,9 @@ OrderDecision recover(const std::string& name, const Reading& reading) {
 }  // namespace
 
 std::vector<std::string> needs_of_plan(const Order& order, const std::string& name) {
-  std::vector<std::string> keys{key_below(key_of(KeyKind::plan, {name})),
-                                prefix_of(KeyKind::once) + name + "/",
-                                prefix_of(KeyKind::node_info), node_identities()};
+  std::vector<std::string> keys{
+      key_below(key_of(KeyKind::plan, {name})), prefix_of(KeyKind::once) + name + "/",
+      prefix_of(KeyKind::node_info), node_identities(), key_of(KeyKind::settings)};
   const auto asked = asked_in(order);
   if (order.deed != Deed::put || !asked) return keys;
   const Plan& plan = asked.value().plan;

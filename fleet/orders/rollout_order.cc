@@ -13,6 +13,7 @@
 #include "fleet/model/record_tree.h"
 #include "fleet/model/rollout_creation.h"
 #include "fleet/model/rollout_wish.h"
+#include "fleet/model/settings.h"
 #include "fleet/orders/refused.h"
 #include "fleet/orders/set_record.h"
 
@@ -111,8 +112,9 @@ OrderDecision begin_rollout(const Order& order, const std::string& id, const Rea
   terms.no_undo = !may_be_undone(found.value().release);
   terms.min_protocol = std::max(terms.min_protocol, found.value().release.min_protocol);
   const auto nodes = nodes_in(reading);
-  const auto draft = draft_rollout(terms, candidates_in(nodes, terms.component), orderer.trace,
-                                   {.many_batches = order.many_batches});
+  const auto draft =
+      draft_rollout(terms, candidates_in(nodes, terms.component), orderer.trace,
+                    {.many_batches = order.many_batches, .budgets = budgets_in(reading)});
   if (!draft) return malformed(draft.reason());
   terms = draft.value().terms;
   const auto down =
@@ -170,7 +172,8 @@ OrderDecision tell(const Order& order, const std::string& id, const KeyValue& fo
 
 std::vector<std::string> needs_of_rollout(const Order& order) {
   if (order.deed != Deed::put) return {};
-  std::vector<std::string> keys{prefix_of(KeyKind::node_info), node_identities()};
+  std::vector<std::string> keys{prefix_of(KeyKind::node_info), node_identities(),
+                                key_of(KeyKind::settings)};
   if (const auto terms = terms_in(order);
       terms && is_component(terms.value().component) && is_version_name(terms.value().version)) {
     keys.push_back(key_of(KeyKind::release, {terms.value().component, terms.value().version}));

@@ -61,7 +61,7 @@ std::string reason_of(const ConfigDecision& decision) {
 TEST_CASE("the records that a rollout needs are read with it: the nodes and the release") {
   CHECK(config_reads(request(Method::put, terms), "rollout/r1") ==
         std::vector<std::string>{root + "rollout/r1", root + "node/", root + "identity/node/",
-                                 root + "release/agent/2.0"});
+                                 root + "settings", root + "release/agent/2.0"});
   CHECK(config_reads(request(Method::patch, R"({"order":"pause"})"), "rollout/r1") ==
         std::vector<std::string>{root + "rollout/r1"});
 }

@@ -235,6 +235,7 @@ TEST_CASE("a controller reads all, and writes no record that lets somebody in") 
     CHECK(may_write(key_of(kind, {"0a"})));
   for (const KeyKind kind : {KeyKind::stop, KeyKind::settings, KeyKind::notified})
     CHECK(may_write(key_of(kind)));
+  CHECK(may_write(key_of(KeyKind::place, {"site", "0a", "0"})));
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ TEST_CASE("of simulated bakes of a good version, at most one in a hundred is sto
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };
   constexpr double unit = 1e6;  // milliseconds of nodes for one expected failure
-  constexpr int bakes = 20'000;
+  constexpr int bakes = 1'000;
   const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);
   for (const double control_time : {0.5, 5.0, 50.0}) {
     int stopped = 0;

@@ -55,6 +55,7 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
       Row{KeyKind::join, {"0a1b"}, "join/0a1b"},
       Row{KeyKind::approval, {"0a1b"}, "approval/0a1b"},
       Row{KeyKind::signer, {"s1"}, "signer/s1"},
+      Row{KeyKind::place, {"site", "0a1b", "0"}, "place/site/0a1b/0"},
   };
   for (const Row& row : rows) {
     const std::string key = "/fleet/v1/" + std::string(row.key);

@@ -37,7 +37,14 @@ void add_node(std::vector<Written>& all, const std::string& id) {
   add(all, at + "active", Active{"i-1", "b", 1});
   for (const std::string component : {"agent", "shop"}) {
     add(all, at + "upgrade/" + component,
-        Upgrade{UpgradePhase::soaking, "evil.apply.1", "an error", "1.0.0", "2.0.0", "a", "b"});
+        Upgrade{UpgradePhase::soaking,
+                "evil.apply.1",
+                "an error",
+                "1.0.0",
+                "2.0.0",
+                "a",
+                "b",
+                {{.stage = "trial", .lines = {"a line"}, .differs = {"1 -> 2"}}}});
     add(all, at + "desired/" + component,
         Desired{"2.0.0", "digest", "why", false, false, false, false, "t"});
     add(all, at + "command/" + component,
@@ -66,11 +73,14 @@ void add_cell(std::vector<Written>& all) {
   add(all, "window/evil", Window{{"mon", "tue"}, "22:00", 14'400, "UTC"});
   add(all, "epoch", Epoch{1, "restored", true});
   add(all, "stop", Stop{"who", "why", "since"});
+  add(all, "place/site/0123456789abcdef/0",
+      BudgetPlace{.node = "e1", .by = "rollout/evil", .value = "north"});
   add(all, "settings",
       Settings{{{"event-count", "100"},
                 {"webhook", "http://hook/"},
                 {"watch.shop.source", "https://releases/"},
                 {"watch.shop.then", "rollout"},
+                {"unavailable.site", "2"},
                 {"watch.shop.every", "10m"}}});
   add(all, "order/1a2b3c4d",
       FleetEvent{.kind = "ordered", .subject = "stop", .text = "text", .who = "anna"});

@@ -62,8 +62,9 @@ constexpr auto readers = std::to_array<Reader>({
     &refusal_of<JoinRequest>,
     &refusal_of<Approval>,
     &refusal_of<SignerAtWork>,
+    &refusal_of<BudgetPlace>,
 });
-static_assert(readers.size() == static_cast<std::size_t>(KeyKind::signer) + 1);
+static_assert(readers.size() == static_cast<std::size_t>(KeyKind::place) + 1);
 
 }  // namespace
 

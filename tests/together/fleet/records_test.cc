@@ -112,6 +112,7 @@ TEST_CASE("every record of a cell is read as it was written") {
                          .expires = 7,
                          .who = "w",
                          .release_keys = {{"a.pub", "k"}}});
+  check_round_trip(BudgetPlace{.node = "n1", .by = "rollout/r1", .value = "north"});
   check_round_trip(JoinRequest{.node = "n1",
                                .pem = "R",
                                .token = "h",

@@ -1,0 +1,415 @@
+// Tests the budget over everything that stops something: which places a run takes, what it waits
+// for, and, in every order of events, that two rollouts and a desired version together never stop
+// more nodes of one value than there are places, and all come to their end.
+#include "fleet/model/budgets.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <random>
+
+#include "fleet/model/desired_driver.h"
+#include "fleet/model/enum_text.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_driver.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace budgets_test {
+
+namespace {
+
+using namespace fleet;
+using Ids = std::vector<std::string>;
+
+// Records of a cell, as Budgets sees them.
+struct Bench {
+  fleet_test::TestStore store;
+  Budgets budgets;
+
+  explicit Bench(const std::string& settings = R"({"unavailable.site":"2"})") {
+    store.put(key_of(KeyKind::settings), settings);
+    for (const std::string id : {"n1", "n2", "n3", "n4"})
+      node(id, id == "n4" ? "south" : "north");
+    look();
+  }
+  void node(const std::string& id, const std::string& site) {
+    store.put(key_of(KeyKind::node_info, {id}), write_record(NodeInfo{.labels = {{"site", site}}}));
+    store.put(key_of(KeyKind::node_active, {id}), "{}");
+    store.put(key_of(KeyKind::node_instance, {id, "i"}), "{}");
+  }
+  void look() { budgets.take_all(store.read({std::string(key_root)})); }
+  // Lets the run take all the places that it may have now, and returns what it waits for.
+  std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
+    for (;;) {
+      const PlacesAnswer answer = budgets.ask(by, nodes, room);
+      if (!answer.impossible.empty()) return "impossible: " + answer.impossible;
+      if (answer.has_all || !answer.waits_for.empty()) return answer.waits_for;
+      const Transaction takes{.compares = answer.compares, .puts = answer.puts};
+      REQUIRE(std::holds_alternative<Committed>(store.commit(takes)));
+      look();
+    }
+  }
+  void frees(const std::string& by, const std::string& node) {
+    for (const std::string& key : budgets.held(by, node))
+      store.erase(key);
+    look();
+  }
+  std::size_t places() const { return store.read({prefix_of(KeyKind::place)}).found.size(); }
+};
+
+TEST_CASE("as many nodes of one value have places as the setting says, over all runs") {
+  Bench bench;
+  CHECK(bench.takes("rollout/r1", {"n1", "n4"}).empty());
+  CHECK(bench.places() == 2);
+  CHECK(bench.takes("desired/shop", {"n2"}).empty());
+  CHECK(bench.takes("rollout/r2", {"n3"}) ==
+        "site=north: 2 of 2 places are taken, by n1 (rollout/r1), n2 (desired/shop)");
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // it has it already
+
+  bench.frees("rollout/r1", "n1");
+  CHECK(bench.takes("rollout/r2", {"n3"}).empty());
+  CHECK(bench.budgets.nodes_of("rollout/r2") == std::set<std::string>{"n3"});
+}
+
+TEST_CASE("a batch that needs more places of a value than there are is told so") {
+  Bench bench;
+  CHECK(bench.takes("rollout/r1", {"n1", "n2", "n3"}) ==
+        "impossible: site=north: 3 nodes need a place, and there are 2");
+  CHECK(bench.places() == 0);
+}
+
+TEST_CASE("a node that is degraded or silent counts, but not twice, and not against itself") {
+  Bench bench;
+  bench.store.put(key_of(KeyKind::node_instance, {"n1", "i"}), R"({"degraded":"the disk"})");
+  bench.store.erase(key_of(KeyKind::node_instance, {"n2", "i"}));
+  bench.look();
+  CHECK(bench.takes("rollout/r1", {"n3"}) ==
+        "site=north: 2 of 2 places are taken, by n1 (does not work), n2 (does not work)");
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());
+}
+
+TEST_CASE("the place of a node that was forgotten is taken over, and is not free before") {
+  Bench bench(R"({"unavailable.site":"1"})");
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());
+  bench.store.erase(key_of(KeyKind::node_instance, {"n1", "i"}));
+  bench.look();
+  CHECK_FALSE(bench.takes("rollout/r2", {"n2"}).empty());
+
+  bench.store.erase(key_of(KeyKind::node_active, {"n1"}));
+  bench.look();
+  CHECK(bench.takes("rollout/r2", {"n2"}).empty());
+  CHECK(bench.places() == 1);
+}
+
+TEST_CASE("labels that a token gave win, a node without the label is free, and all may be unset") {
+  Bench bench(R"({"unavailable.site":"1"})");
+  bench.store.put(key_of(KeyKind::identity, {"node", "n2"}),
+                  write_record(Identity{.labels = {{"site", "south"}}}));
+  bench.node("n5", "");
+  bench.look();
+  CHECK(bench.takes("rollout/r1", {"n1", "n2"}).empty());
+  CHECK(bench.takes("rollout/r1", {"n5", "n6"}).empty());
+  CHECK(bench.places() == 2);
+  CHECK_FALSE(bench.takes("rollout/r2", {"n4"}).empty());
+
+  bench.store.put(key_of(KeyKind::settings), "{}");
+  bench.look();
+  CHECK_FALSE(bench.budgets.is_set());
+  CHECK(bench.takes("rollout/r2", {"n4"}).empty());
+}
+
+TEST_CASE("two labels both count, and places are taken in parts if a transaction has no room") {
+  Bench bench(R"({"unavailable.site":"2","unavailable.rack":"1"})");
+  CHECK(bench.takes("rollout/r1", {"n1", "n2"}, 1).empty());
+  CHECK(bench.places() == 2);
+  CHECK(bench.budgets.held("rollout/r1", "n1").size() == 1);
+}
+
+// ---- everything at once
+
+// Two rollouts of fleet-agent and the desired version of another component, on nodes that each take
+// one step when they are chosen. Steps are chosen by chance; drivers die, and answers are lost.
+class Cell {
+ public:
+  explicit Cell(unsigned seed, std::int64_t places = 1) : random_(seed), places_(places) {
+    store_.put(key_of(KeyKind::settings),
+               R"({"unavailable.site":")" + std::to_string(places) + "\"}");
+    for (int i = 0; i < 6; ++i) {
+      const std::string id = "n" + std::to_string(i);
+      ids_.push_back(id);
+      store_.put(key_of(KeyKind::node_info, {id}),
+                 write_record(NodeInfo{.labels = {{"site", site(id)}}}));
+      store_.put(key_of(KeyKind::node_active, {id}), write_record(Active{.instance = "i"}));
+      store_.put(key_of(KeyKind::node_instance, {id, "i"}),
+                 write_record(Instance{.version = "1", .ready = true}));
+      store_.put(key_of(KeyKind::node_versions, {id}),
+                 write_record(Versions{{{"agent", "1"}, {"shop", "1"}}}));
+    }
+    store_.put(key_of(KeyKind::desired, {"shop"}), write_record(Desired{.version = "2"}));
+    rollout("r1", {{"n0", "n1"}, {"n2"}});
+    rollout("r2", {{"n3"}, {"n4", "n5"}});
+    for (int i = 0; i < 3; ++i)
+      begin(i);
+  }
+
+  // Runs until everything has ended, or `steps` have been made.
+  void run(int steps) {
+    for (int i = 0; i < steps && wrong_.empty() && !is_over(); ++i)
+      step();
+  }
+  bool is_over() {
+    for (const std::string id : {"r1", "r2"}) {
+      if (!fleet::is_over(rollout(id).state)) return false;
+    }
+    return std::all_of(ids_.begin(), ids_.end(),
+                       [this](const std::string& id) { return running(id, "shop") == "2"; });
+  }
+  const std::string& wrong() const { return wrong_; }
+  Rollout rollout(const std::string& id) {
+    return read_record<Rollout>(store_.find(key_of(KeyKind::rollout, {id}))->value).value();
+  }
+  std::size_t places() const { return store_.read({prefix_of(KeyKind::place)}).found.size(); }
+  int most_down() const { return most_down_; }
+  std::string words() {
+    std::string text = wrong_;
+    for (const std::string id : {"r1", "r2"}) {
+      text += " " + id + " " + std::string(text_of(rollout(id).state)) + " " +
+              rollout(id).waits_for + rollout(id).reason;
+    }
+    for (const std::string& id : ids_)
+      text += " " + id + "=" + running(id, "shop") + running(id, "agent");
+    return text;
+  }
+  // Lets drivers forget that there are places: the check must find that.
+  bool forgets_places = false;
+
+ private:
+  struct Driven {
+    std::unique_ptr<RolloutDriver> rollout;
+    std::unique_ptr<DesiredDriver> desired;
+    std::optional<DriverAction> asked;
+    LeaseId lease = 0;
+  };
+
+  static std::string site(const std::string& id) {
+    return id == "n0" || id == "n2" || id == "n3" || id == "n4" ? "north" : "south";
+  }
+  std::uint32_t chance(std::uint32_t below) {
+    return static_cast<std::uint32_t>(random_() % below);
+  }
+
+  void rollout(const std::string& id, const std::vector<Ids>& batches) {
+    for (std::size_t i = 0; i < batches.size(); ++i)
+      store_.put(key_of(KeyKind::rollout_batch, {id}, i), write_record(RolloutBatch{batches[i]}));
+    store_.put(key_of(KeyKind::rollout, {id}),
+               write_record(Rollout{.terms = {.component = "agent", .version = "2", .soak_ms = 0},
+                                    .state = RolloutState::rolling,
+                                    .batches = static_cast<std::int64_t>(batches.size())}));
+  }
+
+  void begin(int which) {
+    Driven& one = drivers_[which];
+    if (one.lease != 0) store_.end_lease(one.lease);
+    one = {};
+    one.lease = ++leases_;
+    const std::string name = "c" + std::to_string(one.lease);
+    if (which == 2) {
+      one.desired = std::make_unique<DesiredDriver>(
+          name, Ids{"shop"}, DesiredSettings{.uncommitted_percent = 100, .observe_ms = 0},
+          one.lease);
+    } else {
+      one.rollout =
+          std::make_unique<RolloutDriver>(name, "r" + std::to_string(which + 1), one.lease);
+    }
+    tell(one, BeginDriving{});
+  }
+
+  void tell(Driven& one, const DriverEvent& event) {
+    const DriverActions actions =
+        one.rollout ? one.rollout->step(event, now_) : one.desired->step(event, now_);
+    for (const DriverAction& action : actions) {
+      if (std::holds_alternative<Tell>(action)) continue;
+      if (std::holds_alternative<EndDriving>(action)) {
+        one.asked.reset();
+        store_.end_lease(one.lease);
+        continue;
+      }
+      one.asked = action;
+    }
+  }
+  bool is_over(const Driven& one) const {
+    return one.rollout ? one.rollout->is_over() : one.desired->is_over();
+  }
+
+  void tell_changes() {
+    const auto changes = store_.changes();
+    for (auto& [which, one] : drivers_) {
+      for (const auto& change : changes) {
+        if (is_over(one)) break;
+        if (change.erased) {
+          tell(one, KeyErased{change.record.key, change.record.modified});
+        } else {
+          tell(one, KeyChanged{change.record});
+        }
+      }
+    }
+  }
+
+  void put(const std::string& key, const std::string& value) {
+    store_.put(key, value);
+    tell_changes();
+  }
+
+  void step() {
+    const std::uint32_t which = chance(12);
+    if (which < 3) return drive(drivers_[static_cast<int>(which)]);
+    if (which == 3) return pass_time();
+    if (which == 4 && chance(40) == 0) return begin(static_cast<int>(chance(3)));
+    node(ids_[chance(static_cast<std::uint32_t>(ids_.size()))]);
+    count_down();
+  }
+
+  void drive(Driven& one) {
+    if (!one.asked) return;
+    const DriverAction asked = *std::exchange(one.asked, std::nullopt);
+    if (const auto* commit = std::get_if<Commit>(&asked)) {
+      Transaction transaction = commit->transaction;
+      if (forgets_places) {
+        const auto is_place = [](const auto& part) {
+          return part.key.starts_with(prefix_of(KeyKind::place));
+        };
+        std::erase_if(transaction.compares, is_place);
+      }
+      const bool is_lost = chance(30) == 0;
+      if (is_lost && chance(2) == 0) return tell(one, TransactionEnded{Unknown{"lost"}});
+      const Outcome outcome = store_.commit(transaction);
+      const bool is_done = std::holds_alternative<Committed>(outcome);
+      const auto changes = store_.changes();
+      tell(one, TransactionEnded{is_lost ? Outcome(Unknown{"lost"}) : outcome});
+      if (is_done) tell_changes();
+    } else if (const auto* reading = std::get_if<WantReading>(&asked)) {
+      tell(one, ReadingEnded{store_.read(reading->prefixes)});
+    } else if (std::holds_alternative<GrantLease>(asked)) {
+      tell(one, LeaseGranted{++leases_});
+    }
+  }
+
+  void pass_time() {
+    now_ += 1'000;
+    for (auto& [which, one] : drivers_) {
+      if (is_over(one)) continue;
+      tell(one, KeptAlive{});
+      if (!is_over(one)) tell(one, TimePassed{});
+    }
+  }
+
+  std::string running(const std::string& id, const std::string& component) {
+    const KeyValue* found = store_.find(key_of(KeyKind::node_versions, {id}));
+    return read_record<Versions>(found->value).value().running[component];
+  }
+  template <class Record>
+  std::optional<Record> read(const std::string& key) {
+    const KeyValue* found = store_.find(key);
+    if (found == nullptr) return std::nullopt;
+    return read_record<Record>(found->value).value();
+  }
+  void runs(const std::string& id, const std::string& component) {
+    auto versions = *read<Versions>(key_of(KeyKind::node_versions, {id}));
+    versions.running[component] = "2";
+    put(key_of(KeyKind::node_versions, {id}), write_record(versions));
+  }
+
+  // One step of a node: for the command of a rollout, or for its wish.
+  void node(const std::string& id) {
+    const auto command = read<Command>(key_of(KeyKind::node_command, {id, "agent"}));
+    const std::string answered_key = key_of(KeyKind::node_answer, {id, "agent"});
+    const auto answered = read<Answer>(answered_key);
+    const std::string upgrade_key = key_of(KeyKind::node_upgrade, {id, "agent"});
+    if (command && (!answered || answered->command != command->id)) {
+      Upgrade upgrade = read<Upgrade>(upgrade_key).value_or(Upgrade{});
+      if (command->action == CommandAction::apply) {
+        upgrade = {.phase = UpgradePhase::soaked, .attempt = command->id};
+        down_.insert({id, "agent"});
+        // One of many versions fails at once.
+        if (chance(20) == 0) upgrade.phase = UpgradePhase::failed;
+      }
+      if (command->action == CommandAction::confirm) upgrade.phase = UpgradePhase::done;
+      if (command->action == CommandAction::rollback) upgrade.phase = UpgradePhase::rolled_back;
+      if (upgrade.phase != UpgradePhase::soaked) down_.erase({id, "agent"});
+      if (upgrade.phase == UpgradePhase::done) runs(id, "agent");
+      put(upgrade_key, write_record(upgrade));
+      put(answered_key, write_record(Answer{.command = command->id, .result = "done"}));
+      return;
+    }
+    const std::string wish_key = key_of(KeyKind::node_desired, {id, "shop"});
+    const auto wish = read<Desired>(wish_key);
+    if (!wish || running(id, "shop") == "2") return;
+    const std::string attempt = "desired." + std::to_string(store_.find(wish_key)->modified) + ".1";
+    const std::string shop_key = key_of(KeyKind::node_upgrade, {id, "shop"});
+    const auto upgrade = read<Upgrade>(shop_key);
+    const bool waits = upgrade && upgrade->phase == UpgradePhase::cutover_ready;
+    if (!waits) {
+      return put(shop_key,
+                 write_record(
+                     Upgrade{.phase = UpgradePhase::cutover_ready, .attempt = attempt, .to = "2"}));
+    }
+    const auto stop = read<Command>(key_of(KeyKind::node_command, {id, "shop"}));
+    if (!stop) return;
+    // The version is down for at least one step between the two.
+    if (down_.insert({id, "shop"}).second) return;
+    down_.erase({id, "shop"});
+    put(shop_key,
+        write_record(Upgrade{.phase = UpgradePhase::done, .attempt = attempt, .to = "2"}));
+    runs(id, "shop");
+  }
+
+  void count_down() {
+    std::map<std::string, std::set<std::string>> down;
+    for (const auto& [id, component] : down_)
+      down[site(id)].insert(id);
+    for (const auto& [name, nodes] : down) {
+      most_down_ = std::max(most_down_, static_cast<int>(nodes.size()));
+      if (static_cast<std::int64_t>(nodes.size()) > places_)
+        wrong_ = std::to_string(nodes.size()) + " nodes of " + name + " are down";
+    }
+  }
+
+  std::mt19937 random_;
+  std::int64_t places_;
+  fleet_test::TestStore store_;
+  Ids ids_;
+  std::map<int, Driven> drivers_;
+  std::set<std::pair<std::string, std::string>> down_;
+  LeaseId leases_ = 100;
+  Ms now_ = 0;
+  int most_down_ = 0;
+  std::string wrong_;
+};
+
+// Rows: S-02
+TEST_CASE("two rollouts and a desired version never stop more of a site than there are places") {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    Cell cell(seed);
+    cell.run(60'000);
+    CAPTURE(seed, cell.words());
+    REQUIRE(cell.wrong().empty());
+    REQUIRE(cell.is_over());
+    CHECK(cell.most_down() == 1);
+    CHECK(cell.places() <= 2);  // the last of each site is given back at a driver's next step
+  }
+}
+
+TEST_CASE("canaries: drivers that take a place that is taken are found") {
+  int found = 0;
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    Cell cell(seed);
+    cell.forgets_places = true;
+    cell.run(20'000);
+    if (!cell.wrong().empty()) ++found;
+  }
+  CHECK(found > 0);
+}
+
+}  // namespace
+
+}  // namespace budgets_test
