@@ -125,22 +125,29 @@ int revoke(const Options& options, Asker& asker) {
 }
 
 // Erases the records of a node. If the node comes back, it registers itself anew, unless it is
-// revoked.
+// revoked. A node that reports is refused, unless it is revoked: then it may still report for as
+// long as its connections to the store last, but it cannot write its records anew.
 int forget(const Options& options, Asker& asker) {
+  const std::string enrolled = fleet::key_of(KeyKind::identity, {"node", options.node});
+  OneRecord<fleet::Identity> identity;
+  if (const int status = read_one(asker, enrolled, identity); status != exit_done) return status;
+  const bool is_revoked = identity.record && !identity.record->revoked.empty();
   const std::string below = fleet::node_prefix(options.node);
   const auto reply = asker.read({below, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
   const auto nodes = nodes_in(reading);
   if (nodes.empty()) return no_such_node(options);
-  if (nodes.front().reports()) {
-    complain(options.node + " reports: stop its fleet-agent, or revoke it, first");
+  if (nodes.front().reports() && !is_revoked) {
+    complain(options.node + " reports: stop its fleet-agent and wait until its lease has ended, " +
+             "or revoke it, first");
     return exit_refused;
   }
   const std::string active = fleet::key_of(KeyKind::node_active, {options.node});
   const fleet::KeyValue* there = reading.find(active);
   fleet::Transaction transaction{
-      .compares = {{.key = active, .revision = there == nullptr ? 0 : there->modified}},
+      .compares = {{.key = active, .revision = there == nullptr ? 0 : there->modified},
+                   {.key = enrolled, .revision = identity.revision}},
       .erases = {{below, true}}};
   add_note(transaction, note_of(options, "node/" + options.node, "is forgotten"));
   return commit(asker, transaction, options.node + " is forgotten");
