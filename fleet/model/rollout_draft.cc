@@ -125,7 +125,9 @@ Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
     return refuse("no eligible nodes (" + std::to_string(draft.excluded.size()) +
                   " degraded excluded)");
   }
-  if (eligible.empty()) return refuse("no nodes: the target means none that reports");
+  if (eligible.empty()) {
+    return refuse("no nodes: the target means none that reports the component " + terms.component);
+  }
   const std::string old = too_old(candidates, eligible, terms.min_protocol);
   if (!old.empty()) return refuse(old);
   auto made = drafted(std::move(draft), eligible, candidates, leave.budgets);
@@ -150,6 +152,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
          .revision = release});
     // A plan of this name would have the same driver's key.
     transaction.compares.push_back({.key = key_of(KeyKind::plan, {id})});
+    transaction.compares.push_back({.key = key_of(KeyKind::stop)});
     rollout.state = RolloutState::created;
     rollout.batch = 0;
     rollout.batches = static_cast<std::int64_t>(draft.batches.size());

@@ -138,7 +138,7 @@ TEST_CASE("an impossible rollout is refused with the reason") {
   CHECK(put(R"({"terms":{"component":"agent","version":"3.0","target":"*"}})") ==
         "400 agent 3.0 is not published");
   CHECK(put(R"({"terms":{"component":"agent","version":"2.0","target":"x*"}})") ==
-        "400 no nodes: the target means none that reports");
+        "400 no nodes: the target means none that reports the component agent");
   CHECK(put(terms, "rollout/desired") ==
         "400 no rollout is called desired: desired is the name of the driver of desired versions");
   CHECK(

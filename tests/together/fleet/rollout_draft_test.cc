@@ -111,7 +111,7 @@ TEST_CASE("a node that does not run the component is not in its rollout, whateve
   CHECK(draft.value().batches == Batches{{"a"}});
   CHECK(draft.value().not_covered.empty());
   CHECK(draft_rollout(wanted, candidates_in({without}, "web")).reason() ==
-        "no nodes: the target means none that reports");
+        "no nodes: the target means none that reports the component web");
 }
 
 // Rows: N-08
@@ -133,7 +133,7 @@ TEST_CASE("a target that does not parse, or selects no node, refuses the rollout
   CHECK(draft_rollout(wanted, {}).reason() == "target: at byte 9: a target was expected");
   wanted.target = "web*";
   CHECK(draft_rollout(wanted, candidates({"a"})).reason() ==
-        "no nodes: the target means none that reports");
+        "no nodes: the target means none that reports the component agent");
 }
 
 TEST_CASE("impossible terms are refused in words") {
@@ -189,6 +189,8 @@ TEST_CASE("a rollout is created until all of it is written; its last write makes
   REQUIRE(writer.all.size() == 3);
   CHECK(writer.all[0].compares[1] ==
         Compare{.key = key_of(KeyKind::release, {"agent", "1.1.0"}), .revision = 7});
+  // Nothing is written if nothing may begin: an unfinished record would take the name.
+  CHECK(writer.all[0].compares.back() == Compare{.key = key_of(KeyKind::stop)});
   CHECK(writer.all[1].puts[1].key == key_of(KeyKind::rollout_batch, {"r1"}, 1));
   CHECK(writer.all[2].compares[1] == Compare{.key = key_of(KeyKind::stop)});
   CHECK(writer.written->record.state == RolloutState::rolling);
