@@ -319,7 +319,7 @@ class Cell {
     put(key_of(KeyKind::node_versions, {id}), write_record(versions));
   }
 
-  // One step of a node: for the command of a rollout, or for its wish.
+  // Lets a node make one step: for the command of a rollout, or for its wish.
   void node(const std::string& id) {
     const auto command = read<Command>(key_of(KeyKind::node_command, {id, "agent"}));
     const std::string answered_key = key_of(KeyKind::node_answer, {id, "agent"});
