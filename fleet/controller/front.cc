@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 #include <fstream>
 #include <utility>
 
@@ -131,8 +132,9 @@ void Front::follow() {
 void Front::take_changes(const Changes& changes) {
   const bool is_back = !std::exchange(health_.follows, true);
   health_.revision = changes.revision;
+  const UnixSeconds now = std::time(nullptr);
   for (const Change& change : changes.changes) {
-    change.erased ? cell_.take_absent(change.now.key) : cell_.take(change.now);
+    change.erased ? cell_.take_absent(change.now.key) : cell_.take(change.now, now);
   }
   if (is_back) look_at_members();
   if (website_ != nullptr) website_->take_changes(changes);

@@ -30,6 +30,30 @@ bool exists(Method method, const Route& route) {
   return route.place == Place::config && method != Method::other && method != Method::post;
 }
 
+std::string in_small_letters(std::string text) {
+  for (char& letter : text)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return text;
+}
+
+// Returns the refusal of a change that a page of another site asks for, with the certificate of a
+// person whose browser shows that page. A page of this server has to name the record's tag, since
+// the person has decided by what the page has shown.
+std::optional<Response> why_not_from_page(const Request& request) {
+  if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;  // no browser
+  if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {
+    return problem(403, "a page of another site may change nothing here (Sec-Fetch-Site)");
+  }
+  const std::string ours = "https://" + in_small_letters(request.host);
+  if (!request.origin.empty() && in_small_letters(request.origin) != ours) {
+    return problem(403, "a page of another site may change nothing here (Origin)");
+  }
+  if (request.if_match.empty() && request.if_none_match.empty()) {
+    return problem(428, "a page has to say which record it has shown (If-Match)");
+  }
+  return std::nullopt;
+}
+
 std::optional<Response> why_not_write(const Request& request, const Route& route, Role role) {
   const auto key = config_record(route.rest);
   if (!key) {
@@ -93,6 +117,7 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
   if (!door.certificates) {
     return problem(403, "without client certificates one may only look");
   }
+  if (auto refused = why_not_from_page(request)) return refused;
   return why_not_write(request, route, role_of(request.visitor->name));
 }
 

@@ -3,7 +3,9 @@
 // Without certificates the server listens only on a loopback address. Everybody on the machine may
 // then read, and nobody may change anything. The name in the Host header is checked, so that a
 // foreign page cannot make a browser on this machine read the cell's state. With certificates, the
-// role in the certificate's name decides: `operator:anna`.
+// role in the certificate's name decides: `operator:anna`. A browser sends that certificate for
+// every page that it shows, so a change that a browser asks for must come from this server's own
+// page.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,8 @@ struct Door {
   std::uint16_t port = 0;
 };
 
-// Returns the refusal, with status 401, 403, 404 or 405, or no value if the request is allowed.
+// Returns the refusal, with status 401, 403, 404, 405 or 428. Returns no value if the request is
+// allowed.
 [[nodiscard]] std::optional<Response> why_not_let_in(const Request& request, const Route& route,
                                                      const Door& door);
 

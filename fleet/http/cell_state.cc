@@ -1,6 +1,7 @@
 #include "fleet/http/cell_state.h"
 
 #include "fleet/model/enum_text.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
@@ -23,7 +24,15 @@ std::map<std::string, std::int64_t> CellState::OneRollout::stages() const {
   return counts;
 }
 
-void CellState::take(const KeyValue& record) {
+std::int64_t CellState::OneRollout::node_count() const {
+  std::int64_t sum = 0;
+  for (const auto& [batch, count] : batches) {
+    sum += count;
+  }
+  return sum;
+}
+
+void CellState::take(const KeyValue& record, UnixSeconds now) {
   const auto key = parse_key(record.key);
   if (!key) return;
   if (is_of_node(key->kind)) {
@@ -32,11 +41,65 @@ void CellState::take(const KeyValue& record) {
     node.take(*key, record);
     bytes_[node.id][record.key] =
         static_cast<std::int64_t>(record.key.size() + record.value.size());
+    if (key->kind == KeyKind::node_upgrade) take_soak(*key, now);
     return;
   }
   unread_.erase(record.key);
   take_rollout(*key, record);
+  take_identity(*key, record);
+  take_join(*key, record);
   take_cell(*key, record);
+}
+
+// Notes when a soak was seen first, or that there is none any more.
+void CellState::take_soak(const ParsedKey& key, UnixSeconds now) {
+  const std::string& node = key.names[0];
+  const std::string& component = key.names[1];
+  const auto& upgrades = nodes_[node].upgrades;
+  const auto upgrade = upgrades.find(component);
+  const UpgradePhase phase =
+      upgrade == upgrades.end() ? UpgradePhase::unknown : upgrade->second.phase;
+  if (phase != UpgradePhase::soaking && phase != UpgradePhase::soaked) {
+    const auto soaks = soaks_.find(node);
+    if (soaks == soaks_.end()) return;
+    soaks->second.erase(component);
+    if (soaks->second.empty()) soaks_.erase(soaks);
+    return;
+  }
+  Soak& soak = soaks_[node][component];
+  if (soak.since != 0 && soak.attempt == upgrade->second.attempt) return;
+  soak = {upgrade->second.attempt, now};
+}
+
+const CellState::Soak* CellState::soak(const std::string& node,
+                                       const std::string& component) const {
+  const auto soaks = soaks_.find(node);
+  if (soaks == soaks_.end()) return nullptr;
+  const auto soak = soaks->second.find(component);
+  return soak == soaks->second.end() ? nullptr : &soak->second;
+}
+
+void CellState::take_identity(const ParsedKey& key, const KeyValue& record) {
+  if (key.kind != KeyKind::identity) return;
+  const std::string name = certificate_name(key.names[0], key.names[1]);
+  expiries_.erase(name);
+  const auto identity = read_record<Identity>(record.value);
+  if (!identity) unread_[record.key] = true;
+  if (identity && identity.value().revoked.empty()) expiries_[name] = expiry_of(identity.value());
+}
+
+void CellState::take_join(const ParsedKey& key, const KeyValue& record) {
+  if (key.kind == KeyKind::join) keep(joins_, key, record);
+  if (key.kind == KeyKind::approval) approvals_.insert(key.names[0]);
+}
+
+std::map<std::string, JoinRequest> CellState::waiting_machines() const {
+  std::map<std::string, JoinRequest> waiting;
+  for (const auto& [fingerprint, request] : joins_) {
+    const bool is_decided = !request.refused.empty() || approvals_.contains(fingerprint);
+    if (request.waits && !is_decided) waiting[fingerprint] = request;
+  }
+  return waiting;
 }
 
 template <class Record>
@@ -60,13 +123,18 @@ void CellState::take_rollout(const ParsedKey& key, const KeyValue& record) {
     const auto batch = read_record<RolloutBatch>(record.value);
     if (!batch) unread_[record.key] = true;
     if (batch) {
-      rollouts_[key.names[0]].batches[key.names[1]] =
+      rollouts_[key.names[0]].batches[key.number()] =
           static_cast<std::int64_t>(batch.value().nodes.size());
     }
   }
   if (key.kind == KeyKind::rollout_node) {
     const auto node = read_record<RolloutNode>(record.value);
     rollouts_[key.names[0]].nodes[key.names[1]] = node ? node.value().stage : NodeStage::unknown;
+  }
+  if (key.kind == KeyKind::rollout_judge) {
+    const auto judge = read_record<RolloutJudge>(record.value);
+    if (!judge) unread_[record.key] = true;
+    if (judge) rollouts_[key.names[0]].judge = judge.value();
   }
 }
 
@@ -81,6 +149,10 @@ void CellState::take_cell(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::stop) {
     const auto stop = read_record<Stop>(record.value);
     stop_ = stop ? stop.value() : Stop{.why = "the record " + stop.reason()};
+  }
+  if (key.kind == KeyKind::epoch) {
+    const auto epoch = read_record<Epoch>(record.value);
+    epoch_ = epoch ? epoch.value() : Epoch{.why = "the record " + epoch.reason()};
   }
   if (key.kind == KeyKind::settings) {
     const auto settings = read_record<Settings>(record.value);
@@ -97,6 +169,7 @@ void CellState::take_absent(const std::string& text) {
   const auto node = nodes_.find(key->names.front());
   if (node == nodes_.end()) return;
   node->second.take_absent(*key, text);
+  if (key->kind == KeyKind::node_upgrade) take_soak(*key, 0);
   auto& bytes = bytes_[node->first];
   bytes.erase(text);
   if (!bytes.empty()) return;
@@ -109,13 +182,18 @@ void CellState::forget(const ParsedKey& key) {
   const auto rollout = rollouts_.find(key.names.empty() ? "" : key.names[0]);
   if (rollout != rollouts_.end()) {
     if (key.kind == KeyKind::rollout_node) rollout->second.nodes.erase(key.names[1]);
-    if (key.kind == KeyKind::rollout_batch) rollout->second.batches.erase(key.names[1]);
+    if (key.kind == KeyKind::rollout_batch) rollout->second.batches.erase(key.number());
+    if (key.kind == KeyKind::rollout_judge) rollout->second.judge.reset();
   }
+  if (key.kind == KeyKind::identity) expiries_.erase(certificate_name(key.names[0], key.names[1]));
+  if (key.kind == KeyKind::join) joins_.erase(key.names[0]);
+  if (key.kind == KeyKind::approval) approvals_.erase(key.names[0]);
   if (key.kind == KeyKind::plan) plans_.erase(key.names[0]);
   if (key.kind == KeyKind::desired) desired_.erase(key.names[0]);
   if (key.kind == KeyKind::signer) signers_.erase(key.names[0]);
   if (key.kind == KeyKind::driver) drivers_.erase(key.names[0]);
   if (key.kind == KeyKind::stop) stop_ = std::nullopt;
+  if (key.kind == KeyKind::epoch) epoch_ = std::nullopt;
   if (key.kind == KeyKind::settings) settings_ = {};
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "fleet/model/cell_records.h"
@@ -13,6 +14,7 @@
 #include "fleet/model/plan_records.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/rollout_records.h"
+#include "fleet/model/time_zone.h"
 
 namespace fleet {
 
@@ -25,15 +27,25 @@ struct NodeCount {
 
 class CellState {
  public:
-  void take(const KeyValue& record);
+  // Takes in a record that has changed. `now` is the present time, and 0 if nobody knows it.
+  void take(const KeyValue& record, UnixSeconds now = 0);
   void take_absent(const std::string& key);
 
   struct OneRollout {
     Rollout rollout = {};
-    std::map<std::string, NodeStage> nodes = {};       // the nodes that have got an order
-    std::map<std::string, std::int64_t> batches = {};  // the number of nodes in each batch
+    std::map<std::string, NodeStage> nodes = {};         // the nodes that have got an order
+    std::map<std::uint64_t, std::int64_t> batches = {};  // the number of nodes in each batch
+    std::optional<RolloutJudge> judge = {};
 
     [[nodiscard]] std::map<std::string, std::int64_t> stages() const;
+    [[nodiscard]] std::int64_t node_count() const;  // in all batches
+  };
+
+  // The soak of a new version on one node. Nodes do not report when a soak begins, so this is the
+  // time at which this controller has seen it first.
+  struct Soak {
+    std::string attempt = {};  // the id of the upgrade
+    UnixSeconds since = 0;
   };
 
   [[nodiscard]] const std::map<std::string, NodeView>& nodes() const { return nodes_; }
@@ -45,6 +57,14 @@ class CellState {
   [[nodiscard]] const std::map<std::string, SignerAtWork>& signers() const { return signers_; }
   [[nodiscard]] const std::optional<Stop>& stop() const { return stop_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] const std::optional<Epoch>& epoch() const { return epoch_; }
+  // Returns the requests of machines that wait for a person, by the fingerprints of their keys.
+  [[nodiscard]] std::map<std::string, JoinRequest> waiting_machines() const;
+  // Returns when the certificates of nodes and people end, by their names, such as `operator:anna`.
+  // Those that were revoked are left out.
+  [[nodiscard]] const std::map<std::string, UnixSeconds>& expiries() const { return expiries_; }
+  // Returns the soak of a component's new version on a node, or null if there is none.
+  [[nodiscard]] const Soak* soak(const std::string& node, const std::string& component) const;
 
   [[nodiscard]] NodeCount count() const;
   // Returns the number of nodes for each component and version.
@@ -56,7 +76,10 @@ class CellState {
  private:
   template <class Record>
   void keep(std::map<std::string, Record>& records, const ParsedKey& key, const KeyValue& found);
+  void take_soak(const ParsedKey& key, UnixSeconds now);
   void take_rollout(const ParsedKey& key, const KeyValue& record);
+  void take_identity(const ParsedKey& key, const KeyValue& record);
+  void take_join(const ParsedKey& key, const KeyValue& record);
   void take_cell(const ParsedKey& key, const KeyValue& record);
   void forget(const ParsedKey& key);
 
@@ -71,10 +94,15 @@ class CellState {
   std::map<std::string, SignerAtWork> signers_;
   std::map<std::string, bool> unread_;  // the keys of records that cannot be read
   std::optional<Stop> stop_;
+  std::optional<Epoch> epoch_;
   Settings settings_;
+  std::map<std::string, std::map<std::string, Soak>> soaks_;  // by node and component
+  std::map<std::string, JoinRequest> joins_;                  // by fingerprint
+  std::set<std::string> approvals_;                           // fingerprints
+  std::map<std::string, UnixSeconds> expiries_;
 };
 
-// Returns a summary of the cell as JSON.
-[[nodiscard]] JsonTree summary_of(const CellState& cell);
+// Returns a summary of the cell at the time `now` as JSON.
+[[nodiscard]] JsonTree summary_of(const CellState& cell, UnixSeconds now);
 
 }  // namespace fleet

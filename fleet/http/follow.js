@@ -31,10 +31,10 @@ function filterNodes() {
   const part = at('filter').value.trim();
   const found = nodes.filter(line => !part || Object.values(line).some(text => text.includes(part)));
   const kinds = {reports: 'good', degraded: 'warn', silent: 'bad'};
-  at('nodes').replaceChildren(quiet(`${found.length} of ${nodes.length}` +
+  put(at('nodes'), quiet(`${found.length} of ${nodes.length}` +
     (found.length > nodesShown ? `, the first ${nodesShown}` : '')),
   ...found.slice(0, nodesShown).map(line => make('div', {class: 'node-line'},
-    make('a', {href: '#node/' + line.name}, line.name), pill(line.state, kinds[line.state]),
+    make('a', {href: '#node/' + line.name, 'data-key': 'line ' + line.name}, line.name), pill(line.state, kinds[line.state]),
     quiet([line.runs, line.news].filter(text => text).join('; ')))));
 }
 
@@ -51,6 +51,7 @@ async function loadAll() {
   rollouts.clear();
   loading.clear();
   events.clear();
+  earlier.clear();
   const found = await get('/v1/state/event?limit=' + eventsShown);
   for (const [number, event] of Object.entries(found || {})) events.set(number, event);
   drawEvents();
@@ -62,6 +63,7 @@ async function loadAll() {
 function takeRecord(key, record) {
   const [kind, name, ...rest] = key.split('/');
   if (kind === 'event' && record) events.set(name, record);
+  if (kind === 'event' && record && ofRollouts(record)) earlier.set(name, record);
   const below = rest.join('/');
   if (kind === 'rollout' && loading.has(name)) loading.get(name)[below] = record;
   if (kind !== 'rollout' || !rollouts.has(name)) return;
@@ -71,11 +73,21 @@ function takeRecord(key, record) {
   if (!record && below === '') rollouts.delete(name);
 }
 
+// Returns whether the event belongs to a rollout that is shown with all of its records.
+function ofRollouts(event) {
+  return [...rollouts].some(([name, records]) => isAbout(event, name, records[''] || {}));
+}
+
+function forgetOldest(map) {
+  map.delete([...map.keys()].sort()[0]);
+}
+
 function takeChanges(changes) {
   for (const [key, record] of Object.entries(changes.records)) takeRecord(key, record);
-  while (events.size > 10 * eventsShown) events.delete([...events.keys()].sort()[0]);
+  while (events.size > 10 * eventsShown) forgetOldest(events);
+  while (earlier.size > 10 * eventsShown * rolloutsShown) forgetOldest(earlier);
   const keys = Object.keys(changes.records);
-  if (keys.some(key => key.startsWith('rollout/'))) drawRolloutsSoon();
+  if (keys.some(key => key.startsWith('rollout/') || key.startsWith('event/'))) drawRolloutsSoon();
   if (keys.some(key => key.startsWith('event/'))) drawEvents();
   if (changes.nodes.length) loadNodesSoon();
   if (changes.nodes.includes(asked.slice(5)) || keys.some(key => key.startsWith('event/'))) {

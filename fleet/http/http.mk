@@ -3,7 +3,8 @@ build_packages += libmicrohttpd-dev libgnutls28-dev
 
 # The page's files are compiled into the program unchanged.
 fleet_page := $(BUILD)/generated/page.cc
-fleet_page_files := $(addprefix fleet/http/,page.html page.css page.js follow.js openapi.json)
+fleet_page_files := $(addprefix fleet/http/,page.html page.css page.js rollout.js steer.js \
+  follow.js openapi.json)
 $(fleet_page): $(fleet_page_files) fleet/http/http.mk
 	@mkdir -p $(@D)
 	@{ printf '#include "fleet/http/page.h"\nnamespace fleet {\nconstexpr PageFile files[] = {\n'; \

@@ -35,6 +35,10 @@ struct Request {
   std::string from = {};  // the client's IP address
   std::string if_match = {};
   std::string if_none_match = {};
+  // Browsers set these two, and a page cannot change them: the origin of the page that asks, and
+  // whether that is this server's own (`same-origin`). Both are empty if no browser asks.
+  std::string origin = {};
+  std::string fetch_site = {};
   std::string body = {};
   bool too_long = false;  // the body is longer than request_bytes_max
   std::optional<Visitor> visitor = {};

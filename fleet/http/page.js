@@ -1,18 +1,16 @@
 // Draws the page from the data that follow.js has read.
 'use strict';
 
-const signs = {waiting: '', preparing: '·', applying: '↑', soaking: '~', confirming: '…',
-  confirmed: '✓', failed: '✕', unconfirmed: '?', 'rolling-back': '↩', 'rolled-back': '↩',
-  left: '–', undone: '↩', kept: '✕', 'not-judged': '↩', unknown: '?'};
-const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
 const eventsShown = 30;
 const nodesShown = 300;
 const rolloutsShown = 10;
+const namesShown = 8;
 
 let cell = null;             // the summary of the cell
 const rollouts = new Map();  // by the rollout's name: its records, by the rest of their keys
 const loading = new Map();   // by the name of a rollout that is being read: the changes since then
-const events = new Map();    // by the event's number: its record
+const events = new Map();    // by the event's number: the last events
+const earlier = new Map();   // by the event's number: events of the rollouts that are shown
 let asked = '';              // the node or the rollout in the page's address
 
 const at = id => document.getElementById(id);
@@ -30,6 +28,39 @@ function make(tag, attributes, ...children) {
 const plural = (count, what) => `${count} ${what}${count === 1 ? '' : 's'}`;
 const pill = (text, kind) => make('span', {class: 'pill ' + (kind || '')}, text);
 const quiet = text => make('div', {class: 'quiet'}, text);
+const two = number => String(number).padStart(2, '0');
+
+// Returns the time, in seconds since 1970, as this browser's clock shows it. The date is left out if
+// it is today.
+function clock(seconds, exactly) {
+  const date = new Date(seconds * 1000);
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}` +
+    (exactly ? `:${two(date.getSeconds())}` : '');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} `;
+  const words = date.toDateString() === new Date().toDateString() ? time : day + time;
+  return make('time', {datetime: date.toISOString()}, words);
+}
+
+// Puts these children into the element. The keyboard's place and the parts that are open stay as
+// they were: they are found again by the attribute `data-key`.
+function put(host, ...children) {
+  const active = document.activeElement;
+  const key = host.contains(active) ? active.dataset.key : undefined;
+  const open = new Set([...host.querySelectorAll('details[open]')].map(part => part.dataset.key));
+  host.replaceChildren(...children);
+  for (const part of host.querySelectorAll('details')) {
+    if (open.has(part.dataset.key)) part.open = true;
+  }
+  const next = key && host.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (next) next.focus({preventScroll: true});
+}
+
+// Says something to people at this element, and only if it is new: screen readers read it aloud.
+function tell(id, text) {
+  if (at(id).textContent !== text) at(id).textContent = text;
+  at(id).hidden = !text;
+}
+
 const size = bytes => bytes < 1048576 ? `${Math.ceil(bytes / 1024)} KiB`
   : `${(bytes / 1048576).toFixed(1)} MiB`;
 
@@ -69,17 +100,55 @@ function showError(error) {
 }
 
 function showTrouble(trouble) {
-  const stop = cell && cell.stop;
-  const text = trouble ? `${trouble}. What is shown may be old.`
-    : stop ? `Nothing begins: stopped by ${stop.who || '?'} since ${stop.since || '?'}` +
-      (stop.why ? `, ${stop.why}` : '') : '';
-  at('banner').textContent = text;
-  at('banner').hidden = !text;
+  tell('banner', trouble ? `${trouble}. What is shown may be old.` : '');
+  if (trouble) showAnswer(`Nobody can say: ${trouble}.`, 'bad');
 }
 
 function showLive(text, kind) {
   at('live').textContent = text;
   at('live').className = 'pill ' + kind;
+}
+
+// ---- may I sleep?
+
+function showAnswer(text, kind) {
+  tell('answer', text);
+  at('answer').className = 'answer ' + kind;
+}
+
+function answerOf(outlook) {
+  const {moves, waits} = outlook;
+  const moving = moves.length ? `${plural(moves.length, 'thing')} under way` : 'Nothing moves';
+  if (waits.length) {
+    return [`Not yet: ${plural(waits.length, 'thing')} ` +
+      `${waits.length === 1 ? 'waits' : 'wait'} for a person. ${moving}.`, 'bad'];
+  }
+  return moves.length
+    ? [`Yes: ${moving}, which ${moves.length === 1 ? 'needs' : 'need'} nobody.`, 'good']
+    : ['Yes: nothing moves, and nothing waits for a person.', 'good'];
+}
+
+function subjectLink(subject, words) {
+  const [, kind, name] = /^(rollout|node)\/([^/]+)/.exec(subject) || [];
+  return name ? make('a', {href: `#${kind}/${name}`, 'data-key': 'to ' + subject}, words)
+    : make('span', {}, words);
+}
+
+function outlookList(title, lines, kind) {
+  if (!lines.length) return null;
+  const items = lines.map(line => make('li', {}, subjectLink(line.subject, line.text),
+    line.not_before ? make('span', {}, '; not done before ', clock(line.not_before)) : null,
+    ...line.commands.map(commandLine)));
+  return make('div', {}, make('h2', {class: kind}, title),
+    make('ul', {class: 'lines', 'aria-label': title}, ...items));
+}
+
+function drawOutlook() {
+  const {moves, waits, notes} = cell.outlook;
+  showAnswer(...answerOf(cell.outlook));
+  const lists = [outlookList('Waits for a person', waits, 'bad-text'),
+    outlookList('Under way', moves, ''), outlookList('To know, without haste', notes, 'quiet')];
+  put(at('outlook-lines'), ...lists.filter(list => list));
 }
 
 // ---- the cell at a glance
@@ -89,10 +158,10 @@ function versionsCard() {
   for (const [component, counts] of Object.entries(cell.versions)) {
     const desired = cell.desired[component];
     const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    const bar = make('div', {class: 'bar'});
+    const bar = make('div', {class: 'bar', 'aria-hidden': 'true'});
     const words = make('div', {class: 'row quiet'});
     Object.entries(counts).sort((a, b) => b[1] - a[1]).forEach(([version, count], index) => {
-      const part = make('span', {class: `share${index % 4}`, title: `${version}: ${count}`});
+      const part = make('span', {class: `share${index % 4}`, 'aria-hidden': 'true'});
       part.style.width = `${100 * count / all}%`;
       bar.append(part);
       words.append(make('span', {}, make('span', {class: `swatch share${index % 4}`}),
@@ -105,6 +174,14 @@ function versionsCard() {
   return card;
 }
 
+// Returns links to the first of these nodes, and how many more there are.
+function namesLinked(names) {
+  const parts = names.slice(0, namesShown).map(name => make('a',
+    {href: '#node/' + name, 'data-key': 'node ' + name}, name));
+  if (names.length > namesShown) parts.push(`and ${names.length - namesShown} more`);
+  return parts;
+}
+
 function nodesCard() {
   const of = cell.nodes;
   const card = make('div', {class: 'card'}, make('h3', {}, 'Nodes'),
@@ -113,13 +190,11 @@ function nodesCard() {
   const list = (words, names) => {
     if (!names.length) return;
     const line = make('div', {class: 'row'}, make('span', {class: 'bad-text'}, words));
-    names.slice(0, 8).forEach(([name, why]) =>
-      line.append(make('a', {href: '#node/' + name, title: why}, name)));
-    if (names.length > 8) line.append(`and ${names.length - 8} more`);
+    line.append(...namesLinked(names));
     card.append(line);
   };
-  list('silent:', of.silent.map(name => [name]));
-  list('degraded:', Object.entries(of.degraded));
+  list('silent:', of.silent);
+  list('degraded:', Object.keys(of.degraded));
   return card;
 }
 
@@ -142,7 +217,9 @@ function storeCard() {
 }
 
 function drawGlance() {
-  at('glance').replaceChildren(nodesCard(), versionsCard(), storeCard());
+  drawOutlook();
+  put(at('glance'), nodesCard(), versionsCard(), storeCard());
+  at('you').textContent = cell.you.name || 'without a certificate';
   at('status').textContent = cell.status;
   at('status').className = 'pill ' + ({stopped: 'bad', running: 'busy'}[cell.status] || 'good');
   showTrouble('');
@@ -155,125 +232,51 @@ function drawGlance() {
     plan.error ? make('div', {class: 'bad-text'}, plan.error) : null)));
 }
 
-// ---- rollouts
-
-function kindOf(state) {
-  return {completed: 'good', aborted: 'bad', aborting: 'bad', halted: 'bad', paused: 'warn',
-    undoing: 'bad', undone: 'bad', stopping: 'warn', rolling: 'busy', running: 'busy', baking: 'busy'}[state] || '';
-}
-
-function stageOf(record, rollout) {
-  const stage = record ? record.stage : 'waiting';
-  return stage === 'applying' && rollout.phase === 'soaking' ? 'soaking' : stage;
-}
-
-function picture(records, rollout) {
-  const counts = {};
-  const batches = Object.keys(records).filter(key => key.startsWith('batch/'))
-    .sort((a, b) => a.slice(6) - b.slice(6));
-  const count = batches.reduce((sum, key) => sum + (records[key].nodes || []).length, 0);
-  const frame = make('div', {class: count > 400 ? 'dense' : ''});
-  batches.forEach((key, index) => {
-    const cells = make('div', {class: 'cells'});
-    for (const name of records[key].nodes || []) {
-      const record = records['node/' + name];
-      const stage = stageOf(record, rollout);
-      counts[stage] = (counts[stage] || 0) + 1;
-      const words = `${name}: ${stage}` + (record && record.error ? `: ${record.error}` : '');
-      cells.append(make('a', {class: 'cell ' + stage, href: '#node/' + name, title: words,
-        'aria-label': words}, signs[stage] || ''));
-    }
-    const now = running.includes(rollout.state) && index === rollout.batch;
-    frame.append(make('div', {class: now ? 'batch now' : 'batch'},
-      make('div', {class: 'quiet'}, `batch ${index + 1}`,
-        now ? make('div', {}, rollout.phase === 'unknown' ? '' : rollout.phase) : null), cells));
-  });
-  const legend = make('div', {class: 'legend'});
-  for (const stage of Object.keys(signs)) {
-    if (counts[stage]) legend.append(make('span', {},
-      make('i', {class: 'cell ' + stage, 'aria-hidden': 'true'}, signs[stage]),
-      `${stage} ${counts[stage]}`));
-  }
-  frame.append(legend);
-  return frame;
-}
-
-function rolloutCard(name, summary) {
-  const records = rollouts.get(name);
-  const rollout = records && records[''] || summary;
-  const terms = rollout.terms || summary;
-  const card = make('article', {class: 'card', id: 'rollout-' + name},
-    make('div', {class: 'row'},
-      make('a', {href: '#rollout/' + name}, make('strong', {}, name)),
-      make('span', {class: 'grow'}, `${terms.component} ${terms.version}`),
-      pill(rollout.state, kindOf(rollout.state))));
-  const failed = rollout.failed ? `, ${rollout.failed} failed` : '';
-  const who = rollout.driver ? `, driven by ${rollout.driver}` : '';
-  card.append(quiet(`${Math.min(rollout.batch, rollout.batches)} of ` +
-    `${plural(rollout.batches, 'batch').replace('batchs', 'batches')} done${failed}${who}`));
-  if (rollout.reason) card.append(make('div', {class: 'bad-text'}, rollout.reason));
-  for (const gate of rollout.gates || []) {
-    card.append(make('div', {class: gate.says === 'well' ? 'quiet' : 'bad-text'},
-      `gate ${gate.name}: ${gate.says.replace('-', ' ')}${gate.words ? ': ' + gate.words : ''}`));
-  }
-  if (records) card.append(picture(records, rollout));
-  return card;
-}
-
-function shownRollouts() {
-  const all = Object.entries(cell ? cell.rollouts : {});
-  const weight = ([name, one]) => (asked === 'rollout/' + name ? 2 : 0) +
-    (running.includes(one.state) ? 1 : 0);
-  all.sort((a, b) => weight(b) - weight(a) || (b[1].created || '').localeCompare(a[1].created || ''));
-  return all.slice(0, rolloutsShown);
-}
-
-function drawRollouts() {
-  if (!cell) return at('rollouts').replaceChildren(quiet('not read yet'));
-  const cards = shownRollouts().map(([name, summary]) => rolloutCard(name, summary));
-  at('rollouts').replaceChildren(...(cards.length ? cards : [quiet('none yet')]));
-}
-
-// Reads a rollout. Changes that arrive meanwhile may be newer than the answers, so they replace
-// these.
-async function loadRollout(name) {
-  const changed = {};
-  loading.set(name, changed);
-  try {
-    const found = await get('/v1/state/rollout/' + name + '/');
-    const self = await get('/v1/state/rollout/' + name);
-    const records = {...found, '': self, ...changed};
-    for (const [below, record] of Object.entries(records)) if (!record) delete records[below];
-    if (records[''] && loading.get(name) === changed) rollouts.set(name, records);
-  } finally {
-    if (loading.get(name) === changed) loading.delete(name);
-  }
-}
-
-async function loadRollouts() {
-  for (const [index, [name, one]] of shownRollouts().entries()) {
-    const wanted = index === 0 || running.includes(one.state) || asked === 'rollout/' + name;
-    if (wanted && !rollouts.has(name)) await loadRollout(name);
-  }
-}
-
 // ---- events, and one node
 
-function eventLine([, event]) {
-  const time = (event.time || '').replace('T', ' ').replace('Z', '');
-  const [, id] = /^node\/([^/]+)/.exec(event.subject || '') || [];
-  const subject = id ? make('a', {href: '#node/' + id}, event.subject) : event.subject;
-  // If no certificate has proved the name, it is only a claim.
-  const by = event.who ? (event.proved ? `, by ${event.who}` : `, says ${event.who}`) : '';
-  return make('li', {}, make('time', {datetime: event.time}, time),
-    make('div', {}, subject || '', ` ${event.text || ''}${by}`));
+// If no certificate has proved the name in an event, it is only a claim.
+const byWhom = event => !event.who ? '' : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
+
+// Returns the events, the newest first, with those that say the same as one: with the newest time,
+// a count and all subjects.
+function gathered(list) {
+  const groups = new Map();
+  for (const event of list) {
+    const key = JSON.stringify([event.class, event.text, byWhom(event)]);
+    const group = groups.get(key) || {event, count: 0, subjects: []};
+    groups.set(key, group);
+    ++group.count;
+    if (!group.subjects.includes(event.subject)) group.subjects.push(event.subject);
+  }
+  return [...groups.values()];
 }
 
-const newest = found => Object.entries(found).sort((a, b) => b[0].localeCompare(a[0]));
+function eventSubjects(subjects) {
+  const shown = subjects.slice(0, 4).map(subject => subjectLink(subject || '', subject || ''));
+  const parts = shown.flatMap((part, index) => index ? [', ', part] : [part]);
+  if (subjects.length > 4) parts.push(` and ${subjects.length - 4} more`);
+  return parts;
+}
+
+// Returns the time of an event, as this browser's clock shows it.
+function eventTime(text) {
+  const seconds = Date.parse(text) / 1000;
+  return Number.isFinite(seconds) ? clock(seconds, true) : make('time', {}, text || '');
+}
+
+function eventLine({event, count, subjects}) {
+  const times = count > 1 ? make('span', {class: 'pill'}, plural(count, 'time')) : null;
+  return make('li', {}, eventTime(event.time),
+    make('div', {}, ...eventSubjects(subjects), ` ${event.text || ''}${byWhom(event)} `, times));
+}
+
+// Returns the events of the answer or map, the newest first.
+const newest = found => Object.entries(found).sort((a, b) => b[0].localeCompare(a[0]))
+  .map(([, event]) => event);
 
 function drawEvents() {
-  const lines = newest(Object.fromEntries(events)).slice(0, eventsShown).map(eventLine);
-  at('events').replaceChildren(...(lines.length ? lines : [make('li', {}, 'none yet')]));
+  const lines = gathered(newest(Object.fromEntries(events))).slice(0, eventsShown).map(eventLine);
+  put(at('events'), ...(lines.length ? lines : [make('li', {}, 'none yet')]));
 }
 
 async function drawNode() {
@@ -294,15 +297,17 @@ async function drawNode() {
       add('instance', `${record.version || 'unknown'}, ${record.phase || 'lives'}` +
         `, since ${record.since || '?'}` + (record.degraded ? `: ${record.degraded}` : ''));
     }
-    if (kind === 'upgrade') add('upgrade', `${of} ${record.to || ''}: ${record.phase}` +
-      (record.error ? `: ${record.error}` : ''));
+    if (kind === 'upgrade') {
+      pairs.append(make('dt', {}, 'upgrade'), make('dd', {}, `${of} ${record.to || ''}: ` +
+        `${record.phase}` + (record.error ? `: ${record.error}` : ''), evidenceOf(record)));
+    }
     if (kind === 'claim') add('moved by', `${of}: ${record.by}`);
     if (kind === 'info') Object.entries({...record.facts, ...record.labels})
       .forEach(([fact, value]) => add(fact, value));
   }
   const card = make('div', {class: 'card'}, make('div', {class: 'row'},
     make('h2', {class: 'grow'}, name), pill(reports ? 'reports' : 'silent', reports ? 'good' : 'bad'),
-    make('a', {href: '#'}, 'close')), records ? pairs : quiet('nothing is known of it'),
-    make('h3', {}, 'History'), make('ol', {class: 'events'}, ...newest(history || {}).map(eventLine)));
-  at('node').replaceChildren(card);
+    make('a', {href: '#', 'data-key': 'close'}, 'close')), records ? pairs : quiet('nothing is known of it'),
+    make('h3', {}, 'History'), make('ol', {class: 'events'}, ...gathered(newest(history || {})).map(eventLine)));
+  put(at('node'), card);
 }

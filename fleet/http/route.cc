@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-constexpr std::string_view page_files[] = {"/", "/page.css", "/page.js", "/follow.js",
-                                           "/v1/openapi.json"};
+constexpr std::string_view page_files[] = {
+    "/", "/page.css", "/page.js", "/rollout.js", "/steer.js", "/follow.js", "/v1/openapi.json"};
 
 // Returns the rest of `path` behind `below`, or no value if `path` does not lie there.
 std::optional<std::string> rest_below(std::string_view path, std::string_view below) {

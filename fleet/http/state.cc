@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/escape.h"
+#include "fleet/http/access.h"
+#include "fleet/http/outlook.h"
 #include "fleet/http/shown_record.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/record_text.h"
@@ -63,9 +65,21 @@ std::string shown(const Request& request, KeyKind kind, const KeyValue& record,
   return as_it_is ? text : write_tree(tree.value());
 }
 
-Response at_a_glance(const Request& request, const StateView& view) {
-  JsonTree tree = summary_of(view.cell);
+// Returns the client's name, and whether its role may order rollouts.
+JsonTree you(const Request& request) {
+  JsonTree tree{.kind = JsonTree::Kind::object};
+  const std::string name = request.visitor ? request.visitor->name : "";
+  tree.members["name"] = json_text(name);
+  tree.members["orders"] = json_truth(may_write(role_of(name), KeyKind::rollout));
+  return tree;
+}
+
+Response at_a_glance(const Request& request, const StateView& view, const StateMoment& moment) {
+  JsonTree tree = summary_of(view.cell, moment.now);
   const Health& health = view.health;
+  tree.members["now"] = json_number(moment.now);
+  tree.members["you"] = you(request);
+  tree.members["outlook"] = tree_of(outlook_of(view.cell, health, moment.now));
   tree.members["revision"] = json_number(health.revision);
   tree.members["controller"] = json_text(health.controller);
   JsonTree& store = tree.members["store"] = {.kind = JsonTree::Kind::object};
@@ -101,20 +115,24 @@ std::optional<KeyKind> kind_of(const Request& request, const KeyValue& record) {
 struct Wanted {
   std::string subject = {};
   std::string who = {};
+  std::string trace = {};
+
+  [[nodiscard]] bool is_all() const { return subject.empty() && who.empty() && trace.empty(); }
 };
 
 bool is_wanted(const Request& request, const KeyValue& record, const Wanted& wanted) {
   if (!kind_of(request, record)) return false;
-  if (wanted.subject.empty() && wanted.who.empty()) return true;
+  if (wanted.is_all()) return true;
   const auto event = read_record<FleetEvent>(record.value);
   return event && (wanted.subject.empty() || is_about(event.value().subject, wanted.subject)) &&
-         (wanted.who.empty() || is_by(event.value(), wanted.who));
+         (wanted.who.empty() || is_by(event.value(), wanted.who)) &&
+         (wanted.trace.empty() || event.value().trace == wanted.trace);
 }
 
 Response list(const Request& request, const std::string& rest, const StateView& view,
               const StateMoment& moment) {
   const std::string below = std::string(key_root) + rest + "/";
-  const Wanted wanted{param(request, "subject"), param(request, "who")};
+  const Wanted wanted{param(request, "subject"), param(request, "who"), param(request, "trace")};
   const std::string before = param(request, "before");
   const auto end = before.empty() ? view.records.end() : view.records.lower_bound(below + before);
   std::vector<const KeyValue*> found;
@@ -160,7 +178,7 @@ Response state_answer(const Request& request, const std::string& rest, const Sta
   if (!view.health.follows) {
     return problem(503, "the store cannot be reached: " + view.health.trouble);
   }
-  if (rest.empty()) return at_a_glance(request, view);
+  if (rest.empty()) return at_a_glance(request, view, moment);
   if (rest.ends_with('/')) return list(request, rest.substr(0, rest.size() - 1), view, moment);
   const auto record = view.records.find(std::string(key_root) + rest);
   const auto kind = record == view.records.end() ? std::nullopt : kind_of(request, record->second);

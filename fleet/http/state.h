@@ -33,6 +33,7 @@ struct StateView {
 //     content=config      for a window its settings; `nonconfig`: whether it is open, and when next
 //     subject=node/n1     only events about this, and about records below it
 //     who=NAME            only events that this person has ordered
+//     trace=TRACE         only events of the order with this trace, such as those of a rollout
 //     limit=N             only the last so many entries of a list
 //     before=KEY          only entries of a list before this key: the page before a page
 [[nodiscard]] Response state_answer(const Request& request, const std::string& rest,

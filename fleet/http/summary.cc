@@ -1,5 +1,6 @@
 // Makes the summary of the cell.
 #include "fleet/http/cell_state.h"
+#include "fleet/http/rollout_shown.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/enum_text.h"
 
@@ -19,28 +20,6 @@ JsonTree counted(const std::map<std::string, std::int64_t>& counts) {
   for (const auto& [name, count] : counts) {
     tree.members[name] = json_number(count);
   }
-  return tree;
-}
-
-JsonTree rollout_summary(const CellState::OneRollout& one) {
-  const Rollout& rollout = one.rollout;
-  JsonTree tree = object();
-  std::int64_t nodes = 0;
-  for (const auto& [batch, count] : one.batches) {
-    nodes += count;
-  }
-  tree.members["component"] = json_text(rollout.terms.component);
-  tree.members["version"] = json_text(rollout.terms.version);
-  tree.members["state"] = json_text(std::string(text_of(rollout.state)));
-  tree.members["phase"] = json_text(std::string(text_of(rollout.phase)));
-  tree.members["batch"] = json_number(rollout.batch);
-  tree.members["batches"] = json_number(rollout.batches);
-  tree.members["failed"] = json_number(rollout.failed);
-  tree.members["reason"] = json_text(rollout.reason);
-  tree.members["driver"] = json_text(rollout.driver);
-  tree.members["created"] = json_text(rollout.created);
-  tree.members["nodes"] = json_number(nodes);
-  tree.members["stages"] = counted(one.stages());
   return tree;
 }
 
@@ -74,7 +53,7 @@ JsonTree node_summary(const CellState& cell) {
 
 }  // namespace
 
-JsonTree summary_of(const CellState& cell) {
+JsonTree summary_of(const CellState& cell, UnixSeconds now) {
   JsonTree tree = object();
   tree.members["nodes"] = node_summary(cell);
   JsonTree& versions = tree.members["versions"] = object();
@@ -87,7 +66,7 @@ JsonTree summary_of(const CellState& cell) {
   }
   JsonTree& rollouts = tree.members["rollouts"] = object();
   for (const auto& [id, one] : cell.rollouts()) {
-    rollouts.members[id] = rollout_summary(one);
+    rollouts.members[id] = rollout_summary(cell, one, now);
   }
   JsonTree& plans = tree.members["plans"] = object();
   for (const auto& [name, plan] : cell.plans()) {

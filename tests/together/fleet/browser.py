@@ -25,7 +25,8 @@ class Browser:
 
         self.process = subprocess.Popen(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--no-first-run", "--user-data-dir=" + place, "--remote-debugging-pipe"],
+             "--no-first-run", "--ignore-certificate-errors", "--user-data-dir=" + place,
+             "--remote-debugging-pipe"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             close_fds=False, preexec_fn=put_pipes)
         os.close(theirs_in)
@@ -89,8 +90,32 @@ class Browser:
         self.ask("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
+    def press(self, key, text=""):
+        """Presses a key, such as `Tab` or `Enter`."""
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowRight": 39, "End": 35}
+        text = {"Enter": "\r"}.get(key, text)
+        for kind in ("keyDown" if text else "rawKeyDown", "keyUp"):
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, text=text,
+                     windowsVirtualKeyCode=codes[key])
+
+    def roles(self):
+        """Returns the role, the name and, for a heading, the level of each part of the page, as
+        screen readers get them."""
+        parts = []
+        for part in self.ask("Accessibility.getFullAXTree")["nodes"]:
+            if part["ignored"]:
+                continue
+            level = [one["value"]["value"] for one in part.get("properties", ())
+                     if one["name"] == "level"]
+            parts.append((part["role"]["value"], part.get("name", {}).get("value", ""),
+                          level[0] if level else 0))
+        return parts
+
     def picture(self, file):
-        shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
+        shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True,
+                        clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"],
+                              "scale": 1})
         with open(file, "wb") as png:
             png.write(base64.b64decode(shot["data"]))
 

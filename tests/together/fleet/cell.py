@@ -81,6 +81,8 @@ class Cell:
     """A store and the machines around it. One member of etcd is enough for most tests: other
     tests cover faults between members."""
 
+    days = 2  # how long its certificates are valid
+
     def __init__(self, count=1):
         self.place = tempfile.mkdtemp(prefix="fleet-")
         self.machines = []
@@ -106,17 +108,17 @@ class Cell:
 
     def make_authority(self):
         self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-                     "-nodes", "-days", "2", "-subj", "/CN=cell", "-keyout", "ca.key",
+                     "-nodes", "-days", str(self.days), "-subj", "/CN=cell", "-keyout", "ca.key",
                      "-out", "ca.pem")
 
-    def sign(self, file, name=None, days=2, environment=None):
+    def sign(self, file, name=None, days=None, environment=None):
         self.openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                      "-subj", "/CN=" + (name or file), "-keyout", file + ".key",
                      "-out", file + ".csr")
         with open(self.path("ext"), "w", encoding="ascii") as extensions:
             extensions.write("subjectAltName=IP:127.0.0.1\n")
         self.openssl("x509", "-req", "-in", file + ".csr", "-CA", "ca.pem", "-CAkey", "ca.key",
-                     "-CAcreateserial", "-days", str(days), "-extfile", "ext",
+                     "-CAcreateserial", "-days", str(days or self.days), "-extfile", "ext",
                      "-out", file + ".pem", environment=environment)
 
     # ---- the members

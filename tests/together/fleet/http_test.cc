@@ -1,7 +1,5 @@
 // Tests the decisions about requests: paths, admission, answers from the records, and metrics.
-#include <algorithm>
 #include <catch2/catch.hpp>
-#include <set>
 
 #include "fleet/http/access.h"
 #include "fleet/http/changes.h"
@@ -43,65 +41,6 @@ TEST_CASE("every path has one meaning, which holds for no path that only begins 
     CHECK(route_of(path).place == Place::nowhere);
 }
 
-// Returns the path with a name in place of each parameter.
-std::string example_of(std::string path) {
-  for (std::size_t open = path.find('{'); open != std::string::npos; open = path.find('{')) {
-    const std::size_t close = path.find('}', open);
-    const bool is_kind = path.substr(open, close - open) == "{kind";
-    path.replace(open, close + 1 - open, is_kind ? "window" : "x1");
-  }
-  return path;
-}
-
-// Checks that every `$ref` in the tree leads to a part of the document.
-void check_references(const JsonTree& tree, const JsonTree& document) {
-  for (const JsonTree& element : tree.elements)
-    check_references(element, document);
-  for (const auto& [name, member] : tree.members) {
-    check_references(member, document);
-    if (name != "$ref") continue;
-    INFO(member.text);
-    REQUIRE(member.text.starts_with("#/"));
-    const JsonTree* at = &document;
-    for (std::size_t begin = 2; at != nullptr && begin <= member.text.size();) {
-      const std::size_t end = std::min(member.text.find('/', begin), member.text.size());
-      at = at->find(member.text.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    CHECK(at != nullptr);
-  }
-}
-
-TEST_CASE("every path in OpenAPI is served, and every record that people may set is in it") {
-  const PageFile* file = page_file("/v1/openapi.json");
-  REQUIRE(file != nullptr);
-  CHECK(route_of("/v1/openapi.json").place == Place::page);
-  const auto document = parse_foreign_tree(file->text);
-  REQUIRE(document);
-  CHECK(document.value().text_of("openapi") == "3.0.3");
-  check_references(document.value(), document.value());
-
-  std::set<std::string> ids;
-  std::set<KeyKind> told;
-  for (const auto& [path, item] : document.value().find("paths")->members) {
-    const Route route = route_of(example_of(path));
-    INFO(path);
-    CHECK(route.place != Place::nowhere);
-    if (route.place == Place::config && !is_config_list(route.rest)) {
-      const auto key = config_record(route.rest);
-      REQUIRE(key.has_value());
-      told.insert(key->kind);
-    }
-    for (const auto& [method, operation] : item.members) {
-      if (method == "parameters") continue;
-      CHECK(ids.insert(operation.text_of("operationId")).second);
-      CHECK(operation.find("responses") != nullptr);
-    }
-  }
-  for (int kind = 0; kind <= static_cast<int>(KeyKind::place); ++kind)
-    if (is_orderable(static_cast<KeyKind>(kind))) CHECK(told.contains(static_cast<KeyKind>(kind)));
-}
-
 TEST_CASE(
     "people set wishes, releases, windows, rollouts, plans, the stop, settings; nothing else") {
   for (const char* rest : {"desired/agent", "node/n1/desired/agent", "release/agent/1.0",
@@ -141,6 +80,35 @@ TEST_CASE("with certificates the name's role decides, and nobody without one is 
   CHECK(status_of(from("admin:a", Method::put, "/v1/config/nothing"), door) == 404);
   CHECK(status_of(from("admin:a", Method::put, "/v1/config/window"), door) == 405);
   CHECK(status_of(from("admin:a", Method::put, "/v1/state/stop"), door) == 405);
+}
+
+TEST_CASE("a browser changes something only from this server's own page, by the tag it has shown") {
+  const Door door{.certificates = true, .port = 443};
+  Request request = from("operator:olga", Method::patch, "/v1/config/rollout/r1");
+  const auto ask = [&](const std::string& origin, const std::string& site) {
+    request.origin = origin;
+    request.fetch_site = site;
+    return status_of(request, door);
+  };
+
+  CHECK(ask("", "") == 200);
+  CHECK(ask("https://cell.example.org", "same-origin") == 428);
+  request.if_match = "\"5\"";
+  CHECK(ask("https://cell.example.org", "same-origin") == 200);
+  CHECK(ask("https://Cell.example.org", "") == 200);
+  CHECK(ask("", "same-origin") == 200);
+  for (const char* origin : {"https://evil.example", "http://cell.example.org", "null",
+                             "https://cell.example.org:8443", "https://cell.example.org.evil"})
+    CHECK(ask(origin, "") == 403);
+  for (const char* site : {"cross-site", "same-site", "none", "x"}) {
+    CHECK(ask("https://cell.example.org", site) == 403);
+    CHECK(ask("", site) == 403);
+  }
+  request.method = Method::get;
+  CHECK(ask("https://evil.example", "cross-site") == 200);
+  request.visitor = Visitor{"viewer:vera"};
+  request.method = Method::patch;
+  CHECK(ask("https://cell.example.org", "same-origin") == 403);
 }
 
 TEST_CASE("each role may write its own kinds of records") {
@@ -266,6 +234,19 @@ TEST_CASE("the summary counts the cell's records, and forgets erased ones") {
         R"({"all":1,"degraded":{},"reporting":0,"silent":["n1"],"upgrading":0})");
 }
 
+TEST_CASE("the summary tells clients who they are, and whether they may order") {
+  Bench bench;
+  const auto you = [&](const std::optional<Visitor>& visitor) {
+    const Response response =
+        state_answer({.visitor = visitor}, "", {bench.records, bench.cell, bench.health}, {});
+    return write_tree(*parse_tree(response.body).value().find("you"));
+  };
+
+  CHECK(you(std::nullopt) == R"({"name":"","orders":false})");
+  CHECK(you(Visitor{"viewer:vera"}) == R"({"name":"viewer:vera","orders":false})");
+  CHECK(you(Visitor{"operator:olga"}) == R"({"name":"operator:olga","orders":true})");
+}
+
 // Rows: A-55
 TEST_CASE("each host is shown with its applications, and a plan with its members") {
   Bench bench;
@@ -355,7 +336,11 @@ TEST_CASE("events are listed in their order, by subject, and limited to the last
   CHECK(bench.get("event", {{"fields", "text"}, {"before", "000000000010"}, {"limit", "1"}}).body ==
         R"({"000000000002":{"text":"b"}})");
   CHECK(bench.get("event", {{"before", "000000000001"}}).body == "{}");
-  bench.put("event/000000000011", R"({"subject":"stop","text":"d","who":"operator:anna"})");
+  bench.put("event/000000000011",
+            R"({"subject":"stop","text":"d","who":"operator:anna","trace":"t1"})");
+  CHECK(bench.get("event", {{"fields", "text"}, {"trace", "t1"}}).body ==
+        R"({"000000000011":{"text":"d"}})");
+  CHECK(bench.get("event", {{"trace", "t"}}).body == "{}");
   CHECK(bench.get("event", {{"fields", "text"}, {"who", "anna"}}).body ==
         R"({"000000000011":{"text":"d"}})");
 }

@@ -1,0 +1,44 @@
+// Answers the first question of a person who looks at the page: may I sleep? Lists what moves in
+// the cell, and what waits for a person. Pure.
+//
+//     moves    rollouts, plans and desired versions under way: they need nobody
+//     waits    goes on only when a person has done something, or gets worse until then
+//     notes    a person should know of it, but it has time
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/http/cell_state.h"
+#include "fleet/http/health.h"
+
+namespace fleet {
+
+// A certificate that nobody renews waits for a person in so many days before its end.
+inline constexpr UnixSeconds certificate_care_s = 14 * 86'400;
+// A node renews its certificate by itself when a third of its life is left. If it still has an old
+// one so shortly before its end, this has failed.
+inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
+// If more than one in this number of nodes are silent, they wait for a person.
+inline constexpr std::int64_t silent_share = 10;
+
+struct OutlookLine {
+  std::string subject = {};  // the key of the record that it is about, without /fleet/v1/
+  std::string text = {};
+  std::optional<UnixSeconds> not_before = {};  // it lasts until this time at least
+  std::vector<std::string> commands = {};      // commands of which a person may type one
+};
+
+struct Outlook {
+  std::vector<OutlookLine> moves = {};
+  std::vector<OutlookLine> waits = {};
+  std::vector<OutlookLine> notes = {};
+};
+
+[[nodiscard]] Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now);
+
+// Returns the outlook as JSON.
+[[nodiscard]] JsonTree tree_of(const Outlook& outlook);
+
+}  // namespace fleet

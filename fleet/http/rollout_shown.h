@@ -1,0 +1,53 @@
+// Tells from the records of a cell how far a rollout is, until when it lasts at least, when a node
+// goes back by itself, and its limits. The page shows these beside the rollout's own records. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/http/cell_state.h"
+#include "fleet/model/record_tree.h"
+
+namespace fleet {
+
+// The nodes that soak are listed by name in a rollout of at most so many nodes, as many as the page
+// draws one by one.
+inline constexpr std::int64_t soaking_named_max = 1'000;
+
+// Times in seconds since 1970. Nodes do not report when a soak begins, so a time depends on the
+// moment at which this controller has seen the soak first. It is then at most as late as the true
+// one by the age of this controller's copy of the records.
+struct RolloutTimes {
+  // The rollout is not completed before this time. No value if it does not go forward.
+  std::optional<UnixSeconds> not_before = {};
+  // At this time, the first node that has got no order to keep the new version goes back by itself.
+  // No value if no node has the new version on trial.
+  std::optional<UnixSeconds> goes_back = {};
+};
+[[nodiscard]] RolloutTimes times_of(const CellState& cell, const CellState::OneRollout& one,
+                                    UnixSeconds now);
+
+// Returns the nodes that soak, by the stages of the rollout's nodes and by their own records: the
+// stage of a node stays `applying` until the batch is confirmed.
+[[nodiscard]] std::vector<std::string> soaking_nodes(const CellState& cell,
+                                                     const CellState::OneRollout& one);
+
+// Returns the phase of the batch under way. It is soaking if all of its nodes that have begun the
+// version soak; the record says `applying` then.
+[[nodiscard]] BatchPhase phase_now(const CellState& cell, const CellState::OneRollout& one);
+
+// Returns how far the rollout is: `batch 2 of 4 is soaking; 12 of 40 nodes keep the new version`.
+[[nodiscard]] std::string progress_words(const CellState& cell, const CellState::OneRollout& one);
+
+// Returns what ends the rollout by itself, and how long its nodes wait, a text for each limit.
+[[nodiscard]] std::vector<std::string> limits_of(const CellState::OneRollout& one);
+
+// Returns the judge's findings, or why there are none.
+[[nodiscard]] std::string judge_words(const CellState::OneRollout& one);
+
+// Returns the summary of a rollout as JSON.
+[[nodiscard]] JsonTree rollout_summary(const CellState& cell, const CellState::OneRollout& one,
+                                       UnixSeconds now);
+
+}  // namespace fleet

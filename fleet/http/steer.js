@@ -1,0 +1,121 @@
+// Orders to rollouts: buttons for people whose role may order, and for everybody the commands of
+// fleetctl to copy.
+'use strict';
+
+const copiedTime = 2000;
+// The driver of a rollout writes its record, too, so an order may have to be sent again. So often
+// it is sent, if the rollout is still in the state in which the person has seen it.
+const triesMost = 8;
+
+// The orders: the words on the button, the value of `order`, the command of fleetctl, and what
+// happens then.
+const orders = {
+  pause: {words: 'Pause', order: 'pause', command: 'pause',
+    then: 'The batch under way is finished, and then nothing more begins until somebody resumes it.'},
+  resume: {words: 'Resume', order: 'none', command: 'resume',
+    then: 'The rollout continues with the next batch, or does the same batch again.'},
+  abort: {words: 'Abort', order: 'abort', command: 'abort',
+    then: 'Nodes that have not been ordered to keep the new version go back. Those that keep it ' +
+      'stay as they are; fleetctl rollout undo takes them back, too.'},
+};
+
+function ordersFor(summary) {
+  if (summary.state === 'paused') return ['resume', 'abort'];
+  if (!['created', 'rolling', 'baking'].includes(summary.state)) return [];
+  return summary.order === 'pause' ? ['resume', 'abort'] : ['pause', 'abort'];
+}
+
+// ---- commands to copy
+
+async function copy(button, text) {
+  const said = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+  } catch (error) {
+    getSelection().selectAllChildren(button.previousSibling);
+    button.textContent = 'Selected';
+  }
+  setTimeout(() => { button.textContent = said; }, copiedTime);
+}
+
+function commandLine(command) {
+  const button = make('button', {type: 'button', class: 'copy', 'aria-label': `Copy: ${command}`,
+    'data-key': 'copy ' + command}, 'Copy');
+  button.addEventListener('click', () => copy(button, command));
+  return make('div', {class: 'command'}, make('code', {}, command), button);
+}
+
+// ---- orders from the page
+
+function whyNoOrders() {
+  if (location.protocol !== 'https:') return 'Without TLS this page only shows.';
+  return `${cell.you.name || 'A client without a name'} may look, and not order.`;
+}
+
+function ordersOf(name, summary) {
+  const wanted = ordersFor(summary);
+  const commands = wanted.map(order => `fleetctl rollout ${orders[order].command} ${name}`);
+  commands.push(`fleetctl rollout show ${name}`);
+  const list = make('details', {class: 'commands', 'data-key': 'commands ' + name,
+    'aria-label': `Commands for rollout ${name}`},
+    make('summary', {'data-key': 'commands of ' + name}, 'Commands to copy'),
+    ...commands.map(commandLine));
+  const box = make('div', {class: 'orders', role: 'group',
+    'aria-label': `Orders to rollout ${name}`});
+  if (wanted.length && cell.you.orders) {
+    box.append(make('div', {class: 'row'}, ...wanted.map(order => {
+      const button = make('button', {type: 'button', class: order === 'abort' ? 'danger' : '',
+        'data-key': `${order} ${name}`, 'data-order': order,
+        'aria-label': `${orders[order].words} rollout ${name}`}, orders[order].words);
+      button.addEventListener('click', () => askFor(name, order, summary));
+      return button;
+    })));
+  } else if (wanted.length) box.append(quiet(whyNoOrders()));
+  box.append(list);
+  return box;
+}
+
+// Asks the person once more. The order is given if they say yes.
+function askFor(name, order, summary) {
+  const {words, then} = orders[order];
+  const seen = {state: summary.state, order: summary.order};
+  at('ask-head').textContent = `${words} rollout ${name}?`;
+  at('ask-text').textContent = `${summary.component} ${summary.version}: ${summary.progress}. ${then}`;
+  at('ask-yes').textContent = `${words} ${name}`;
+  at('ask-yes').className = order === 'abort' ? 'danger' : '';
+  at('ask-yes').onclick = () => {
+    at('ask').close();
+    give(name, order, seen).then(said => tell('said', said)).catch(error =>
+      tell('said', `${words} ${name}: ${error.message}`));
+  };
+  at('ask-no').onclick = () => at('ask').close();
+  at('ask').onclose = () => {
+    const button = document.querySelector(`[data-key="${CSS.escape(`${order} ${name}`)}"]`);
+    if (button) button.focus({preventScroll: true});
+  };
+  at('ask').showModal();
+  if (order === 'abort') at('ask-no').focus();
+}
+
+// Gives the order, if the rollout is still in the state that the person has seen. Returns a text
+// about the outcome.
+async function give(name, order, seen) {
+  const path = '/v1/config/rollout/' + name;
+  for (let tries = 0; tries < triesMost; ++tries) {
+    const found = await fetch(path);
+    if (!found.ok) return `${name} cannot be read: ${(await found.json()).reason}`;
+    const now = await found.json();
+    const standing = now.order || 'none';
+    if (now.state !== seen.state || standing !== seen.order) {
+      return `Nothing was ordered: ${name} has changed meanwhile, and is ${now.state} now` +
+        (standing === 'none' ? '.' : `, with the order ${standing}.`);
+    }
+    const answer = await fetch(path, {method: 'PATCH', headers: {'If-Match':
+      found.headers.get('ETag'), 'Content-Type': 'application/merge-patch+json'},
+    body: JSON.stringify({order: orders[order].order})});
+    if (answer.ok) return `Ordered: ${order} ${name}, as ${cell.you.name}.`;
+    if (answer.status !== 412) return `${name}: ${(await answer.json()).reason}`;
+  }
+  return `Nothing was ordered: ${name} was written all the time. Try again.`;
+}

@@ -1,0 +1,364 @@
+// Tests the answer to "may I sleep?": what moves in a cell, what waits for a person, and how far a
+// rollout is.
+#include "fleet/http/outlook.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/http/rollout_shown.h"
+#include "fleet/model/record_text.h"
+
+namespace outlook_test {
+
+namespace {
+
+using namespace fleet;
+using Texts = std::vector<std::string>;
+
+constexpr UnixSeconds start = 1'800'000'000;
+constexpr UnixSeconds far_end = start + 60 * 86'400;
+
+struct Bench {
+  CellState cell;
+  Health health{.controller = "c1", .follows = true};
+  UnixSeconds now = start;
+
+  void put(const std::string& rest, const std::string& value) {
+    cell.take({.key = std::string(key_root) + rest, .value = value, .modified = 5}, now);
+  }
+  void erase(const std::string& rest) { cell.take_absent(std::string(key_root) + rest); }
+
+  // A rollout of four nodes in two batches, the first of which is done.
+  void begin(Rollout rollout = {}) {
+    rollout.terms.component = "agent";
+    rollout.terms.version = "2";
+    rollout.terms.soak_ms = 600'000;
+    if (rollout.state == RolloutState::created) rollout.state = RolloutState::rolling;
+    rollout.batch = 1;
+    rollout.batches = 3;
+    put("rollout/r1", write_record(rollout));
+    put("rollout/r1/batch/0", R"({"nodes":["n1"]})");
+    put("rollout/r1/batch/1", R"({"nodes":["n2","n3"]})");
+    put("rollout/r1/batch/2", R"({"nodes":["n4"]})");
+    put("rollout/r1/node/n1", R"({"stage":"confirmed"})");
+    put("driver/r1", R"({"controller":"c1"})");
+  }
+
+  [[nodiscard]] Outlook outlook() const { return outlook_of(cell, health, now); }
+  [[nodiscard]] Texts moves() const { return texts(outlook().moves); }
+  [[nodiscard]] Texts waits() const { return texts(outlook().waits); }
+  [[nodiscard]] Texts notes() const { return texts(outlook().notes); }
+  [[nodiscard]] Texts commands() const {
+    Texts all;
+    for (const OutlookLine& line : outlook().waits)
+      all.insert(all.end(), line.commands.begin(), line.commands.end());
+    return all;
+  }
+  [[nodiscard]] RolloutTimes times() const { return times_of(cell, cell.rollouts().at("r1"), now); }
+
+ private:
+  static Texts texts(const std::vector<OutlookLine>& lines) {
+    Texts all;
+    for (const OutlookLine& line : lines)
+      all.push_back(line.text);
+    return all;
+  }
+};
+
+TEST_CASE("in a cell at rest nothing moves and nothing waits") {
+  Bench bench;
+  bench.put("node/n1/instance/i", R"({"version":"1"})");
+  bench.put("node/n1/versions", R"({"agent":"1"})");
+  bench.put("desired/agent", R"({"version":"1"})");
+  bench.put("identity/operator/anna",
+            write_record(Identity{.certificates = {{.serial = "1", .expires = far_end}}}));
+  bench.health.certificates = {{.what = "store", .expires = far_end}};
+  bench.health.members["m"] = {.answers = true, .status = {.has_leader = true}};
+
+  CHECK(bench.moves().empty());
+  CHECK(bench.waits().empty());
+  CHECK(bench.notes().empty());
+}
+
+TEST_CASE("a rollout under way moves, and says how far it is and how long it lasts at least") {
+  Bench bench;
+  bench.begin({.phase = BatchPhase::applying, .failed = 1});
+
+  CHECK(bench.moves() == Texts{"rollout r1 (agent 2) is under way: batch 2 of 3 is applying; 1 of "
+                               "4 nodes keeps the new version; 1 failed"});
+  CHECK(bench.waits().empty());
+  // Two soaks of ten minutes are still to come.
+  CHECK(bench.outlook().moves[0].not_before == start + 1'200);
+  bench.now += 60;
+  CHECK(bench.times().not_before == start + 1'260);
+}
+
+TEST_CASE("a soak that was seen tells when it ends, and when a node goes back by itself") {
+  Bench bench;
+  bench.begin({.phase = BatchPhase::applying});
+  bench.put("rollout/r1/node/n2", R"({"stage":"applying"})");
+  bench.put("rollout/r1/node/n3", R"({"stage":"applying"})");
+  CHECK_FALSE(bench.times().goes_back);
+  const auto phase = [&] { return phase_now(bench.cell, bench.cell.rollouts().at("r1")); };
+
+  bench.put("node/n2/upgrade/agent", R"({"phase":"soaking","attempt":"t.1"})");
+  CHECK(phase() == BatchPhase::applying);
+  bench.now += 100;
+  bench.put("node/n3/upgrade/agent", R"({"phase":"soaking","attempt":"t.1"})");
+  bench.now += 200;
+  bench.put("node/n2/upgrade/agent", R"({"phase":"soaked","attempt":"t.1"})");
+
+  CHECK(phase() == BatchPhase::soaking);
+  CHECK(soaking_nodes(bench.cell, bench.cell.rollouts().at("r1")) == Texts{"n2", "n3"});
+  CHECK(bench.moves()[0].starts_with("rollout r1 (agent 2) is under way: batch 2 of 3 is soaking"));
+  // The last soak began at 100, and one more batch soaks. The first node waits three soaks.
+  CHECK(bench.times().not_before == start + 100 + 600 + 600);
+  CHECK(bench.times().goes_back == start + 1'800);
+  bench.put("node/n2/upgrade/agent", R"({"phase":"done","attempt":"t.1"})");
+  CHECK(bench.times().goes_back == start + 1'900);
+  bench.erase("node/n3/upgrade/agent");
+  CHECK_FALSE(bench.times().goes_back);
+}
+
+TEST_CASE("the summary of a rollout counts and names the nodes that soak") {
+  Bench bench;
+  bench.begin({.phase = BatchPhase::applying});
+  bench.put("rollout/r1/node/n2", R"({"stage":"applying"})");
+  bench.put("rollout/r1/node/n3", R"({"stage":"applying"})");
+  bench.put("node/n3/upgrade/agent", R"({"phase":"soaking","attempt":"t.1"})");
+
+  const JsonTree tree = rollout_summary(bench.cell, bench.cell.rollouts().at("r1"), bench.now);
+  CHECK(write_tree(*tree.find("stages")) == R"({"applying":1,"confirmed":1,"soaking":1})");
+  CHECK(*tree.find("soaking") == json_texts({"n3"}));
+  CHECK(tree.text_of("phase") == "applying");
+}
+
+TEST_CASE("a rollout that bakes moves until its bake has passed") {
+  Bench bench;
+  Rollout rollout{.state = RolloutState::baking, .baked_ms = 60'000};
+  rollout.terms.bake_ms = 3'600'000;
+  bench.begin(rollout);
+  CHECK(bench.times().not_before == start + 3'540);
+  CHECK(bench.moves().size() == 1);
+  CHECK(limits_of(bench.cell.rollouts().at("r1")).back() ==
+        "is judged on for 1h after its last batch");
+
+  rollout.state = RolloutState::rolling;
+  bench.begin(rollout);
+  CHECK(bench.times().not_before == start + 1'200 + 3'600);
+}
+
+TEST_CASE("a new attempt of a node soaks from its own beginning") {
+  Bench bench;
+  bench.put("node/n1/upgrade/agent", R"({"phase":"soaking","attempt":"t.1"})");
+  bench.now += 50;
+  bench.put("node/n1/upgrade/agent", R"({"phase":"soaking","attempt":"t.2"})");
+
+  CHECK(bench.cell.soak("n1", "agent")->since == start + 50);
+  CHECK(bench.cell.soak("n1", "web") == nullptr);
+  CHECK(bench.cell.soak("n2", "agent") == nullptr);
+}
+
+TEST_CASE("a paused rollout, and one that nobody drives, wait for a person") {
+  Bench bench;
+  bench.begin({.state = RolloutState::paused, .reason = "gate errors: not known"});
+  CHECK(bench.waits() == Texts{"rollout r1 (agent 2) is paused: gate errors: not known"});
+  CHECK(bench.commands() == Texts{"fleetctl rollout resume r1", "fleetctl rollout abort r1"});
+  CHECK(bench.moves().empty());
+
+  bench.begin({.driver = "c2"});
+  bench.erase("driver/r1");
+  CHECK(bench.waits() ==
+        Texts{"rollout r1 (agent 2) is driven by no controller; c2 drove it last"});
+}
+
+TEST_CASE("a rollout that goes back moves, with the reason; one that is over does neither") {
+  Bench bench;
+  bench.begin({.state = RolloutState::aborting, .reason = "n2 failed"});
+  CHECK(bench.moves() ==
+        Texts{"rollout r1 (agent 2) is aborting, and its nodes go back: n2 failed"});
+  CHECK_FALSE(bench.times().not_before);
+
+  bench.begin({.state = RolloutState::aborted, .reason = "n2 failed"});
+  CHECK(bench.moves().empty());
+  CHECK(bench.waits().empty());
+}
+
+TEST_CASE("a halted plan waits for a person, and one that runs moves") {
+  Bench bench;
+  const std::vector<PlanStep> steps{{.name = "one", .kind = StepClass::any, .hook = "one"},
+                                    {.name = "two", .kind = StepClass::any, .hook = "two"}};
+  bench.put("plan/p", write_record(Plan{
+                          .version = "2", .steps = steps, .state = PlanState::running, .step = 1}));
+  CHECK(bench.moves() == Texts{"plan p (2) is under way: step 1 of 2"});
+
+  bench.put("plan/p", write_record(Plan{.version = "2",
+                                        .steps = steps,
+                                        .state = PlanState::halted,
+                                        .step = 1,
+                                        .error = "n2: act failed"}));
+  CHECK(bench.waits() == Texts{"plan p (2) is halted at step 1 of 2: n2: act failed"});
+  CHECK(bench.commands() == Texts{"fleetctl plan recover p"});
+}
+
+TEST_CASE("a desired version that has failed on a node waits for a person") {
+  Bench bench;
+  bench.put("desired/agent", R"({"version":"2"})");
+  for (const char* node : {"n1", "n2"}) {
+    bench.put("node/" + std::string(node) + "/instance/i", R"({"version":"1"})");
+    bench.put("node/" + std::string(node) + "/versions", R"({"agent":"1"})");
+  }
+  CHECK(bench.notes() == Texts{"agent 2 is desired; 2 nodes without it"});
+
+  bench.put("node/n1/upgrade/agent", R"({"phase":"staging","to":"2"})");
+  CHECK(bench.moves() == Texts{"agent 2 is desired: 1 node on the way, 2 still without it"});
+
+  bench.put("node/n1/upgrade/agent", R"({"phase":"failed","to":"2","error":"exited with 1"})");
+  CHECK(bench.waits() == Texts{"agent 2 is desired and has failed on n1, so no other node begins: "
+                               "exited with 1"});
+  CHECK(bench.commands() == Texts{"fleetctl show n1", "fleetctl desire agent 2"});
+  bench.put("desired/agent", R"({"version":"2","refused":"rollout r1 was undone"})");
+  CHECK(bench.waits() == Texts{"agent 2 is desired, but moves no node: rollout r1 was undone"});
+}
+
+TEST_CASE("machines wait for approval until they are approved, refused or gone") {
+  Bench bench;
+  const std::string print(32, 'a');
+  const JoinRequest request{.node = "n7", .waits = true};
+  bench.put("join/" + print, write_record(request));
+  CHECK(bench.waits() == Texts{"machine n7 waits for approval of its key " + print});
+  CHECK(bench.commands() == Texts{"fleetctl approve n7 " + print});
+
+  bench.put("approval/" + print, R"({"node":"n7"})");
+  CHECK(bench.waits().empty());
+  bench.erase("approval/" + print);
+  CHECK(bench.waits().size() == 1);
+  bench.put("join/" + print,
+            write_record(JoinRequest{.node = "n7", .waits = true, .refused = "no"}));
+  CHECK(bench.waits().empty());
+  bench.put("join/" + print, write_record(request));
+  bench.erase("join/" + print);
+  CHECK(bench.waits().empty());
+}
+
+TEST_CASE("a record with a name that is none is not read, so no shell gets such a name") {
+  Bench bench;
+  bench.put("join/" + std::string(32, 'a'),
+            write_record(JoinRequest{.node = "n;reboot", .waits = true}));
+  bench.put("desired/agent", R"!({"version":"$(reboot)","refused":"x"})!");
+
+  CHECK(bench.commands().empty());
+  CHECK(bench.notes() == Texts{"2 records cannot be read"});
+}
+
+TEST_CASE("degraded nodes are one line for each reason; few silent ones are noted, many wait") {
+  Bench bench;
+  for (int i = 0; i < 20; ++i)
+    bench.put("node/n" + std::to_string(i) + "/instance/i", R"({"version":"1"})");
+  bench.put("node/n3/instance/i", R"({"degraded":"the disk is full"})");
+  CHECK(bench.waits() == Texts{"node n3 is degraded: the disk is full"});
+  bench.put("node/n4/instance/i", R"({"degraded":"the disk is full"})");
+  CHECK(bench.waits() == Texts{"2 nodes are degraded (n3, n4): the disk is full"});
+
+  bench.put("node/n5/info", "{}");
+  bench.erase("node/n5/instance/i");
+  CHECK(bench.notes() == Texts{"1 node does not report: n5"});
+  bench.put("node/n6/info", "{}");
+  bench.erase("node/n6/instance/i");
+  bench.put("node/n7/info", "{}");
+  bench.erase("node/n7/instance/i");
+  CHECK(bench.notes().empty());
+  CHECK(bench.waits()[1] == "3 nodes do not report: n5, n6, n7");
+}
+
+TEST_CASE("a stop, a store without quorum, full or restored, wait for a person") {
+  Bench bench;
+  bench.put("stop", R"({"who":"anna","since":"2026-01-01T00:00:00Z","why":"a move"})");
+  CHECK(bench.waits() ==
+        Texts{"nothing new begins: stopped by anna since 2026-01-01T00:00:00Z: a move"});
+  CHECK(bench.commands() == Texts{"fleetctl stop off"});
+  bench.erase("stop");
+
+  bench.put("epoch", R"({"number":2,"why":"the disks were lost"})");
+  CHECK(bench.waits() == Texts{"the store was restored, and nodes do nothing until a person "
+                               "accepts it: the disks were lost"});
+  bench.put("epoch", R"({"number":2,"accepted":true})");
+  CHECK(bench.waits().empty());
+
+  for (const char* name : {"a", "b", "c"})
+    bench.health.members[name] = {.answers = true, .status = {.has_leader = true}};
+  bench.health.members["a"] = {.trouble = "refused"};
+  CHECK(bench.waits().empty());
+  CHECK(bench.notes() == Texts{"2 of 3 members of the store answer; not a: refused"});
+  bench.health.members["b"] = {};
+  CHECK(bench.waits() == Texts{"the store has no quorum: 1 of 3 members of the store answer"});
+  bench.health.members.clear();
+  bench.health.members["a"] = {.answers = true,
+                               .status = {.has_leader = true, .errors = {"alarm:NOSPACE"}}};
+  CHECK(bench.waits().size() == 1);
+  CHECK(bench.waits()[0].starts_with("the store is full"));
+}
+
+TEST_CASE("certificates that end soon wait for a person; nodes renew theirs until the last days") {
+  Bench bench;
+  const auto enrol = [&](const std::string& name, UnixSeconds until, const std::string& gone = "") {
+    bench.put("identity/" + name,
+              write_record(
+                  Identity{.certificates = {{.serial = "1", .expires = until}}, .revoked = gone}));
+  };
+  enrol("operator/anna", start + 13 * 86'400 + 5);
+  enrol("operator/bert", start + 15 * 86'400);
+  enrol("operator/carl", start + 5, "2026-01-01T00:00:00Z");
+  enrol("node/n1", start + 10 * 86'400);
+  CHECK(bench.waits() == Texts{"the certificate of operator:anna ends in 13 days"});
+  CHECK(bench.commands() == Texts{"fleetctl enrol anna --role=operator --request=FILE"});
+
+  enrol("node/n1", start + 2 * 86'400);
+  CHECK(bench.waits()[0] == "the certificate of node:n1 ends in 2 days");
+  enrol("operator/anna", start - 1);
+  enrol("node/n1", far_end);
+  CHECK(bench.waits().empty());
+  CHECK(bench.notes() == Texts{"1 enrolled certificate ended without a successor"});
+  bench.erase("identity/operator/anna");
+  CHECK(bench.notes().empty());
+
+  bench.health.certificates = {{.what = "authority", .expires = start + 86'400 + 9},
+                               {.what = "http", .expires = start - 9},
+                               {.what = "store", .trouble = "no PEM"}};
+  CHECK(bench.waits() == Texts{"the certificate of the authority ends in 1 day",
+                               "the certificate of this page has ended",
+                               "the certificate store cannot be read: no PEM"});
+}
+
+TEST_CASE("a rollout's limits and its judge are told in words, with their numbers") {
+  Bench bench;
+  bench.begin();
+  const auto& one = bench.cell.rollouts().at("r1");
+  CHECK(limits_of(one) ==
+        Texts{"stops by itself at 1 failed node",
+              "each batch is watched for 10m before its nodes are ordered to keep the version",
+              "a node without that order goes back by itself after 30m"});
+  CHECK(judge_words(one) == "too few nodes to compare");
+
+  bench.put("rollout/r1/judge", R"({"words":"new: 3 of 51 failed first"})");
+  CHECK(judge_words(one) == "new: 3 of 51 failed first");
+  bench.erase("rollout/r1/judge");
+  CHECK(judge_words(one) == "too few nodes to compare");
+
+  Rollout gated;
+  gated.terms.gates = {"errors"};
+  gated.terms.max_failed_unsaid = true;
+  gated.terms.undo = true;
+  gated.terms.apart = {"site"};
+  bench.begin(gated);
+  CHECK(
+      limits_of(one) ==
+      Texts{"stops by itself at 3 failed nodes, or if all nodes of a batch fail",
+            "each batch is watched for 10m before its nodes are ordered to keep the version",
+            "a node without that order goes back by itself after 30m",
+            "a batch whose judge or gates do not know goes back after 10m, and the rollout pauses",
+            "keeps apart the nodes of one site", "is undone by itself if it aborts by itself"});
+}
+
+}  // namespace
+
+}  // namespace outlook_test
