@@ -10,7 +10,7 @@ namespace {
 
 // The most writes for one node in a transaction, for an order or an end, together with that of the
 // rollout's own record.
-constexpr std::size_t writes_of_a_node = 4 + budget_labels_max;
+constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {
   switch (step) {
@@ -103,7 +103,11 @@ void RolloutWriter::begins_something() {
 }
 
 bool RolloutWriter::has_room() const {
-  return transaction_.puts.size() + transaction_.erases.size() + writes_of_a_node + 1 <=
+  const Budgets* budgets = facts_.budgets;
+  const bool has_places =
+      budgets != nullptr && (budgets->is_set() || !budgets->nodes_of(claim_of(view_)).empty());
+  const std::size_t places = has_places ? budget_labels_max : 0;
+  return transaction_.puts.size() + transaction_.erases.size() + writes_of_a_node + places + 1 <=
          operations_max;
 }
 
