@@ -27,6 +27,7 @@ struct FrontSettings {
   std::vector<std::string> endpoints = {};
   Certificates certificates = {};  // the files for connections to the store
   std::chrono::seconds lease{15};
+  std::string webhook_secret = {};  // a file with secrets; empty: notices are not signed
   std::optional<WebsiteSettings> website = {};
 };
 
@@ -56,6 +57,7 @@ class Front {
   void look();
   void begin(const std::string& id);
   void tell_people();
+  void post(const Notices::Post& post);
   void posted(const std::string& error);
   void watch_releases();
   void perform(const ReleaseWatcher::AskSource& step);

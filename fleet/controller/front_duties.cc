@@ -6,6 +6,7 @@
 #include "fleet/common/text_file.h"
 #include "fleet/controller/front.h"
 #include "fleet/controller/log.h"
+#include "fleet/controller/webhook.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/driver.h"
 
@@ -96,14 +97,7 @@ void Front::tell_people() {
     notice_ =
         timers_->after(std::chrono::milliseconds(*rest->until - now), [this] { tell_people(); });
   }
-  if (const auto* post = std::get_if<Notices::Post>(&step)) {
-    const auto file = webhook_file(post->webhook);
-    const std::string url = file ? webhook_url(content_of_file(*file)) : post->webhook;
-    if (url.empty()) return posted(*file + " cannot be read, or does not begin with a URL");
-    outside_->post(url, post->body, [this](const OutsideAnswer& answer) {
-      posted(answer.is_good() ? "" : answer.error);
-    });
-  }
+  if (const auto* notice = std::get_if<Notices::Post>(&step)) return post(*notice);
   if (const auto* transaction = std::get_if<Transaction>(&step)) {
     store_->commit(*transaction, [this, alive](const Outcome&) {
       if (alive.expired()) return;
@@ -112,6 +106,24 @@ void Front::tell_people() {
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
+}
+
+// Sends a notice. The files are read for each notice, so that a person can exchange them.
+void Front::post(const Notices::Post& post) {
+  const auto file = webhook_file(post.webhook);
+  const std::string url = file ? webhook_url(content_of_file(*file)) : post.webhook;
+  if (url.empty()) return posted(*file + " cannot be read, or does not begin with a URL");
+  std::vector<std::string> headers = cloud_event_headers(post.event, post.happened);
+  if (!settings_.webhook_secret.empty()) {
+    const auto secrets = webhook_secrets(content_of_file(settings_.webhook_secret));
+    if (!secrets) return posted(settings_.webhook_secret + ": " + secrets.reason());
+    for (std::string& header : signature_headers(
+             secrets.value(), webhook_id(post.event, post.happened), std::time(nullptr), post.body))
+      headers.push_back(std::move(header));
+  }
+  outside_->post(url, post.body, headers, [this](const OutsideAnswer& answer) {
+    posted(answer.is_good() ? "" : answer.error);
+  });
 }
 
 void Front::posted(const std::string& error) {

@@ -20,7 +20,8 @@ std::unique_ptr<Front> front_of(const ControllerOptions& options) {
   FrontSettings settings{.controller = options.name,
                          .endpoints = options.store.endpoints,
                          .certificates = options.store.certificates,
-                         .lease = std::chrono::seconds(options.lease_s)};
+                         .lease = std::chrono::seconds(options.lease_s),
+                         .webhook_secret = options.webhook_secret};
   if (!options.http.empty()) {
     settings.website = WebsiteSettings{.address = *address_of(options.http),
                                        .certificate = options.http_certificate,

@@ -79,6 +79,8 @@ std::variant<ControllerOptions, ControllerText> controller_options(int argc, cha
       ->type_name("S")
       ->check(CLI::Range(0, 86'400));
   add_gates(app, options);
+  app.add_option("--webhook-secret", options.webhook_secret, "signs what the webhook gets")
+      ->type_name("FILE");
   add_http(app, options);
   try {
     app.parse(argc, argv);

@@ -16,8 +16,9 @@ struct ControllerOptions {
   int lease_s = 15;
   int observe_s = 30;
   std::vector<PrometheusGate> prometheus_gates;
-  std::string gates;  // a directory of programs, each of them a gate; empty: has none
-  std::string http;   // HOST:PORT of the web server; empty: runs none
+  std::string gates;           // a directory of programs, each of them a gate; empty: has none
+  std::string webhook_secret;  // a file with secrets by which notices are signed; empty: none are
+  std::string http;            // HOST:PORT of the web server; empty: runs none
   std::string http_certificate;
   std::string http_key;
   std::string http_authority;

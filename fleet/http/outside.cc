@@ -15,6 +15,7 @@ struct Question {
   uv_work_t work = {};
   std::string url = {};
   std::string body = {};
+  std::vector<std::string> headers = {};
   Outside::Limits limits = {};
   OutsideAnswer answer = {};
   Outside::Then then = {};
@@ -37,6 +38,8 @@ void perform(uv_work_t* work) {
   Question& question = *static_cast<Question*>(work->data);
   const std::unique_ptr<CURL, void (*)(CURL*)> easy(curl_easy_init(), curl_easy_cleanup);
   curl_slist* list = curl_slist_append(nullptr, "Content-Type: application/json");
+  for (const std::string& header : question.headers)
+    list = curl_slist_append(list, header.c_str());
   const std::unique_ptr<curl_slist, void (*)(curl_slist*)> headers(list, curl_slist_free_all);
   curl_easy_setopt(easy.get(), CURLOPT_URL, question.url.c_str());
   curl_easy_setopt(easy.get(), CURLOPT_PROTOCOLS_STR, "http,https");
@@ -68,11 +71,12 @@ void perform(uv_work_t* work) {
 
 }  // namespace
 
-void Outside::ask(const std::string& url, const std::string& body, const Limits& limits,
-                  Then then) {
+void Outside::ask(const std::string& url, const std::string& body, const Limits& limits, Then then,
+                  const std::vector<std::string>& headers) {
   auto question = std::make_unique<Question>();
   question->url = url;
   question->body = body;
+  question->headers = headers;
   question->limits = limits;
   question->then = std::move(then);
   question->over = over_;

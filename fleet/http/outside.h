@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace fleet {
 
@@ -41,13 +42,15 @@ class Outside {
   void get(const std::string& url, const Limits& limits, Then then) {
     ask(url, "", limits, std::move(then));
   }
-  // Sends `body`, which is a JSON text.
-  void post(const std::string& url, const std::string& body, Then then) {
-    ask(url, body, Limits{}, std::move(then));
+  // Sends `body`, which is a JSON text, with these headers, each as `NAME: VALUE`.
+  void post(const std::string& url, const std::string& body,
+            const std::vector<std::string>& headers, Then then) {
+    ask(url, body, Limits{}, std::move(then), headers);
   }
 
  private:
-  void ask(const std::string& url, const std::string& body, const Limits& limits, Then then);
+  void ask(const std::string& url, const std::string& body, const Limits& limits, Then then,
+           const std::vector<std::string>& headers = {});
 
   uv_loop_t& loop_;
   std::shared_ptr<std::atomic<bool>> over_ = std::make_shared<std::atomic<bool>>(false);

@@ -93,7 +93,7 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     if (rests_until_ && now < *rests_until_) return Rest{rests_until_};
     under_way_ = true;
     event_ = *number;
-    return Post{event_, webhook, body_of(event.value(), event_)};
+    return Post{event_, webhook, body_of(event.value(), event_), event.value()};
   }
   return Rest{};
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <variant>
 
+#include "fleet/model/cell_records.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
 
@@ -39,6 +40,7 @@ class Notices {
     std::int64_t event = 0;
     std::string webhook = {};  // the setting: a URL or file:PATH
     std::string body = {};
+    FleetEvent happened = {};  // the event itself, for headers
   };
   using Step = std::variant<Rest, Post, Transaction>;
 
