@@ -109,7 +109,7 @@ void Component::perform(const Save& save) {
     desired_ = progress.attempt;
     fetcher_.desire(progress.to);
   } else if (progress.phase != UpgradePhase::done && !is_under_way(progress.phase) && was_desired) {
-    desired_.clear();  // the new version was desired for its commit, and went back
+    desired_.clear();  // the new version has gone back, so the old one is desired again
     if (!before_.empty()) fetcher_.desire(before_);
   }
 }

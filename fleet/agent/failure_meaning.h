@@ -17,7 +17,7 @@ namespace fleet {
   return failure.stage + ": " + failure.reason;
 }
 
-// Returns what is known of the failure as evidence.
+// Returns the evidence of the failure, from what the upgrader has said about it.
 [[nodiscard]] inline std::vector<Capsule> evidence_of(const agent_protocol::Agent::Failure& failure,
                                                       EvidenceLevel level) {
   return capsule_of({.stage = failure.stage,
@@ -45,7 +45,7 @@ namespace fleet {
                                                                     : UpgradeEnding::failed;
 }
 
-// Returns whether, according to the ledger, the last upgrade that a command began goes on.
+// Returns whether, according to the ledger, the last upgrade by a command is still under way.
 [[nodiscard]] inline bool is_under_way(const NodeLedger& ledger) {
   const UpgradePhase phase = ledger.progress.phase;
   const bool has_ended = ledger.progress.attempt == ledger.upgrade.id &&

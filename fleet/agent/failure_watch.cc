@@ -7,7 +7,7 @@
 namespace fleet {
 namespace {
 
-// Keeps the larger of two values, of which either may be absent.
+// Raises `value` to `other` if that is larger. Each of them may be absent.
 void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other) {
   if (other) value = std::max(*other, value.value_or(0));
 }
@@ -48,7 +48,7 @@ std::vector<Capsule> FailureWatch::evidence_of(const upgraderctl::Ending& ending
                     level_);
 }
 
-// Returns the last words, if agentify has written them since this upgrade began.
+// Returns the daemon's last words, if agentify has written them since this upgrade began.
 std::string FailureWatch::last_words() const {
   const auto words = control_.last_words();
   const bool is_new = words && (!words_before_ || words->written != words_before_->written ||
@@ -56,7 +56,8 @@ std::string FailureWatch::last_words() const {
   return is_new ? words->text : "";
 }
 
-// Returns the two versions, and for releases that are directories the files in which they differ.
+// Returns the two versions as `1.0 -> 1.1`. If the releases are directories, the names of the files
+// in which they differ follow.
 std::vector<std::string> FailureWatch::differences(const upgraderctl::Ending& ending) const {
   const std::string& before = from_.empty() ? ending.from.version : from_;
   const std::string& after = to_.empty() ? ending.to.version : to_;

@@ -1,5 +1,6 @@
-// Watches the version that an upgrade of a neighbour starts, and gathers the evidence if it fails:
-// how long it lived, how much it used, and the last words that agentify has kept of it.
+// Watches the new version during an upgrade of a neighbour, and gathers the evidence if the version
+// fails: how long it lived, how much memory and processor time it used, and the last words that
+// agentify has kept.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +20,18 @@ class FailureWatch {
   struct Places {
     std::string control = {};   // the neighbour's control directory
     std::string releases = {};  // the directory of its releases
-    std::string name = {};      // the name of its releases
+    std::string name = {};      // the program's name in the releases' names
   };
 
   FailureWatch(Places places, EvidenceLevel level) : places_(std::move(places)), level_(level) {}
 
-  // Begins with another upgrade. Last words that are there already belong to an earlier failure.
+  // Begins to watch another upgrade. Last words that exist already belong to an earlier failure,
+  // and are not used.
   void begin(const std::string& from, const std::string& to);
-  // Notes the process of the new version, while the upgrade is under way.
+  // Measures the process of the new version. Called again and again while the upgrade is under way.
   void see(const std::optional<upgraderctl::AgentStatus>& agent);
-  // Returns the evidence for this ending of the upgrade: no element if the version has not failed,
-  // or the node is to give no evidence.
+  // Returns the evidence for this ending of the upgrade: at most one capsule, and none if the
+  // upgrade was committed or the node is to give no evidence.
   [[nodiscard]] std::vector<Capsule> evidence_of(const upgraderctl::Ending& ending) const;
 
   [[nodiscard]] EvidenceLevel level() const { return level_; }
@@ -41,7 +43,7 @@ class FailureWatch {
   Places places_;
   EvidenceLevel level_;
   upgraderctl::ControlDirectory control_{places_.control};
-  std::optional<upgraderctl::LastWords> words_before_;  // those of an earlier failure
+  std::optional<upgraderctl::LastWords> words_before_;  // from before this upgrade
   std::string from_;  // the two versions; empty if an earlier process began the upgrade
   std::string to_;
   std::int64_t pid_ = 0;

@@ -7,7 +7,7 @@
 namespace fleet {
 
 struct ProcessUse {
-  std::optional<std::int64_t> peak_kib = {};  // the peaks of all these processes, added up
+  std::optional<std::int64_t> peak_kib = {};  // the peak memory of each process, added up
   std::optional<std::int64_t> cpu_ms = {};
 };
 

@@ -108,7 +108,8 @@ void Front::tell_people() {
   }
 }
 
-// Sends a notice. The files are read for each notice, so that a person can exchange them.
+// Sends a notice. Reads the files with the URL and the secrets anew for each notice, so that a
+// person can change them at any time.
 void Front::post(const Notices::Post& post) {
   const auto file = webhook_file(post.webhook);
   const std::string url = file ? webhook_url(content_of_file(*file)) : post.webhook;

@@ -17,7 +17,7 @@ struct ControllerOptions {
   int observe_s = 30;
   std::vector<PrometheusGate> prometheus_gates;
   std::string gates;           // a directory of programs, each of them a gate; empty: has none
-  std::string webhook_secret;  // a file with secrets by which notices are signed; empty: none are
+  std::string webhook_secret;  // a file with secrets, to sign notices; empty: not signed
   std::string http;            // HOST:PORT of the web server; empty: runs none
   std::string http_certificate;
   std::string http_key;

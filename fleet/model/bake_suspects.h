@@ -1,6 +1,7 @@
-// Names the rollouts that may be the cause when a node becomes degraded: those that bake, and in
-// which this node has kept the version. Says how many of their nodes do badly, and how many others,
-// so that a person sees whether the rollout is to blame. Pure.
+// Helps a person to find out why a node has become degraded: names the rollouts that may be the
+// cause, which are those that bake and whose version this node has kept. Beside each rollout stand
+// the numbers of its own nodes and of all other nodes that do badly, which means that they are
+// degraded or have failed. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace fleet {
 
 class BakeSuspects {
  public:
-  // Takes in a record of a rollout or a node's instance, or the news that it is absent. Ignores all
-  // others.
+  // Takes in the record of a rollout, of a rollout's node or of an instance, or that such a record
+  // is absent. Ignores all other records.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
@@ -36,7 +37,7 @@ class BakeSuspects {
 
   // The rollouts that are under way. Those that have ended are forgotten.
   std::map<std::string, Watched> rollouts_;
-  // for each node, its instances that live and whether each is degraded
+  // For each node, the instances that are alive; true: degraded.
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 

@@ -14,7 +14,8 @@ namespace {
 using Labels = std::map<std::string, std::string>;
 using Limits = std::map<std::string, std::int64_t>;
 
-// The first of the nodes that have the places, as `n7 (rollout/r2), n9 (does not work)`.
+// Returns the first of the nodes that count, each with the run that moves it or with its state: `n7
+// (rollout/r2), n9 (does not work)`.
 std::string holders(const std::map<std::string, std::string>& counted) {
   std::vector<std::string> names;
   for (const auto& [node, by] : counted)
@@ -59,7 +60,7 @@ void Budgets::take_text(const ParsedKey& key, const KeyValue* record) {
     const std::int64_t number = std::stoll("0" + names[2]);
     places.erase(number);
     if (record == nullptr) return;
-    // A place that cannot be read is taken by somebody whom nobody knows.
+    // A place whose record cannot be read counts as taken by an unknown run.
     const auto place = read_record<BudgetPlace>(record->value);
     places[number] = {place ? place.value().node : "", place ? place.value().by : "somebody",
                       record->modified};
@@ -97,7 +98,7 @@ bool Budgets::exists(const std::string& node) const {
 
 bool Budgets::works(const std::string& node) const {
   const auto found = nodes_.find(node);
-  if (found == nodes_.end() || !found->second.exists) return true;  // it is no node of the cell
+  if (found == nodes_.end() || !found->second.exists) return true;  // not a node of the cell
   const auto& instances = found->second.instances;
   return !instances.empty() && std::none_of(instances.begin(), instances.end(),
                                             [](const auto& one) { return one.second; });

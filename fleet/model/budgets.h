@@ -1,18 +1,20 @@
-// The budget over everything that stops something in a cell: at most K nodes of one value of a
-// label may be between a command that stops something and their commit or fall-back, over all
-// rollouts and desired versions. The setting `unavailable.LABEL` is K. Pure.
+// Budgets: limits for how many nodes of a cell may be down at the same time, over all rollouts and
+// desired versions together. The setting `unavailable.LABEL` is a number K: of the nodes with the
+// same value of LABEL, at most K may have got a command that stops the old version, and not yet
+// have committed the new one or fallen back. Pure.
 //
-// There are K places for each value, which are records place/LABEL/VALUE/NUMBER with numbers below
-// K; VALUE is a hash, and the record has the text. A driver takes a place by creating its record,
-// in a transaction that compares that the record is absent, and gives it back by erasing it. So no
-// two drivers have one place, whatever dies, and a driver that goes on finds the places that it
-// has: each names the node, and the run that moves the node.
+// Each value of the label has K places. A place is a record place/LABEL/HASH/NUMBER with a number
+// below K: HASH is the hash of the value, and the record has the value itself. A driver takes a
+// place by a transaction that creates the record, and which the store refuses if the record exists.
+// It gives the place back by erasing the record. So two drivers never have the same place, whatever
+// process dies. Each record names the node, and the rollout or component that moves the node. So a
+// driver that continues for another one finds the places that are taken already.
 //
-//     a node holds a place            it counts
-//     a node is degraded or silent    it counts, since it does not work
-//     a node was forgotten            its place is free: whoever needs it takes it over
-//     a node has no such label        it is a value of its own, and needs no place
-//     K was made smaller              places beyond K stay taken until they are given back
+//     a node has a place              it counts against K
+//     a node is degraded or silent    it counts against K, since it does not work
+//     a node was forgotten            any driver that needs its place may take it over
+//     a node does not have the label  it needs no place
+//     K was made smaller              places from K on stay taken until they are given back
 #pragma once
 
 #include <cstddef>
@@ -28,18 +30,19 @@
 
 namespace fleet {
 
-// The most labels with a budget, and the most places of one value.
+// The most labels that may have a budget, and the most places that one value of a label may have.
 inline constexpr std::size_t budget_labels_max = 4;
 inline constexpr std::int64_t budget_places_max = 1'000;
 
-// The answer to a run that asks for places.
+// The answer to a rollout or component, called the run, that asks for the places of some nodes.
 struct PlacesAnswer {
-  bool has_all = false;                // every node of the batch has its places
-  std::vector<Compare> compares = {};  // of the places that it takes now
+  bool has_all = false;                // true: every node has its places
+  std::vector<Compare> compares = {};  // that the places to be taken now are free
   std::vector<Put> puts = {};
-  // why not all are to be had now: `site=north: 1 of 1 taken, by n7 (rollout/r2)`
+  // Why the run has to wait, such as `site=north: 1 of 1 taken, by n7 (rollout/r2)`, or empty.
   std::string waits_for = {};
-  // why they are never to be had: more nodes of the batch need one value than there are places
+  // Why the run can never get the places: more of its nodes have one value than there are places
+  // for the value. Empty if it can.
   std::string impossible = {};
 };
 
@@ -51,29 +54,29 @@ class Budgets {
 
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 
-  // Returns what the run `by` does so that all these nodes have their places: it has them, or takes
-  // at most `room` of them now, in the order of labels and values, or waits. The nodes are those
-  // that are to stop something together.
+  // Returns how the run `by` gets places for all of `nodes`, which are to stop something at the
+  // same time. Either it has all places already, or it takes at most `room` of them now, in the
+  // order of labels and values, or it has to wait.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
-  // Returns the keys of the places that the run has for this node.
+  // Returns the keys of the places that the run has taken for this node.
   [[nodiscard]] std::vector<std::string> held(const std::string& by, const std::string& node) const;
-  // Returns the nodes for which the run has places.
+  // Returns the nodes for which the run has taken places.
   [[nodiscard]] std::set<std::string> nodes_of(const std::string& by) const;
 
  private:
   struct Node {
-    std::map<std::string, std::string> given = {};  // the labels of its identity, which win
+    std::map<std::string, std::string> given = {};  // from its identity; they win over `reported`
     std::map<std::string, std::string> reported = {};
-    std::map<std::string, bool> instances = {};  // those that live, and whether each is degraded
-    bool exists = false;                         // it has acted for the cell, and is not forgotten
+    std::map<std::string, bool> instances = {};  // instances that are alive; true: degraded
+    bool exists = false;                         // has a record `active`, so it is not forgotten
   };
   struct Taken {
     std::string node = {};
     std::string by = {};
     Revision modified = 0;
   };
-  // A label and a hash of its value.
+  // A label and the hash of one of its values. Each domain has its own places.
   using Domain = std::pair<std::string, std::string>;
   struct Need {
     std::string value = {};
@@ -84,18 +87,18 @@ class Budgets {
   [[nodiscard]] std::string value_of(const std::string& node, const std::string& label) const;
   [[nodiscard]] bool exists(const std::string& node) const;
   [[nodiscard]] bool works(const std::string& node) const;
-  // Returns the nodes that count in a domain, with the run that moves each; empty for a node that
-  // does not work.
+  // Returns the nodes that count against the budget of a domain. For each node, the text is the run
+  // that moves it, or empty if the node does not work.
   [[nodiscard]] std::map<std::string, std::string> counted_in(const Domain& domain,
                                                               const std::string& value) const;
   [[nodiscard]] std::map<Domain, Need> needs_of(const std::vector<std::string>& nodes) const;
 
-  std::map<std::string, std::int64_t> limits_;  // by label
+  std::map<std::string, std::int64_t> limits_;  // the number of places, by label
   std::map<std::string, Node> nodes_;
   std::map<Domain, std::map<std::int64_t, Taken>> taken_;
 };
 
-// Returns the hash of a value in the keys of its places.
+// Returns the hash of a label's value, as the keys of the value's places have it.
 [[nodiscard]] std::string place_value(const std::string& value);
 
 }  // namespace fleet

@@ -11,7 +11,7 @@
 namespace fleet {
 namespace {
 
-// agentify(1) writes this between its own reason and the daemon's last line.
+// agentify(1) writes this between the reason and the daemon's last line.
 constexpr std::string_view last_line_mark = "; its last line: ";
 
 // Returns the text before the separator, and removes both from `text`.
@@ -22,7 +22,7 @@ std::string_view cut_off(std::string_view& text, char separator) {
   return first;
 }
 
-// Returns the last lines of the text that are not empty.
+// Returns the last non-empty lines of the text, at most capsule_lines_max.
 std::vector<std::string> last_lines(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -35,7 +35,7 @@ std::vector<std::string> last_lines(std::string_view text) {
   return lines;
 }
 
-// The contents of a release: for each path its mode and its hash.
+// Returns the files in the list of a release: for each path its mode and its hash.
 std::map<std::string_view, std::string_view> files_in(std::string_view list) {
   std::map<std::string_view, std::string_view> files;
   while (!list.empty()) {
@@ -64,7 +64,7 @@ constexpr auto signals = std::to_array<std::pair<std::string_view, std::int64_t>
                                                                                    {"SIGXCPU", 24},
                                                                                    {"SIGSYS", 31}});
 
-// Returns the text behind the words, or an empty text if the reason does not have them.
+// Returns the part of the reason behind `words`, or an empty text if the reason does not have them.
 std::string_view behind(std::string_view reason, std::string_view words) {
   const std::size_t at = reason.find(words);
   return at == reason.npos ? std::string_view{} : reason.substr(at + words.size());
@@ -127,7 +127,7 @@ std::vector<std::string> differing_files(std::string_view before, std::string_vi
   for (const auto& [path, content] : old_files) {
     if (!new_files.contains(path)) differs.push_back("gone: " + std::string(path));
   }
-  // The capsule has the two versions besides, in a text of their own.
+  // One text of the capsule's list is kept free for the two versions, as in `1.0 -> 1.1`.
   constexpr std::size_t most = capsule_differs_max - 1;
   if (differs.size() <= most) return differs;
   const std::size_t more = differs.size() - (most - 1);

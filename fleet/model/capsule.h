@@ -1,5 +1,6 @@
-// Makes the evidence of one failed upgrade, as fleet-agent(8) describes --evidence. Pure: the
-// caller has measured the processes and read the daemon's last words.
+// Makes the capsule of one failed upgrade, which is a node's evidence of why the upgrade failed;
+// fleet-agent(8) describes it with --evidence. Pure: the caller has measured the processes and read
+// the daemon's last words.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,10 @@
 
 namespace fleet {
 
-// How much of a failure a node tells everybody who may read the store.
+// How much a node writes into the store about a failure. Everybody who may read the store can see
+// it.
 enum class EvidenceLevel {
-  none,    // the error in words and nothing else
+  none,    // only the error as a text
   reason,  // the capsule, without anything that the daemon has written
   lines,   // the capsule with the daemon's last lines
 };
@@ -33,13 +35,14 @@ struct FailureSeen {
   std::vector<std::string> differs = {};
 };
 
-// Returns the reason without the last line of the daemon that agentify(1) has added to it, unless
-// the level is `lines`. agentify writes it behind `; its last line: `.
+// Returns the reason of a failure, as a node may show it at this level. agentify(1) writes the
+// daemon's last line into the reason, behind `; its last line: `. Unless the level is `lines`, this
+// end of the reason is removed.
 [[nodiscard]] std::string reason_at(EvidenceLevel level, std::string_view reason);
 
-// Returns the capsule, or no element at the level `none`. The capsule is cut to its limits. If the
-// exit status and the signal are not given, they are taken from the words of the reason: agentify
-// says there how its daemon ended, while agentify itself ends cleanly.
+// Returns the capsule, cut to its limits, or no element at the level `none`. If neither an exit
+// status nor a signal is given, they are taken from the reason: under agentify, which itself exits
+// cleanly, only the reason says how the daemon ended.
 [[nodiscard]] std::vector<Capsule> capsule_of(const FailureSeen& seen, EvidenceLevel level);
 
 // Returns the names of the files in which two releases differ, as `changed: NAME`, `new: NAME` or

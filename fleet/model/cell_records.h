@@ -170,11 +170,12 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-// The record place/LABEL/VALUE/NUMBER: one of the places of a budget, and whose it is.
+// The record place/LABEL/HASH/NUMBER: one place of a budget (budgets.h), taken for a node that may
+// be down for a while.
 struct BudgetPlace {
   std::string node = {};
-  std::string by = {};     // rollout/RID or desired/COMPONENT
-  std::string value = {};  // of the label
+  std::string by = {};     // moves the node: rollout/RID or desired/COMPONENT
+  std::string value = {};  // the label's value; the key has only its hash
 
   bool operator==(const BudgetPlace&) const = default;
 };

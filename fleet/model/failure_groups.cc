@@ -19,8 +19,8 @@ bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-// Returns the word without its numbers. A word of so many hexadecimal digits is an id or an
-// address, even if it has letters.
+// Returns the word with each number as `#`. A word of six or more hexadecimal digits is an id or an
+// address, and becomes a single `#`, even if it has letters.
 std::string word_likeness(std::string_view word) {
   constexpr std::size_t id_bytes = 6;
   if (word.starts_with("0x")) word.remove_prefix(2);
@@ -60,7 +60,8 @@ bool is_suspect(const Suspect& mark, std::int64_t failed) {
   return mark.failed * 10 >= failed * 9 && mark.others * 2 <= mark.others_in_all;
 }
 
-// Returns whether the one mark tells the group apart better than the other one.
+// Returns whether `one` sets the group apart better than `other`: fewer of the other nodes have it,
+// or, if these are equal, more nodes of the group.
 bool is_stronger(const Suspect& one, const Suspect& other) {
   return std::tuple(-one.others, one.failed, other.mark) >
          std::tuple(-other.others, other.failed, one.mark);
@@ -81,7 +82,7 @@ void find_suspects(FailureGroup& group, const NodesOfRollout& nodes) {
     }
   }
   group.is_everybody = others == 0;
-  // One node alone differs from the others in everything that is its own.
+  // A group of one node gets no suspects: every mark that is rare among the others would be one.
   if (others == 0 || group.nodes.size() < 2) return;
   for (const auto& [mark, share] : shares) {
     const Suspect suspect{mark, share.failed, share.others, others};

@@ -20,40 +20,42 @@ struct NodeOfRollout {
 };
 using NodesOfRollout = std::map<std::string, NodeOfRollout>;
 
-// At most so many suspects are named, the strongest first.
+// The most suspects that are named for one group, the strongest first.
 inline constexpr std::size_t suspects_max = 3;
 
 // A value of a fact or a label that nearly all nodes of a group have, and few others.
 struct Suspect {
   std::string mark = {};           // `arch=x86_64`
-  std::int64_t failed = 0;         // nodes of the group that have it
-  std::int64_t others = 0;         // nodes that have begun, and have not failed so, and have it
-  std::int64_t others_in_all = 0;  // nodes that have begun, and have not failed so
+  std::int64_t failed = 0;         // nodes of the group with this mark
+  std::int64_t others = 0;         // all other nodes that have begun, if they have the mark
+  std::int64_t others_in_all = 0;  // all other nodes that have begun
 
   bool operator==(const Suspect&) const = default;
 };
 
 struct FailureGroup {
   NodeStage stage = NodeStage::failed;
-  std::string error = {};               // of the first of its nodes
-  std::vector<Capsule> evidence = {};   // of the first of its nodes that has any: at most one
-  std::vector<std::string> nodes = {};  // sorted
+  std::string error = {};               // the error of its first node
+  std::vector<Capsule> evidence = {};   // of the first node that has any: at most one
+  std::vector<std::string> nodes = {};  // the names of its nodes, sorted
   std::vector<Suspect> suspects = {};
-  // Every node that has begun is in this group, so the version itself is the suspect.
+  // True if all nodes that have begun are in this group. Then the version itself is the suspect.
   bool is_everybody = false;
 
   bool operator==(const FailureGroup&) const = default;
 };
 
-// Returns whether the record tells of a failure, or of a node that could not do as it was told.
+// Returns whether the node has failed, has gone back for lack of a `confirm` (`unconfirmed`), or
+// could not be undone (`kept`).
 [[nodiscard]] bool has_failed(const RolloutNode& node);
 
-// Returns the groups, the largest first. Failures are alike if they are of one stage, have the same
-// exit status and signal, and the same words apart from numbers, the node's name and ids.
+// Returns the groups, the largest first. Failures are in one group if their stage, exit status and
+// signal are equal, and their errors differ only in numbers, ids and the node's name.
 [[nodiscard]] std::vector<FailureGroup> failure_groups(const NodesOfRollout& nodes);
 
-// Returns the words with each number as `#` and the node's name as `NODE`. A number behind
-// `status`, `signal` or `http:` tells failures apart, and stays.
+// Returns an error with each number as `#` and the node's name as `NODE`, so that errors of
+// different nodes can be compared. A number behind `status`, `signal` or `http:` stays as it is,
+// since it tells different failures apart.
 [[nodiscard]] std::string likeness(std::string_view words, std::string_view node);
 
 }  // namespace fleet

@@ -8,8 +8,9 @@
 namespace fleet {
 namespace {
 
-// Returns the logarithm of the mean, over the ratios, of the likelihood ratio of a rate that is
-// `ratio` times the expected one. `power` is 1 for ratios above 1, and -1 for their inverses.
+// Compares two rates of failures: the expected one, and one that is `ratio` times as high. Returns
+// the logarithm of the mean of their likelihood ratios over all ratios of judge_evidence.h. If
+// `power` is -1, the inverse of each ratio is used.
 double log_mean(std::int64_t failed, double expected, int power) {
   double sum = -std::numeric_limits<double>::infinity();
   for (const double one : evidence_ratios) {
@@ -23,8 +24,9 @@ double log_mean(std::int64_t failed, double expected, int power) {
 
 double control_rate_max(std::int64_t failed, Ms node_ms) {
   if (node_ms <= 0) return 0;
-  // The evidence that the rate is lower than expected grows with the expected number of failures,
-  // from that of the true rate on. Bisection finds the number at which it rules the rate out.
+  // `low` and `high` are expected numbers of failures. The more failures are expected, from the
+  // observed number on, the stronger is the evidence that the true rate is lower. Bisection finds
+  // the number at which this evidence rules the expected rate out.
   double low = static_cast<double>(failed);
   double high = 2 * low + 1;
   const double limit = -std::log(bake_alpha);

@@ -1,23 +1,26 @@
 // The evidence that a version which all nodes run by now fails more often than the version before.
 // Pure arithmetic; judge_watch.h counts the failures.
 //
-// During a bake no node is left that has not moved, so new nodes are compared with the failure rate
-// of the control as it was recorded while there was one. Failures of the control at a rate of at
-// most L are an e-process in the same way as judge_evidence.h has it, and the rates L that its
-// evidence rules out are too high. So with a chance of at least 1 - bake_alpha, the true rate is
-// below control_rate_max(), at whatever moment the control ended. The failures of new nodes are
-// then compared with that rate: after k failures in the time T of nodes at risk, the likelihood
-// ratio of a rate r times as high is r^k exp(-(r-1) L T), and the evidence is its mean over the
-// ratios of judge_evidence.h.
+// During a bake every node has moved, so there is no control any more. New nodes are compared with
+// the failure rate that the control had before, in two steps:
 //
-// The product with the evidence of the comparison before is one process for the whole rollout. If
-// it is held against 1/(alpha - bake_alpha), a good version is stopped with a chance of at most
-// alpha. This needs one assumption more than the comparison before: the version before would have
-// failed as often during the bake as it did while it was the control.
+// 1. How high can the true rate of the control be? For each rate L, the failures of the control
+//    give evidence, as in judge_evidence.h, that the true rate is lower than L. If this evidence
+//    reaches 1/bake_alpha, L is ruled out. control_rate_max() is the lowest rate that is ruled out.
+//    With a chance of at least 1 - bake_alpha the true rate is below it, at whatever moment the
+//    control ended.
+// 2. Do new nodes fail more often than at this rate L? Let k of them fail while their times at risk
+//    add up to T. The likelihood ratio of a rate that is r times as high is r^k exp(-(r-1) L T).
+//    The evidence is the mean of this over the ratios r of judge_evidence.h.
 //
-//     the control was never seen      0: there is no rate to compare with
-//     the control has never failed    the highest rate is that at which about eight would have
-//     nobody fails during the bake    evidence shrinks: a good bake takes back a doubt
+// This evidence is multiplied by that from the batches before the bake. The product is an e-process
+// for the whole rollout. With 1/(alpha - bake_alpha) as its limit, a good version is stopped with a
+// chance of at most alpha. This assumes that the version before would have failed as often during
+// the bake as it did while it was the control; the comparison of the batches does not need that.
+//
+//     the control was never seen      the logarithm is 0: there is no rate to compare with
+//     the control has never failed    L is the rate at which about eight failures were expected
+//     nobody fails during the bake    the evidence shrinks: a good bake takes back a doubt
 #pragma once
 
 #include <cstdint>
@@ -26,23 +29,25 @@
 
 namespace fleet {
 
-// The chance that is allowed for a control that failed less often than it would in the long run.
+// The chance that control_rate_max() is too low, since the control has by luck failed less often
+// than it would in the long run.
 inline constexpr double bake_alpha = 0.001;
 
 struct BakeCounts {
-  std::int64_t control_failed = 0;  // first failures of the control, and
-  Ms control_ms = 0;                // the time of its nodes at risk, added up
-  std::int64_t failed = 0;          // the same of new nodes during the bake
+  std::int64_t control_failed = 0;  // nodes of the control that have failed
+  Ms control_ms = 0;                // the times at risk of the control's nodes, added up
+  std::int64_t failed = 0;          // new nodes that have failed in the bake
   Ms node_ms = 0;
 
   bool operator==(const BakeCounts&) const = default;
 };
 
-// Returns the highest rate of failures a millisecond that the control leaves possible; 0 if the
-// control was never seen.
+// Returns the highest rate of failures that the control leaves possible, in failures per node and
+// millisecond; 0 if the control was never seen.
 [[nodiscard]] double control_rate_max(std::int64_t failed, Ms node_ms);
 
-// Returns the natural logarithm of the evidence.
+// Returns the natural logarithm of the evidence that new nodes fail more often during the bake than
+// the control did before.
 [[nodiscard]] double log_bake_evidence(const BakeCounts& counts);
 
 }  // namespace fleet

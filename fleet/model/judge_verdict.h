@@ -50,7 +50,7 @@ struct BatchSeen {
 
 struct JudgeTerms {
   double alpha = 0.01;
-  double share = 1;        // the share of alpha for this measure
+  double share = 1;        // the part of alpha that this measure may use, from 0 to 1
   std::int64_t nodes = 0;  // all nodes of the rollout
   NodeOrder order = NodeOrder::random;
 };
@@ -65,9 +65,9 @@ struct Judgement {
 [[nodiscard]] Judgement judge(const Compared& compared, const BatchSeen& seen,
                               const JudgeTerms& terms);
 
-// Returns the verdict of a bake, for which nobody waits, and its words: `bake: 3 failed first, 1.2
-// a node and day, the control at most 0.3: worse, e = 500 > 111`. `log_before` is the evidence of
-// the comparison before. It is never `not known`.
+// Returns the verdict of a bake, which is `well` or `worse`, and its text: `bake: 3 failed first,
+// 1.2 a node and day, the control at most 0.3: worse, e = 500 > 111`. Nothing waits for this
+// verdict. `log_before` is the logarithm of the evidence from the batches before the bake.
 [[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before, double share);
 
 // Returns the share of alpha that the judge may use. A bake needs some of it: see judge_bake.h.

@@ -127,7 +127,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   conclude(view, now);
 }
 
-// Adds the failures and the time at risk since the last look.
+// Adds to the counts of the bake how many new nodes have failed since the last look, and their time
+// at risk.
 void JudgeWatch::count_bake() {
   const CohortCount now = cohorts_->count(Cohort::fresh);
   const CohortCount before = std::exchange(baked_, now).value_or(now);
@@ -204,8 +205,8 @@ bool JudgeWatch::is_news(Ms now) const {
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
     before.seen_ms = found_.seen_ms;
-  // The time of the control alone is no news. If a driver dies before it has noted the time that
-  // has baked, that time is lost, so it is noted now and then.
+  // A change of the control's time alone is not written. The time at risk during the bake is
+  // written now and then, since a driver that dies loses what it has not written.
   before.control_ms = found_.control_ms;
   if (now < noted_at_ + bake_note_ms_) before.bake_ms = found_.bake_ms;
   if (before == found_) return false;

@@ -23,8 +23,9 @@
 // times in a soak for the time that was seen. The judge looks at the nodes only from time to time,
 // since thousands of nodes may report at once.
 //
-// During a bake every node has moved. New nodes are watched on, and compared with the rate of the
-// control as it is in the record: see judge_bake.h. Nobody waits for a verdict, but "worse" aborts.
+// During a bake every node has moved. The new nodes are still watched, and compared with the rate
+// of failures that the control had, according to the record: see judge_bake.h. Nothing waits for
+// this verdict, but if it is "worse", the rollout is aborted.
 //
 // A batch is confirmed when the verdict is "well". With fewer nodes than judge_nodes_min, without a
 // control, or if the order of the nodes is not random, the batch does not wait for the verdict.
@@ -46,7 +47,8 @@ namespace fleet {
 
 // The time between two looks at the nodes.
 inline constexpr Ms judge_look_ms = 10'000;
-// A change that only adds failed nodes outside the comparison is written after this time.
+// If only nodes that are not compared have failed since the last write, the next write comes after
+// this time.
 inline constexpr Ms judge_note_ms = 60'000;
 // A node that is silent for this time has failed. A machine may need minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
@@ -122,7 +124,7 @@ class JudgeWatch {
   std::set<std::int64_t> failed_;
   Ms control_ms_before_ = 0;  // the time of the control at risk that earlier drivers have seen
   std::optional<CohortCount> baked_;  // the count of new nodes at the last look of the bake
-  Ms bake_note_ms_ = judge_note_ms;   // the time between two notes of the time that has baked
+  Ms bake_note_ms_ = judge_note_ms;   // the time between two writes of the bake's time at risk
   std::set<std::string> soaked_;      // nodes of the batch whose soak has ended
   Ms soak_ms_ = 0;  // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;

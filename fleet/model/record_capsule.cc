@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::int64_t exit_status_max = 255;
 constexpr std::int64_t signal_max = 127;
-// The most memory that a process can have in this record, in KiB: 1 EiB.
+// The most memory, in KiB, that the record can have: 1 EiB.
 constexpr std::int64_t peak_kib_max = 1LL << 50;
 // The quotes around a text in a list, and the comma behind it.
 constexpr std::size_t list_element_bytes = 3;
 
-// Keeps so many of the first texts as fit into `bytes_max`. The last of these may be cut.
+// Keeps as many of the first texts as fit into `bytes_max`. The last of these may be cut.
 void keep_first(std::vector<std::string>& texts, std::size_t count_max, std::size_t bytes_max) {
   if (texts.size() > count_max) texts.resize(count_max);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    // A text that could only show its beginning in less than this is left out.
+    // If fewer bytes are left, a text would show only its first letters, so it is left out.
     constexpr std::size_t least_bytes = 16;
     if (bytes_max < least_bytes) return texts.resize(i);
     texts[i] = brief(texts[i], bytes_max - list_element_bytes);

@@ -17,8 +17,8 @@ inline constexpr std::size_t capsule_differs_bytes_max = 260;
 inline constexpr std::size_t capsule_lines_max = 8;
 inline constexpr std::size_t capsule_differs_max = 6;
 
-// Keeps the first capsule and drops all others. Keeps the newest of its lines and the first of its
-// differences. A number that no process can have becomes the number that means: nobody knows.
+// Keeps the first capsule and drops all others. In the capsule, keeps the newest lines and the
+// first differences. A number out of its range becomes the one that stands for an unknown value.
 void cut_evidence(std::vector<Capsule>& evidence);
 
 }  // namespace fleet

@@ -45,7 +45,8 @@ class RolloutDecider {
 
   What roll();
   What next_order();
-  // Takes the places that these nodes need before they apply. Returns no value if they have them.
+  // Takes the places of the cell's budgets that these nodes need before they apply. Returns no
+  // value if they have their places already.
   std::optional<What> take_places(const Ids& nodes);
   What give_places_back(const Ids& nodes, const std::string& waits_for);
   // Returns whether the record `stop` or a window forbids that nodes begin a step.
@@ -56,8 +57,9 @@ class RolloutDecider {
   What end_batch();
   What pause_unjudged(const Ids& nodes);
   What complete();
-  // Lets the rollout end, or bake first. If no node has kept the version, the rollout is not
-  // completed, even if fewer nodes have failed than may. Returns the words for people.
+  // Ends the rollout, or lets it bake first. If no node has kept the version, the rollout does not
+  // end as completed, even if fewer nodes have failed than are allowed to. Returns a message for
+  // people.
   std::string end(Rollout& rollout) const;
   // Waits until the bake has passed, or the version turns out to be worse.
   What bake();

@@ -176,7 +176,8 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   const PlacesAnswer answer = facts_.budgets->ask(claim_of(view_), nodes, writer.places_room());
   if (!answer.impossible.empty()) {
-    // In an undo nobody is there to resume it, so it waits until the budget is made larger.
+    // An undo does not pause, since nobody may be there to resume it. It waits until somebody makes
+    // the budget larger.
     if (undoes()) return give_places_back(nodes, answer.impossible);
     return pause("more nodes of the batch than places: " + answer.impossible);
   }
@@ -187,8 +188,8 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   return Write{writer.transaction(), ""};
 }
 
-// Gives back the places of these nodes, so that no run that waits keeps another one waiting. Says
-// what the rollout waits for.
+// Gives back the places of these nodes, so that a run that waits never keeps another run waiting.
+// Writes into the rollout's record for which places it waits.
 What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits_for) {
   RolloutWriter writer(view_, facts_);
   bool is_news = view_.rollout->waits_for != brief(waits_for);

@@ -5,9 +5,9 @@
 //     nodes of the batch            what the driver does
 //     some waiting                  orders them to `prepare`, all at once (`stop` must be absent)
 //     some preparing                waits for them, at most prepare_ms
-//     all prepared or ended         takes the places of a budget (budgets.h) for all of them, or
-//                                   waits for these, and gives back those that it has; then orders
-//                                   `apply` (`stop` must be absent)
+//     all prepared or ended         takes places of the cell's budgets (budgets.h) for all of them;
+//                                   if some are not free, gives back the others, and waits. Then
+//                                   orders `apply` (`stop` must be absent)
 //     some applying                 waits until all report `soaked`; a node that has not soaked
 //                                   when the first node must be confirmed has failed
 //     all soaked or ended           asks the gates, and waits for them and for the judge, at most
@@ -65,7 +65,7 @@ inline constexpr Ms confirm_margin_ms = 30'000;
 // How long a driver waits for the answer to `confirm`, which comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
 inline constexpr Ms rollback_ms = 300'000;
-// The record notes so many times how much of a bake has passed.
+// How often the record notes, in the course of a bake, how much of the bake has passed.
 inline constexpr std::int64_t bake_notes = 10;
 // The limit for a rollout's name. The id of a command, such as NAME.rollback.NUMBER, has at most 64
 // bytes.

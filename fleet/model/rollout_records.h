@@ -54,7 +54,7 @@ struct RolloutTerms {
   // soak, but at least five minutes.
   std::int64_t judge_timeout_ms = 0;
   std::vector<std::string> gates = {};  // the names that --gate-prometheus or --gates give them
-  std::int64_t bake_ms = 0;             // how long it is judged on after its last batch
+  std::int64_t bake_ms = 0;             // how long it is still judged after its last batch
 
   bool operator==(const RolloutTerms&) const = default;
 };
@@ -69,7 +69,7 @@ enum class RolloutState {
   completed,
   undoing,  // nodes that have kept the version go back, the newest batch first
   undone,
-  baking,  // every batch is done, and the rollout is judged on until its bake has passed
+  baking,  // every batch is done, but the rollout is still judged, for bake_ms
 };
 constexpr auto names(RolloutState) {
   return std::to_array<std::string_view>({"unknown", "created", "rolling", "paused", "aborting",
@@ -173,7 +173,7 @@ struct RolloutJudge {
   std::int64_t seen_ms = 0;               // how much of the batch's soak was seen, nodes times ms
   std::int64_t control_ms = 0;            // the time of the control's nodes at risk, added up
   std::int64_t bake_failed = 0;  // nodes of the new version that have failed during the bake
-  std::int64_t bake_ms = 0;      // the time of their nodes at risk during the bake, added up
+  std::int64_t bake_ms = 0;      // the times at risk of these nodes during the bake, added up
   std::string verdict = {};
   std::string words = {};
 

@@ -41,11 +41,12 @@ class RolloutWriter {
   // another one since.
   void end(const NodeEnding& ending);
 
-  // Returns how many places one transaction can take.
+  // Returns how many places of budgets one transaction can take.
   [[nodiscard]] std::size_t places_room() const;
-  // Takes the places of a budget.
+  // Adds the writes by which the rollout takes the places in `answer`.
   void take_places(const PlacesAnswer& answer);
-  // Gives the node's places back. Returns whether it has any. end() does the same.
+  // Gives back the places of budgets that the node has. Returns whether it has any. end() calls
+  // this, too.
   bool free_places(const std::string& node);
 
   // Called when a rollout is undone. If the cell's wish is the rollout's version, marks the wish as
