@@ -16,11 +16,13 @@ constexpr UnixSeconds day_s = 86'400;
 // A certificate that expires within this time is reported, so that a person has time to make
 // another. `fleetctl status` uses the same time.
 constexpr UnixSeconds soon_s = 30 * day_s;
-// If this machine's clock is behind the newest event by more than this, that is reported.
+// The check reports this machine's clock if it is behind the time of the newest event by more than
+// this.
 constexpr UnixSeconds clock_tolerance_s = 60;
-// A snapshot is taken every hour. One that is older than this is reported.
+// fleet-signer takes a snapshot of the store every hour. The check reports a cell whose last
+// snapshot is older than this.
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
-// The most machines that are named because they wait to join; the others are counted.
+// The check names at most so many of the machines that wait to join, and only counts the others.
 constexpr std::size_t named_max = 10;
 
 std::string count(std::size_t number, const std::string& noun) {
@@ -48,18 +50,19 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
 // The facts that a check of the cell collects from the store's records.
 struct Found {
   std::set<std::string> controllers = {};            // controllers that drive something now
-  std::map<std::string, UnixSeconds> expiries = {};  // when certificates end, by owner
-  std::vector<std::string> late = {};                // nodes that should have renewed by now
+  std::map<std::string, UnixSeconds> expiries = {};  // when certificates end, by their owners
+  std::vector<std::string> late = {};                // nodes whose renewal is late: see is_late()
   std::size_t waiting = 0;                           // how many nodes wait for a new certificate
   UnixSeconds newest = 0;                            // the time of the newest event
-  std::map<std::string, SignerAtWork> signers = {};  // by name
-  std::map<std::string, JoinRequest> joins = {};     // that wait for a person, by fingerprint
-  std::set<std::string> nodes = {};                  // that have an identity
+  std::map<std::string, SignerAtWork> signers = {};  // signers at work, by their names
+  std::map<std::string, JoinRequest> joins = {};     // that wait for approval, by key fingerprint
+  std::set<std::string> nodes = {};                  // nodes that have an identity record
 };
 
-// Returns whether half of the time that a node has for its renewal is over.
+// Returns whether a node's new certificate is late. A node asks for it when a third of the old
+// one's life is left. It is late when half of that third is over, without an answer.
 bool is_late(const Identity& identity, UnixSeconds now) {
-  constexpr UnixSeconds parts = 6;  // a node asks when a third of the life is left
+  constexpr UnixSeconds parts = 6;  // a sixth of the life is half of the last third
   if (!identity.revoked.empty() || identity.certificates.empty()) return false;
   const IssuedCertificate& last = identity.certificates.back();
   return now >= last.expires - (last.expires - last.issued) / parts;

@@ -20,18 +20,18 @@ struct MemberFact {
 // A member of the store or a controller, as one request of HTTPS has found it.
 struct ServerFact {
   std::string url = {};
-  std::string trouble = {};  // why it gave no answer; empty if it did
+  std::string trouble = {};  // why the server gave no answer; empty if it gave one
   std::optional<Validity> certificate = {};
-  std::optional<UnixSeconds> clock = {};  // its time
-  UnixSeconds asked = 0;                  // our time when it had answered
+  std::optional<UnixSeconds> clock = {};  // the server's time
+  UnixSeconds asked = 0;                  // our time when the server had answered
 };
 
 struct CellFacts {
   std::vector<MemberFact> members = {};
-  std::vector<ServerFact> servers = {};      // the members
-  std::vector<ServerFact> controllers = {};  // those that the setting `controllers` names
-  std::optional<Reading> records = {};       // std::nullopt: they could not be read
-  std::string unread = {};                   // why they could not be read
+  std::vector<ServerFact> servers = {};      // the members of the store
+  std::vector<ServerFact> controllers = {};  // the controllers in the setting `controllers`
+  std::optional<Reading> records = {};       // all records; std::nullopt if they could not be read
+  std::string unread = {};                   // why the records could not be read
   std::optional<Validity> own = {};          // the validity of the asking person's certificate
   std::optional<Validity> authority = {};
   UnixSeconds now = 0;
@@ -40,7 +40,7 @@ struct CellFacts {
 struct CheckLine {
   bool is_well = true;
   std::string text = {};
-  std::string advice = {};  // a command to type, or a place to look at; empty if it is well
+  std::string advice = {};  // a command to type, or a place to look at; empty if all is well
 
   bool operator==(const CheckLine&) const = default;
 };

@@ -1,5 +1,5 @@
-// The text in which a cell's directory keeps the terms of the cell, which are its machines; and how
-// `fleetctl cell init` changes the terms if it is called again. Pure.
+// Writes and reads the terms of a cell, which are its machines, as a text in the cell's directory.
+// Decides how `fleetctl cell init` may change the terms if it is called again. Pure.
 #pragma once
 
 #include <optional>

@@ -48,8 +48,8 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
   return at == there.end() ? none : at->second;
 }
 
-// Returns the FILE of an existing certificate that this authority has signed, or an empty text. If
-// the authority is missing, that certificate would not be valid with a new one.
+// Returns the file name of an existing certificate that this authority has signed, or an empty
+// text. Such a certificate would be worthless if a new authority took the place of a missing one.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

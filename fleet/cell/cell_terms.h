@@ -1,5 +1,6 @@
-// A cell as its administrator orders it: the machines of its store and of its controllers, and the
-// certificates that they need. Plain data and decisions; other files read and write.
+// A cell as its administrator orders it: the machines of its store, its controllers and its
+// signers, and the certificates that they need. Plain data and decisions; other code reads and
+// writes the files.
 #pragma once
 
 #include <map>
@@ -10,8 +11,8 @@ namespace fleet {
 
 struct CellMachine {
   std::string name = {};     // an id, as in ids.h
-  std::string address = {};  // IP address or host name, by which others reach it
-  int client_port = 2'379;   // a store's member's port for clients
+  std::string address = {};  // IP address or host name, by which other machines reach it
+  int client_port = 2'379;   // the port for clients, if it is a member of the store
   int peer_port = 2'380;
 };
 
@@ -31,7 +32,7 @@ struct CellTerms {
 struct CertificateWanted {
   std::string file = {};
   std::string name = {};
-  std::string authority = {};               // FILE of its signer; empty: it signs itself
+  std::string authority = {};               // FILE of the authority; empty if it signs itself
   std::vector<std::string> addresses = {};  // addresses of its owner's servers; empty for a client
   int days = 0;
 };

@@ -55,7 +55,7 @@ DevProgram controller(const DevTerms& terms, const std::string& name, int port) 
   return one;
 }
 
-// The first controller serves HTTPS, as in earnest.
+// The first controller serves HTTPS, as each controller of a real cell does.
 DevProgram open_controller(const DevTerms& terms) {
   DevProgram one = controller(terms, "c1", terms.ports.https);
   const std::string own = terms.directory + "/c1-http";
@@ -80,8 +80,8 @@ DevProgram signer(const DevTerms& terms) {
   return one;
 }
 
-// The command line of a machine's fleet-agent, below its upgrader, without the options that tell it
-// the store. `home` is the machine's directory, or `$home` for a shell.
+// The command line of a machine's fleet-agent, with its upgrader, but without the options for
+// reaching the store. `home` is the machine's directory, or `$home` for a shell.
 std::vector<std::string> agent_line(const DevTerms& terms, const std::string& home) {
   const std::string daemon = home + "/" + std::string(dev_component);
   return {program(terms, "upgrader"),

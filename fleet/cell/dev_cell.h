@@ -18,9 +18,9 @@ inline constexpr int dev_nodes_max = 50;  // with more, a laptop cannot start al
 inline constexpr std::string_view dev_component = "shop";
 inline constexpr std::string_view dev_installed = "1.0.0";
 inline constexpr std::string_view dev_good = "1.1.0";
-inline constexpr std::string_view dev_bad = "1.2.0";  // ends soon after its start, on purpose
+inline constexpr std::string_view dev_bad = "1.2.0";  // a bad version: it ends soon after its start
 
-// The name of the person in whose name the trial's commands run.
+// The commands of a trial use a certificate in this person's name.
 inline constexpr std::string_view dev_person = "you";
 
 struct DevPorts {

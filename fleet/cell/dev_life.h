@@ -37,7 +37,7 @@ struct DevFailed {
 };
 struct DevEnded {
   std::size_t program = 0;
-  std::string how = {};  // "exited with status 1", or why it has not started
+  std::string how = {};  // "exited with status 1", or why the program has not started
 };
 struct DevStopAsked {};
 struct DevTimePassed {};
@@ -92,7 +92,7 @@ class DevLife {
     bool lives = false;
     int deaths = 0;                                  // ends in a row, each soon after a start
     upgrader::Time started{0};                       // the time of the last start
-    std::optional<upgrader::Time> restart_due = {};  // it has ended: when to start it again
+    std::optional<upgrader::Time> restart_due = {};  // when to start it again; set if it has ended
   };
 
   void start_round(upgrader::Time now, DevActions& actions);

@@ -12,7 +12,7 @@ namespace fleet {
 // Returns a new private key on the curve P-256, or an empty text if OpenSSL cannot make one.
 [[nodiscard]] std::string new_private_key();
 
-// Signs a certificate for this key. Makes the request that signing needs by itself.
+// Signs a certificate for this key. The caller need not make a request for it.
 [[nodiscard]] Signed sign_for_key(Signing signing, const std::string& key);
 
 // The conditions that a certificate must meet for its purpose.

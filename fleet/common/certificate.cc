@@ -40,8 +40,8 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Returns what the cell records about a certificate that was just signed. Its validity begins a day
-// before it was signed, so a day is added here.
+// Returns what the cell records about a certificate that was just signed. `issued` is the time of
+// signing: a certificate is valid from a day before that, so a day is added here.
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),
           .issued = seconds(X509_get0_notBefore(certificate)) + day_s,
@@ -65,7 +65,7 @@ bool add_extension(X509* certificate, int kind, const std::string& value) {
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
-// A member of the store is also a client of the other members.
+// A member of the store is also a client: it connects to the other members.
 bool add_usage(X509* certificate, const Signing& signing) {
   if (signing.is_authority) {
     return add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") &&

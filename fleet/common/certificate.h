@@ -23,7 +23,7 @@ struct Signing {
   std::string request = {};
   Signer signer = {};
   std::string name = {};     // KIND:WHO
-  bool only_renews = false;  // true: a request for another name is refused
+  bool only_renews = false;  // refuses a request for any name but this one
   int days = 0;
   // IP addresses and host names of the owner's servers. If there are none, the owner is only a
   // client.
@@ -43,11 +43,11 @@ struct Signed {
 // behind accept it.
 [[nodiscard]] Signed sign(const Signing& signing);
 
-// Whether a request was made with the key of a certificate that the authority has given to this
-// name.
+// Whether a request was made with the key of this certificate, and the authority has given the
+// certificate to this name.
 struct KeyProof {
   std::string serial = {};  // the serial number of the certificate
-  std::string error = {};   // why that is not so; empty if it is so
+  std::string error = {};   // why the proof fails; empty if it holds
 };
 [[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
                                     const std::string& authority, const std::string& name);

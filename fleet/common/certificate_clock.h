@@ -17,8 +17,8 @@ class CertificateClock {
   // Returns the time by which certificates are judged on a new connection.
   [[nodiscard]] JudgingTime judge() const;
 
-  // Writes the time to the file, if the last write is long enough ago. Called when the store has
-  // answered. Returns the reason for a failure, or an empty text.
+  // Writes the time to the file, but at most once an hour. Called when the store has answered.
+  // Returns the reason for a failure, or an empty text.
   std::string look() { return keep(false); }
   // Writes the time to the file at once. Called when the machine has got a new certificate.
   std::string certificate_stored() { return keep(true); }

@@ -21,8 +21,8 @@ struct CertificateTime {
 // of the clock.
 [[nodiscard]] std::string judging_words(const CertificateTime& time);
 
-// Returns why no connection to the store is tried, or an empty text if one may be. If the machine's
-// own certificate becomes valid only later, the clock is certainly wrong.
+// Returns why no connection to the store may be tried now, or an empty text if one may. If the
+// machine's own certificate only becomes valid later, the clock is certainly wrong.
 [[nodiscard]] std::string why_too_early(const CertificateTime& time, const Validity& own);
 
 // Called when the store has answered. Returns the time to write to disk now, or no value if no

@@ -8,7 +8,7 @@
 
 namespace fleet {
 
-// Returns a new id for each process.
+// Returns a new id for this process, as an instance of its node.
 [[nodiscard]] std::string new_instance_id();
 // Returns the first line of the file: an id that changes at each boot.
 [[nodiscard]] std::string boot_id(const std::string& file);

@@ -25,7 +25,7 @@ struct RequestedKey {
 // own key.
 [[nodiscard]] RequestedKey key_of_request(const std::string& request);
 
-// Returns the fingerprint of a private key, or an empty text if it is none.
+// Returns the fingerprint of a private key, or an empty text if the text is not a private key.
 [[nodiscard]] std::string fingerprint_of_key(const std::string& key);
 // Returns the fingerprint of a certificate's key, or an empty text if the text is not a
 // certificate.

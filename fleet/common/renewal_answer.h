@@ -1,5 +1,5 @@
-// Makes the answer to a node's request for a new certificate. Each program that has the authority's
-// key uses this.
+// Makes the answer to a node's request for a new certificate. Used by fleet-signer and fleetctl,
+// which have the authority's key.
 #pragma once
 
 #include "fleet/common/certificate.h"

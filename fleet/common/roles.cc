@@ -33,15 +33,15 @@ Permissions of_operator() {
                      all_of(KeyKind::order), one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
-// Returns the rights of a controller, which serves people and machines. It gets no rights that it
-// does not need: it reads all records, and writes those of rollouts, plans and nodes, the history,
-// what people order by HTTP, and the requests of machines that join, and places of
-// budgets. It cannot write who is in the
-// cell, nor what lets a machine in: identities, tokens and approvals. It has no rights to the
-// store's users and roles, nor to snapshots, which etcd gives only to users with all rights.
+// Returns the rights of a controller. It reads all records. It writes those of rollouts, plans,
+// nodes and budgets, the history, the orders of people by HTTP, and the requests of machines that
+// join. It cannot write identities, tokens and approvals, which decide who is in the cell. It has
+// no rights to the store's users and roles, nor to snapshots, which etcd gives only to users with
+// all rights.
 //
-// Reads stand last, and one of them is the range of all records: so the roles of earlier versions,
-// which might write this range, lose that right when they are granted again.
+// The right to read all records is granted after these rights. A role of an earlier version might
+// write all records. It loses that right, since the later grant for the same range replaces the
+// earlier one.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

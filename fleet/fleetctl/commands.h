@@ -92,9 +92,10 @@ int refuse(const std::string& why);
 // Returns the asker's name for records: that in the certificate or that of the user.
 [[nodiscard]] std::string who_asks(const Options& options);
 
-// Writes one record. `read` is the revision at which it was read, or 0 if it was absent: if it has
-// changed since, nothing is written. If no answer comes, reads the record again to find out whether
-// it was written. `note` names the person who has ordered the write: see ordering.h.
+// Writes one record. `read` is the revision at which the record was read, or 0 if it was absent. If
+// the record has changed since, nothing is written. If no answer comes, reads the record again to
+// find out whether it was written. `note` names the person who has ordered the write: see
+// ordering.h.
 [[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
                         fleet::Revision read, const fleet::FleetEvent& note = {});
 // Commits the transaction. Prints `words_if_done`, or why it was not committed. Returns the exit

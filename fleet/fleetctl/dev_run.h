@@ -46,7 +46,7 @@ class DevRun {
   upgrader::UvHandle<uv_timer_t> looks_;     // runs while a round of starts or orphans are awaited
   upgrader::UvHandle<uv_timer_t> deadline_;  // the timer for the deadline of life_
   std::deque<fleet::DevEvent> events_;
-  std::map<pid_t, std::size_t> pids_;  // the running programs, by process
+  std::map<pid_t, std::size_t> pids_;  // the running programs, by process id
   bool is_stepping_ = false;
   int awaited_ = -1;  // the round that is to become ready; -1: none
   bool is_over_ = false;

@@ -66,8 +66,8 @@ Bound bind_port(int port) {
   return bound;
 }
 
-// Chooses the ports: those of the last start of this cell, and for each that is taken a free one.
-// All stay bound until the last is chosen, so that no two are the same.
+// Chooses the ports. Each port of the last start is used again if it is free; otherwise the kernel
+// chooses a free one. All stay bound until the last is chosen, so that no two are the same.
 std::string choose_ports(fleet::DevTerms& terms) {
   const std::string path = terms.directory + "/ports";
   const fleet::DevPorts before = fleet::ports_in(content_of_file(path));

@@ -57,8 +57,8 @@ int send(const Options& options, Asker& asker, const fleet::Command& command, fl
   return not_committed(outcome);
 }
 
-// Returns whether the command is still in the store. If it is gone or replaced, and there is no
-// answer, its time is over and its outcome is unknown.
+// Returns whether the command is still in the store. If it has been erased or replaced and there is
+// no answer, it can no longer begin, and its outcome is unknown.
 bool is_still_there(const fleet::Reading& reading, const std::string& key, const std::string& id) {
   const fleet::KeyValue* found = reading.find(key);
   const auto command = fleet::read_record<fleet::Command>(found == nullptr ? "{}" : found->value);
@@ -111,8 +111,8 @@ int order_node(const Options& options, Asker& asker) {
     say(options.node + ": " + command.id);
     status = wait_for_answer(options, asker, command.id);
   }
-  // The order is over. The end of the lease erases its records, and no records that others have
-  // written since.
+  // The order is over. Ending the lease erases the records of this order, and leaves records that
+  // others have written since.
   asker.end_lease(id);
   return status;
 }

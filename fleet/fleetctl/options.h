@@ -103,7 +103,7 @@ struct Options {
 
   std::string rollout;        // the rollout's name
   fleet::RolloutTerms terms;  // for rollout start; without the release's digest
-  bool many_batches = false;  // for rollout start: more batches than usual
+  bool many_batches = false;  // for rollout start: allows more batches than usual
   bool dry_run = false;
   fleet::RolloutWish wish = fleet::RolloutWish::pause;
   bool leave = false;  // for rollout abort: nodes keep what they run

@@ -13,7 +13,7 @@ namespace fleetctl {
 
 struct Placed {
   int status = 0;  // exit_done: written, or nothing had to change
-  // Why the order was refused, if it was. place() does not print this, so the caller must.
+  // Why the order was refused, if it was. place() does not print the reason, so the caller must.
   std::optional<fleet::OrderRefused> refused = std::nullopt;
   fleet::OrderTaken taken = {};  // the decision, unless it was refused
   std::string trace = {};

@@ -48,7 +48,7 @@ std::string undo_words(const fleet::Rollout& rollout) {
   return rollout.terms.undo ? "by itself if it aborts by itself" : "";
 }
 
-// Returns how much of the bake has passed, as its driver has noted it last.
+// Returns how much of the bake has passed, as the rollout's driver has noted it last.
 std::string bake_words(const fleet::Rollout& rollout) {
   const auto length = [](std::int64_t ms) {
     return upgraderctl::show_duration(upgraderctl::Duration{ms});
@@ -154,7 +154,7 @@ int show_rollout(const Options& options, Asker& asker) {
   const auto reply = asker.read({key, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
-  // Drops the records of other rollouts, whose names begin with this name.
+  // The names of other rollouts may begin with this name. Drops their records.
   std::erase_if(reading.found, [&key](const fleet::KeyValue& found) {
     return found.key != key && !found.key.starts_with(fleet::key_below(key));
   });

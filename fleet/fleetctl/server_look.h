@@ -9,8 +9,8 @@
 namespace fleetctl {
 
 // Sends a request that changes nothing to the server, with our certificate, and returns what was
-// seen. The server need not allow the request. Blocks for some seconds at most. Nothing is sent to
-// a server that the authority has not signed.
+// seen. The server may refuse the request. Blocks for some seconds at most. Sends nothing if the
+// authority has not signed the server's certificate.
 [[nodiscard]] fleet::ServerFact look_at_server(const std::string& url,
                                                const fleet::Certificates& files);
 

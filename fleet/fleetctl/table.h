@@ -21,8 +21,8 @@ inline constexpr std::size_t last_cell_columns_max = 1'100;
 // Returns the rows as lines with aligned columns, escaped for a terminal.
 [[nodiscard]] std::vector<std::string> table(std::vector<upgraderctl::Row> rows);
 
-// Returns the same JSON with escapes (\u and four digits) for all characters that a terminal would
-// obey and all bytes that are not valid UTF-8. Programs that parse the JSON read the same text.
+// Returns the JSON with escapes (\u and four digits) for all characters that a terminal would obey
+// and for all bytes that are not valid UTF-8. To programs that parse it, the result means the same.
 [[nodiscard]] std::string shown_json(std::string_view json);
 
 }  // namespace fleetctl

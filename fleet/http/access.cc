@@ -36,9 +36,10 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-// Returns the refusal of a change that a page of another site asks for, with the certificate of a
-// person whose browser shows that page. A page of this server has to name the record's tag, since
-// the person has decided by what the page has shown.
+// Returns the refusal of a change that a page of another site has caused in a person's browser,
+// which sends the person's certificate with it. Also refuses a change by our own page without the
+// record's tag: the person has decided by what the page has shown, so the record must not have
+// changed since.
 std::optional<Response> why_not_from_page(const Request& request) {
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;  // no browser
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {

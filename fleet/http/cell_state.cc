@@ -51,7 +51,7 @@ void CellState::take(const KeyValue& record, UnixSeconds now) {
   take_cell(*key, record);
 }
 
-// Notes when a soak was seen first, or that there is none any more.
+// Notes when this controller first saw a soak, and forgets the soak when it is over.
 void CellState::take_soak(const ParsedKey& key, UnixSeconds now) {
   const std::string& node = key.names[0];
   const std::string& component = key.names[1];

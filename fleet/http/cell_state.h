@@ -27,7 +27,7 @@ struct NodeCount {
 
 class CellState {
  public:
-  // Takes in a record that has changed. `now` is the present time, and 0 if nobody knows it.
+  // Enters a record that has changed. `now` is the present time, or 0 if it is unknown.
   void take(const KeyValue& record, UnixSeconds now = 0);
   void take_absent(const std::string& key);
 

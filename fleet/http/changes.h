@@ -13,7 +13,7 @@ namespace fleet {
 // Returns the event about these changes, or an empty text if none of them is shown to clients.
 [[nodiscard]] std::string changes_event(Revision revision, const std::vector<Change>& changes);
 
-// Returns the event that the store does not answer, with the reason.
+// Returns the event that tells a client that the store does not answer, with the reason.
 [[nodiscard]] std::string trouble_event(const std::string& reason);
 
 // Returns the first event of a stream. It names the revision after which changes are sent.

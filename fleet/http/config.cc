@@ -64,8 +64,8 @@ Deed deed_of(Method method) {
   return method == Method::patch ? Deed::patch : Deed::put;
 }
 
-// Returns the body with the stored webhook, if the client has sent the shortened form of it that it
-// had read. So the webhook stays as it is.
+// Clients read a webhook's URL in a shortened form. If the body has this form, returns the body
+// with the stored webhook in its place, so that the webhook does not change.
 std::string with_secret(const std::string& body, const KeyValue* found) {
   const std::string name = "webhook";
   const std::string webhook = found == nullptr ? "" : tree_in(found->value).text_of(name);

@@ -34,8 +34,8 @@ struct ConfigMoment {
 struct ConfigDecision {
   Response response = {};                       // the response when everything is written
   std::vector<Transaction> first = {};          // transactions to write first, one after the other
-  std::optional<Transaction> transaction = {};  // the transaction to write then, with the event
-  std::shared_ptr<Creation> creation = {};      // if set, it writes, and not `transaction`
+  std::optional<Transaction> transaction = {};  // the last transaction, with the event
+  std::shared_ptr<Creation> creation = {};      // if set, writes all, in place of `transaction`
   FleetEvent event = {};                        // the event, to write after `creation`
 
   [[nodiscard]] bool writes() const { return transaction || creation != nullptr; }

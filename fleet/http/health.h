@@ -17,7 +17,7 @@ struct MemberHealth {
 };
 
 struct CertificateHealth {
-  std::string what = {};     // which certificate: `store`, `http` or `authority`
+  std::string what = {};     // its use: `store`, `http` or `authority`
   std::int64_t expires = 0;  // seconds since 1970; 0 if it cannot be read
   std::string trouble = {};
 };

@@ -23,8 +23,8 @@ namespace fleet {
 
 // The most requests that one controller holds at a time while fleet-signer decides about them.
 inline constexpr std::size_t joins_held_max = 100;
-// A controller may write this many requests into the store at once, and then so many in each
-// second. It is enough for two hundred machines that join at the same moment.
+// A controller may write `join_burst` requests into the store at one moment, and `joins_per_second`
+// on average. This is enough for two hundred machines that join at the same moment.
 inline constexpr std::int64_t join_burst = 300;
 inline constexpr std::int64_t joins_per_second = 20;
 
@@ -50,7 +50,8 @@ struct JoinAsked {
 struct JoinMoment {
   const std::map<std::string, KeyValue, std::less<>>& records;
   UnixSeconds now = 0;
-  // Returns the serial number and the fingerprint of a certificate, or no value if it is none.
+  // Returns the serial number and the fingerprint of a certificate, or no value if the text is not
+  // a certificate.
   std::function<std::optional<IssuedCertificate>(const std::string& pem)> read_certificate;
 };
 

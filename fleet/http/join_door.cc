@@ -64,8 +64,8 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   const std::weak_ptr<char> alive = alive_;
   world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
     if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
-    // If the transaction was refused, the same request was written by another controller.
-    // fleet-signer answers that one, and so the outcome will be seen here.
+    // The store refuses the transaction if another controller has written the same request.
+    // fleet-signer decides about that request, and the machine gets its answer from here, too.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));

@@ -49,8 +49,9 @@ class JoinDoor {
   JoinRate rate_;
   std::map<HttpServer::Number, Held> held_;
   Ms logged_at_ = 0;
-  std::size_t not_logged_ = 0;  // refusals since then that are not in the log
-  // Callbacks hold a weak pointer to it, since the store may answer after this object has ended.
+  std::size_t not_logged_ = 0;  // refusals since `logged_at_` that are not in the log
+  // Callbacks hold a weak pointer to `alive_`, since the store may answer after this object has
+  // ended.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

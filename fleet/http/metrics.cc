@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// The number of nodes with a line of their own: those with the most bytes in the store. So a node
-// that fills the store can be found.
+// The metrics name only so many nodes, those with the most bytes in the store. So a node that fills
+// the store can be found.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

@@ -124,7 +124,7 @@ void add_desired(const CellState& cell, const std::string& component, const Desi
 // ---- nodes
 
 void add_nodes(const CellState& cell, Outlook& outlook) {
-  std::map<std::string, std::vector<std::string>> degraded;  // by the reason
+  std::map<std::string, std::vector<std::string>> degraded;  // degraded nodes, by the reason
   std::vector<std::string> silent;
   for (const auto& [id, node] : cell.nodes()) {
     if (!node.reports()) silent.push_back(id);
@@ -198,7 +198,7 @@ void add_store(const CellState& cell, const Health& health, Outlook& outlook) {
   }
 }
 
-// Adds a line if the certificate ends within `care_s`, or has ended.
+// Adds a line under `waits` if the certificate has ended, or ends within `care_s` seconds.
 void add_certificate(const std::string& whose, UnixSeconds until, UnixSeconds now,
                      UnixSeconds care_s, const std::string& command, Outlook& outlook) {
   if (until >= now + care_s) return;
@@ -230,7 +230,8 @@ void add_certificates(const CellState& cell, const Health& health, UnixSeconds n
   std::size_t ended = 0;
   for (const auto& [name, until] : cell.expiries()) {
     const bool is_node = name.starts_with(std::string(node_kind) + ":");
-    // A person or machine whose certificate has ended cannot be told from one who has left.
+    // If a certificate has ended, its owner may have left the cell on purpose. So such certificates
+    // are only counted in a note.
     if (until <= now) {
       ++ended;
       continue;

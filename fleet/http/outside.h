@@ -28,7 +28,7 @@ class Outside {
   explicit Outside(uv_loop_t& loop) : loop_(loop) {}
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
-  // Breaks off all requests that are under way. Their `then` is not called.
+  // Stops all requests that are under way. Their function `then` is not called.
   ~Outside() { *over_ = true; }
 
   // The limits for one answer. A later or longer answer counts as a failure.

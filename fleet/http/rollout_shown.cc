@@ -29,8 +29,8 @@ bool is_on_trial(NodeStage stage) {
   return stage == NodeStage::applying || stage == NodeStage::confirming;
 }
 
-// Returns when the first and the last soak of the rollout's nodes were seen first, or no value if
-// none is known.
+// Returns when this controller first saw the first and the last soak of the rollout's nodes, or no
+// value if it has seen none.
 std::optional<std::pair<UnixSeconds, UnixSeconds>> soaks_of(const CellState& cell,
                                                             const CellState::OneRollout& one) {
   std::optional<std::pair<UnixSeconds, UnixSeconds>> span;

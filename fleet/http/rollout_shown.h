@@ -15,32 +15,33 @@ namespace fleet {
 // draws one by one.
 inline constexpr std::int64_t soaking_named_max = 1'000;
 
-// Times in seconds since 1970. Nodes do not report when a soak begins, so a time depends on the
-// moment at which this controller has seen the soak first. It is then at most as late as the true
-// one by the age of this controller's copy of the records.
+// Times in seconds since 1970. Nodes do not report when a soak begins, so it counts from the moment
+// at which this controller saw it first. Therefore a time may be too late, by at most the age of
+// this controller's copy of the records.
 struct RolloutTimes {
-  // The rollout is not completed before this time. No value if it does not go forward.
+  // The rollout lasts at least until this time. No value unless the rollout is rolling or baking.
   std::optional<UnixSeconds> not_before = {};
-  // At this time, the first node that has got no order to keep the new version goes back by itself.
-  // No value if no node has the new version on trial.
+  // If no order to keep the new version comes, the first node goes back by itself at this time. No
+  // value if no node has the new version on trial.
   std::optional<UnixSeconds> goes_back = {};
 };
 [[nodiscard]] RolloutTimes times_of(const CellState& cell, const CellState::OneRollout& one,
                                     UnixSeconds now);
 
-// Returns the nodes that soak, by the stages of the rollout's nodes and by their own records: the
-// stage of a node stays `applying` until the batch is confirmed.
+// Returns the nodes that soak. For this, the nodes' own records are needed: in the rollout's
+// records, a node is `applying` until its batch is confirmed.
 [[nodiscard]] std::vector<std::string> soaking_nodes(const CellState& cell,
                                                      const CellState::OneRollout& one);
 
-// Returns the phase of the batch under way. It is soaking if all of its nodes that have begun the
-// version soak; the record says `applying` then.
+// Returns the phase of the batch under way. It is `soaking` if all nodes that have begun the new
+// version soak; the rollout's record still says `applying`.
 [[nodiscard]] BatchPhase phase_now(const CellState& cell, const CellState::OneRollout& one);
 
 // Returns how far the rollout is: `batch 2 of 4 is soaking; 12 of 40 nodes keep the new version`.
 [[nodiscard]] std::string progress_words(const CellState& cell, const CellState::OneRollout& one);
 
-// Returns what ends the rollout by itself, and how long its nodes wait, a text for each limit.
+// Returns a text for each limit of the rollout, such as how many failures end it, and when a node
+// without a confirmation goes back by itself.
 [[nodiscard]] std::vector<std::string> limits_of(const CellState::OneRollout& one);
 
 // Returns the judge's findings, or why there are none.

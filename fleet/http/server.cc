@@ -44,8 +44,8 @@ MHD_Result take_argument(void* query, MHD_ValueKind, const char* name, const cha
   return MHD_YES;
 }
 
-// The page consists of this server's own scripts and styles and of its data, in no frame of
-// another page. An icon is an empty `data:` URL.
+// The browser may load scripts, styles and data only from this server, and may not show the page in
+// a frame. An icon is an empty `data:` URL.
 constexpr const char* content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

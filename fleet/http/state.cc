@@ -15,7 +15,7 @@
 namespace fleet {
 namespace {
 
-// These words, as paths, name lists. If a list has no records, the answer is an empty list and not
+// The paths of lists below /v1/state. If a list has no records, the answer is an empty list and not
 // status 404.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};

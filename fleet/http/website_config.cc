@@ -43,8 +43,8 @@ void Website::begin_errand(HttpServer::Number number, const Request& request,
   read_next(errand);
 }
 
-// Returns compares for the client's identity. This controller's copy of the records may be behind
-// the store; so if the client was revoked, the store refuses the write.
+// Returns compares by which the store refuses the write if the client was revoked meanwhile. This
+// controller's copy of the records may not show that yet.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};

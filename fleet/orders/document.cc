@@ -89,8 +89,8 @@ There plan_there(const Order& order, const KeyValue& found) {
   return {true, same ? "" : "it is there already, with other steps"};
 }
 
-// Returns whether a line of history/ shows that this rollout or plan has ended. Its own records are
-// erased.
+// Returns whether a record of the history shows that this rollout or plan has ended. Called if the
+// store has no record of the rollout or plan itself, since such records are erased in time.
 There in_history(const Order& order, const Reading& reading) {
   for (const KeyValue& found : reading.found) {
     if (!found.key.starts_with(prefix_of(KeyKind::history))) continue;

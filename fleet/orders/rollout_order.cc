@@ -81,7 +81,7 @@ std::string shown(const RolloutDraft& draft) {
   return write_tree(tree);
 }
 
-// Returns those of these nodes that are in a batch.
+// Returns the nodes of the list that are in a batch of the draft.
 std::vector<NodeView> taken_of(std::vector<NodeView> nodes, const RolloutDraft& draft) {
   std::set<std::string> taken;
   for (const auto& batch : draft.batches)

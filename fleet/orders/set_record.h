@@ -12,14 +12,14 @@
 
 namespace fleet {
 
-// Returns the keys of the records that the record at `key` depends on. For a desired version, these
-// are its release and its nodes.
+// Returns the keys of the records to read before set_record(). For a desired version, these are its
+// release and its nodes.
 [[nodiscard]] std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& body);
 
 struct RecordSet {
   std::string record = {};
   std::string words = {};              // the order as a text, for the event
-  std::vector<Compare> compares = {};  // the records that it depends on must not have changed
+  std::vector<Compare> compares = {};  // the records that must not have changed meanwhile
 };
 
 // Returns the record to store. `body` is the whole new record; `before` is the present record, or

@@ -141,8 +141,8 @@ void FleetSigner::join(const JoinCase& one) {
   write(answer_join(one, JoinRefused{why}), who + ": refused: " + why);
 }
 
-// Returns whether the request holds a certificate that a fleet-signer has signed and recorded, but
-// has not given away.
+// Returns whether the request already has a certificate in it, which a fleet-signer has signed and
+// recorded, but has not yet given to the machine.
 bool FleetSigner::is_made(const JoinCase& one, UnixSeconds now) const {
   const std::string& pem = one.request.certificate;
   if (pem.empty()) return false;
@@ -152,8 +152,8 @@ bool FleetSigner::is_made(const JoinCase& one, UnixSeconds now) const {
          is_signed_by(pem, authority().certificate);
 }
 
-// Makes user and role in the store. If this process ends here, the request stands in the store with
-// its certificate, and the next process goes on.
+// Makes user and role in the store. If this process ends here, the request is still in the store
+// with its certificate, and the next process goes on.
 void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision recorded) {
   admin_.grant(permissions_of(std::string(node_kind), one.request.node),
                [this, one, pem, recorded](const std::optional<Trouble>& trouble) {

@@ -64,11 +64,11 @@ class FleetSigner {
   RenewalRequests renewals_;
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
-  Revision awaited_ = 0;  // the mirror must have this revision: that of our last write
+  Revision awaited_ = 0;  // the revision of our last write; the mirror must reach it first
   std::string since_;
-  std::string own_key_;  // of the record of this process
+  std::string own_key_;  // the key of the record of this process
   Presence presence_;
-  std::unique_ptr<Snapshots> snapshots_;  // null if none are taken
+  std::unique_ptr<Snapshots> snapshots_;  // null if this process takes no snapshots
   bool leaving_ = false;
   std::unique_ptr<Timer> later_;
   std::unique_ptr<Timer> sweep_;

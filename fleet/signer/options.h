@@ -13,7 +13,7 @@ struct SignerOptions {
   std::string signer;  // the file of the authority's certificate
   std::string signer_key;
   int days = 90;          // for how many days its certificates are valid
-  std::string name;       // an id, by which signers differ
+  std::string name;       // an id that no other signer has
   std::string snapshots;  // a directory; if empty, this process takes none
   int snapshots_kept = 48;
 };

@@ -7,7 +7,7 @@
 namespace fleet {
 namespace {
 
-// The time after which a process that has died is known to be silent.
+// The time of the lease. When a process dies, its record disappears after this time at most.
 constexpr std::chrono::seconds lease_time{10};
 constexpr std::chrono::milliseconds retry_time{1'000};
 
@@ -32,8 +32,9 @@ void Presence::show(const SignerAtWork& state) {
   write();
 }
 
-// Compares nothing: if two processes have the same name by mistake, each write of one replaces the
-// other's record, and neither of them writes for that reason.
+// Writes the record without a compare. If two processes have the same name by mistake, each write
+// of one replaces the other's record. The other does not write again for that reason, or both would
+// write for ever.
 void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;

@@ -80,7 +80,7 @@ void Snapshots::take(const std::string& bytes) {
 }
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
-  const auto ended = std::move(under_way_);  // kept, since it is the caller of end()
+  const auto ended = std::move(under_way_);  // keeps the object that calls end() until it returns
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();
   file_ = upgrader::OwnedFd();

@@ -29,8 +29,8 @@ class Endpoints {
     return endpoint;
   }
 
-  // Notes that this member has failed. If it is the one in use, the next one in the list is used
-  // from now on. So if several calls fail at one member, the list advances only once.
+  // Notes that a call to this member has failed. If the member is in use, the next one in the list
+  // takes its place. So several failed calls to one member advance the list only once.
   void failed(std::size_t index) {
     stale_[index] = true;
     if (at_ == index) at_ = (at_ + 1) % urls_.size();

@@ -30,7 +30,7 @@ class EtcdAdmin {
  public:
   explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
 
-  // Asks a member for its state. This is the member that `line` would ask next.
+  // Asks the member that `line` would ask next for its state.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
   // Makes a user and a role of the same name. If the user, the role or a right exists already, it
   // stays. Then calls `then` with the trouble that prevented a step, or with no value.

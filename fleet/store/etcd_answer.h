@@ -18,7 +18,7 @@ enum class Meaning {
   passing,     // another member, or a later try, may succeed
   denied,      // no other try can succeed
   lease_gone,  // the lease does not exist (any more)
-  compacted,   // old revisions were removed, this one among them
+  compacted,   // old revisions were removed, also the one that was asked for
 };
 
 [[nodiscard]] Meaning meaning_of(const CallFailure& failure);

@@ -33,13 +33,13 @@ struct Page {
 [[nodiscard]] std::string revoke(LeaseId lease);
 
 [[nodiscard]] std::string watch(const Keys& keys, Revision from);
-// Returns a request that a member answers at once on an open watch, if it works.
+// Returns a request for a sign of life on an open watch. A member that works answers it at once.
 [[nodiscard]] std::string progress();
 struct WatchAnswer {
   Changes changes = {};
   bool more = false;  // more changes of this revision follow in the next answer
   bool canceled = false;
-  Revision compacted = 0;  // not 0: the watch has ended, since changes up to here are forgotten
+  Revision compacted = 0;  // if not 0, the watch has ended: changes up to here are forgotten
   std::string reason = {};
 };
 [[nodiscard]] std::optional<WatchAnswer> watch_answer(std::string_view bytes);

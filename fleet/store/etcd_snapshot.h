@@ -16,7 +16,7 @@ class EtcdSnapshot {
  public:
   struct Observer {
     std::function<void(const std::string& bytes)> part;
-    // Called once, at the end. If there is no trouble, the member has sent everything.
+    // Called once, at the end. Without a trouble, the member has sent the whole copy.
     std::function<void(const std::optional<Trouble>& trouble)> ended;
   };
 

@@ -37,7 +37,8 @@ Outcome outcome_of(const CallFailure& failure) {
 
 }  // namespace
 
-// A reading that takes several answers, the pages. All pages are of the first one's revision.
+// A reading that takes several answers, called pages. All pages show the store at one revision,
+// that of the first page.
 struct EtcdStore::Reader {
   Keys keys;
   Then<Reply<Reading>> then;

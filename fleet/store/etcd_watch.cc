@@ -15,9 +15,9 @@ EtcdWatch::~EtcdWatch() {
   all_.erase(this);
 }
 
-// Opens the stream at the revision before the wanted one. If old revisions were removed up to
-// exactly the wanted one, etcd 3.4 omits erasures without a word; at the revision before, it
-// reports that the revision is gone.
+// Opens the stream at the revision before the wanted one. If it were opened at the wanted one, and
+// the store had removed old revisions up to exactly that one, etcd 3.4 would omit erasures without
+// an error. At the revision before, etcd reports that the revision is gone.
 void EtcdWatch::open() {
   const Endpoints::Endpoint endpoint = line_.endpoints.next();
   endpoint_ = endpoint.index;

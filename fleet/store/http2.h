@@ -42,7 +42,7 @@ class Http2 {
   // The outcome of a call.
   struct Ending {
     GrpcStatus status;
-    std::string error;    // libcurl's error; empty if there was none
+    std::string error;    // libcurl's error message, or empty
     bool sent = true;     // false: the member has certainly not seen the call
     bool silent = false;  // no answer came in time
   };

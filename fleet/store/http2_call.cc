@@ -102,8 +102,8 @@ void Http2::Call::set_options() {
   if (owner_.judge_) judge_certificates();
 }
 
-// Makes libcurl judge certificates by the time of `judge_`. It is asked for only if this call makes
-// a new connection.
+// Makes libcurl judge certificates by the time that `judge_` returns. libcurl calls this only if
+// the call makes a new connection.
 void Http2::Call::judge_certificates() {
   const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
     Call& call = *static_cast<Call*>(self);

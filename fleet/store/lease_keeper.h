@@ -1,6 +1,6 @@
 // Holds one lease: gets it from the store, renews it, and gets another one when it is gone. Reports
-// when the lease may have ended. Its time counts on our own clock, from just before each question
-// was sent.
+// when the lease may have ended. Measures the lease's time by this machine's clock, from just
+// before each question was sent.
 #pragma once
 
 #include <cstdint>

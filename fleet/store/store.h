@@ -32,8 +32,8 @@ struct Keys {
 // Why a question has no answer. The question has changed nothing.
 struct Trouble {
   enum class Kind {
-    unreachable,  // no answer came in time; may pass
-    denied,       // no permission, or a wrong question; will not pass
+    unreachable,  // no answer came in time; a later try may succeed
+    denied,       // no permission, or a wrong question; a later try fails, too
   };
 
   Kind kind = Kind::unreachable;
@@ -108,8 +108,8 @@ class Store {
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
   // Carries out a transaction. If a put has a lease that has ended, the store refuses the
-  // transaction. If the outcome is Unknown, the write may still happen: until twice the time that
-  // the store waits for an answer.
+  // transaction. If the outcome is Unknown, the write may still happen later, but only within twice
+  // the time limit for an answer.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
   // Asks for a lease of at least `ttl`; the store may make it longer.

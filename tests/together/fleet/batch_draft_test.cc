@@ -94,8 +94,8 @@ TEST_CASE("the same seed makes the same batches, and another seed another canary
   for (int seed = 0; seed < 200; ++seed) {
     canaries.insert(draft_batches(terms("1,10%", std::to_string(seed)), nodes(500)).batches[0]);
   }
-  // If all 500 nodes are equally likely, 200 draws meet 165 different ones. Far fewer would mean
-  // that some nodes are preferred.
+  // If all 500 nodes are equally likely, 200 draws choose about 165 different nodes. Far fewer
+  // would mean that some nodes are preferred.
   CHECK(canaries.size() > 140);
 }
 

@@ -1,6 +1,7 @@
-// Tests the budget over everything that stops something: which places a run takes, what it waits
-// for, and, in every order of events, that two rollouts and a desired version together never stop
-// more nodes of one value than there are places, and all come to their end.
+// Tests the budgets, which limit how many nodes with one value of a label may be stopped at a time:
+// which places a run takes, and what it waits for. Then makes random moves in a cell with two
+// rollouts and a desired version: together they must never stop more nodes of one value than there
+// are places, and all must end.
 #include "fleet/model/budgets.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 using namespace fleet;
 using Ids = std::vector<std::string>;
 
-// Records of a cell, as Budgets sees them.
+// A store with four nodes, and the Budgets that read its records.
 struct Bench {
   fleet_test::TestStore store;
   Budgets budgets;
@@ -64,7 +65,7 @@ TEST_CASE("as many nodes of one value have places as the setting says, over all 
   CHECK(bench.takes("desired/shop", {"n2"}).empty());
   CHECK(bench.takes("rollout/r2", {"n3"}) ==
         "site=north: 2 of 2 places are taken, by n1 (rollout/r1), n2 (desired/shop)");
-  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // it has it already
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // r1 has the place of n1 already
 
   bench.frees("rollout/r1", "n1");
   CHECK(bench.takes("rollout/r2", {"n3"}).empty());
@@ -180,7 +181,7 @@ class Cell {
       text += " " + id + "=" + running(id, "shop") + running(id, "agent");
     return text;
   }
-  // Lets drivers forget that there are places: the check must find that.
+  // The error: drivers do not know which places are taken. The check must find it.
   bool forgets_places = false;
 
  private:
@@ -319,7 +320,7 @@ class Cell {
     put(key_of(KeyKind::node_versions, {id}), write_record(versions));
   }
 
-  // Lets a node make one step: for the command of a rollout, or for its wish.
+  // Lets a node make one step: it obeys the command of a rollout, or follows its wish.
   void node(const std::string& id) {
     const auto command = read<Command>(key_of(KeyKind::node_command, {id, "agent"}));
     const std::string answered_key = key_of(KeyKind::node_answer, {id, "agent"});
@@ -330,7 +331,7 @@ class Cell {
       if (command->action == CommandAction::apply) {
         upgrade = {.phase = UpgradePhase::soaked, .attempt = command->id};
         down_.insert({id, "agent"});
-        // One of many versions fails at once.
+        // One version in twenty fails at once.
         if (chance(20) == 0) upgrade.phase = UpgradePhase::failed;
       }
       if (command->action == CommandAction::confirm) upgrade.phase = UpgradePhase::done;
@@ -355,7 +356,7 @@ class Cell {
     }
     const auto stop = read<Command>(key_of(KeyKind::node_command, {id, "shop"}));
     if (!stop) return;
-    // The version is down for at least one step between the two.
+    // The component is down for at least one step between the old version and the new one.
     if (down_.insert({id, "shop"}).second) return;
     down_.erase({id, "shop"});
     put(shop_key,
@@ -395,7 +396,7 @@ TEST_CASE("two rollouts and a desired version never stop more of a site than the
     REQUIRE(cell.wrong().empty());
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
-    CHECK(cell.places() <= 2);  // the last of each site is given back at a driver's next step
+    CHECK(cell.places() <= 2);  // drivers give back the last place of a site only in a next step
   }
 }
 

@@ -165,7 +165,7 @@ struct Given {
   std::string name = "fleet-agent";
   std::string version = "1.1.0";
   std::string arch = "any";
-  std::string beside = "any";  // the architecture that is named beside the manifest
+  std::string beside = "any";  // the architecture that the request names for the manifest
   std::string signature = "S";
 
   [[nodiscard]] std::string text() const {

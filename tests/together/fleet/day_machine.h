@@ -1,6 +1,6 @@
-// A machine on a clock that a test moves: a disk, an upgrader of one daemon, and a fleet-agent,
-// which is the model's commander on a store of its own and may be killed at any moment. The
-// upgrader works on without it.
+// A machine on a clock that a test moves: a disk, an upgrader of one daemon, and a fleet-agent. The
+// fleet-agent is only its part that decides about commands, with a store of its own, and may be
+// killed at any moment. The upgrader works on without it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace fleet_test {
 
 inline constexpr std::string_view day_component = "web";
 
-// When a version fails: the same on every machine.
+// When a version fails. On all machines a version has the same fault.
 enum class Fault { none, at_prepare, at_start, at_soak };
 
 class DayMachine {

@@ -26,7 +26,7 @@ using namespace fleet_test;
 constexpr Ms minute = 60'000;
 constexpr Ms hour = 60 * minute;
 // The longest time for a rollout: six batches, each with a soak and a confirmation that does not
-// come, and a person's pause. A rollout that takes longer does not go on.
+// come, and a person's pause. A rollout that takes longer is stuck.
 constexpr Ms rollout_max = 6 * hour;
 // The time after a rollout's end after which none of its nodes is on trial any more.
 constexpr Ms settle_max = 12 * minute;
@@ -219,7 +219,7 @@ class Day {
     std::optional<WrittenRollout> written;
     const Revision release = reading.find(published)->modified;
     while (const auto next = next_creation(id(), wanted, draft.value(), release, written)) {
-      // The rollout begins only when no record `stop` exists.
+      // The store refuses to begin a rollout as long as a record `stop` exists.
       while (!std::holds_alternative<Committed>(cell_.commit(*next))) {
         if (cell_.read({key_of(KeyKind::stop)}).found.empty())
           return is_wrong("a rollout is not written");

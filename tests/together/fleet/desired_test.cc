@@ -300,7 +300,7 @@ TEST_CASE("after a failure no node is told to begin, and no instance to stop") {
   cell.upgrade(2, UpgradePhase::failed, cell.attempt(2));
   cell.wait(10 * cell.settings.observe_ms);
 
-  CHECK(cell.begun() == std::vector<int>{1});  // the new version waits at its gate
+  CHECK(cell.begun() == std::vector<int>{1});  // the new version of n1 waits at its gate
   CHECK(cell.stopped().empty());
 }
 
@@ -466,7 +466,7 @@ TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad nod
   cell.wish("2");
   for (int step = 0; step < 2'500; ++step) {
     live(cell, static_cast<int>(random() % nodes), random, bad);
-    if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // the same wish again, under way
+    if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // sets the same wish again
     cell.now += second;
     cell.view.take_all(cell.store.read({std::string(key_root)}));
     look(cell.view, cell.marks, cell.now);

@@ -47,7 +47,7 @@ struct Bench {
     side.driving = std::make_unique<Driving>(Driving::Settings{
         .store = side.way,
         .timers = time,
-        .lease = 5s,  // shorter than driver_lease_ms, by which a driver counts
+        .lease = 5s,  // shorter than driver_lease_ms, the time that a driver assumes
         .seed = 1,
         .make = [name](LeaseId lease) -> std::unique_ptr<AnyDriver> {
           return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, "r", lease));

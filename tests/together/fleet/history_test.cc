@@ -197,7 +197,7 @@ TEST_CASE("a node without an instance for a while is silent, and its return is a
   bench.put("node/n1/instance/a", "{}");
   bench.erase("node/n1/instance/a");
   bench.write();
-  bench.put("node/n1/instance/b", "{}");  // the new instance of a restart
+  bench.put("node/n1/instance/b", "{}");  // the instance after a restart
   bench.now += silence_ms;
   bench.write();
   CHECK(bench.events().empty());
@@ -254,7 +254,7 @@ TEST_CASE("a subject is forgotten with its last event, unless its end is still t
     bench.erase(instance);
   }
   CHECK(bench.events().size() == 10);
-  CHECK(bench.task.subjects() == 12);  // of ten instances, `stop` and the silence
+  CHECK(bench.task.subjects() == 12);  // ten instances, `stop`, and the silence of a node
 
   bench.put("node/n1/instance/a", "{}");
   bench.erase("stop");
@@ -309,7 +309,8 @@ TEST_CASE("a node that becomes degraded is told with the rollouts that bake on i
   degrade("n3", "disk");
   CHECK(text_of_last() == "is degraded: disk");
 
-  // A controller that takes over tells nothing twice, though the numbers have changed by now.
+  // A controller that takes over writes no event twice, even if the numbers in its text have
+  // changed meanwhile.
   const auto before = bench.events();
   bench.take_over();
   bench.write();

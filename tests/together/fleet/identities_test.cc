@@ -38,7 +38,7 @@ TEST_CASE("a certificate is renewed when two thirds of its life are over, and no
   CHECK_FALSE(is_renewal_due({.from = 0, .until = 900}, 599));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 600));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 2'000));
-  // With a clock of 1970, nothing is renewed.
+  // If the clock is at 1970, nothing is renewed.
   CHECK_FALSE(is_renewal_due({.from = 1'000'000, .until = 1'000'900}, 0));
 }
 

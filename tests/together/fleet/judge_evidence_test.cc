@@ -144,7 +144,8 @@ TEST_CASE("the first node is worse with chance 1/2, the next with what earlier n
 
 TEST_CASE("the chances are right for all orders of three nodes and three control nodes") {
   // With three control nodes and three new ones, all 720 orders of their values are equally likely.
-  // Counts each of the eight patterns of which new nodes are above the median of the control.
+  // For each order, notes which new nodes are above the median of the control, and counts how often
+  // each of these eight patterns occurs.
   std::vector<int> order{0, 1, 2, 3, 4, 5};
   std::array<int, 8> seen = {};
   do {
@@ -196,7 +197,8 @@ TEST_CASE("the highest rate that a control leaves possible is above the rate at 
     CHECK(expected > before);
     before = expected;
   }
-  // With many failures the rate is known well; without any, about eight could have been missed.
+  // After many failures the rate is known well, so the limit is near. Without any failure, as many
+  // as eight or so may have been expected.
   CHECK(before < 1'800);
   CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
   CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));
@@ -208,18 +210,19 @@ TEST_CASE("evidence of a bake grows with failures, and shrinks while nobody fail
   CHECK(log_bake_evidence(good) < 0);
   BakeCounts bad = good;
   bad.failed = 10;
-  CHECK(log_bake_evidence(bad) < 0);  // as many as the control
+  CHECK(log_bake_evidence(bad) < 0);  // as many failures as in the control
   bad.failed = 200;
   CHECK(log_bake_evidence(bad) > log_limit(0.01, 1));
 }
 
 TEST_CASE("of simulated bakes of a good version, at most one in a hundred is stopped") {
   std::mt19937_64 random(7);
-  // Nodes fail at a rate of one, so that times are numbers of expected failures.
+  // Nodes fail at a rate of one failure in each unit of time, so times are also numbers of expected
+  // failures.
   const auto next = [&random] {
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };
-  constexpr double unit = 1e6;  // milliseconds of nodes for one expected failure
+  constexpr double unit = 1e6;  // the milliseconds of all nodes in one unit of time
   constexpr int bakes = 1'000;
   const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);
   for (const double control_time : {0.5, 5.0, 50.0}) {

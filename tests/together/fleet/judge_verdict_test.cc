@@ -1,4 +1,5 @@
-// Tests how reports become first failures, and the judge's verdicts and their texts.
+// Tests how reports become first failures, what the judge decides about a batch (well, worse, or
+// not known), and the texts in which it says so.
 #include "fleet/model/judge_verdict.h"
 
 #include <catch2/catch.hpp>

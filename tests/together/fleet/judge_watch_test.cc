@@ -205,7 +205,7 @@ TEST_CASE("a node that falls silent has failed after five minutes, unless many a
   bench.wait(8 * minute);
   CHECK(bench.judge().fresh_failed == 2);
 
-  // If a fifth of all nodes falls silent at once, that is no failure of any of them.
+  // If a fifth of all nodes falls silent at once, this does not count as a failure of any node.
   for (std::size_t i = 0; i < bench.nodes.size(); i += 5)
     bench.is_silent(bench.nodes[i]);
   bench.wait(20 * minute);
@@ -242,7 +242,7 @@ TEST_CASE("a node that has failed before it moved is not compared, whoever drive
   for (int i = 0; i < 10; ++i)
     bench.wait(10 * second);
   for (int i = 0; i < 5; ++i)
-    // These nodes are not in the control.
+    // These nodes are neither in the first batch nor in the control.
     bench.starts(bench.last(100)[static_cast<std::size_t>(80 + i)]);
   bench.wait(2 * minute);
   CHECK(bench.judge().failed.size() == 5);
@@ -332,7 +332,7 @@ TEST_CASE("a batch whose soak was not seen goes back, and the rollout pauses wit
   Bench bench(600, NodeOrder::random, "agent", 20 * minute);
   bench.first_soaks();
   bench.wait(10 * minute);
-  // If all nodes are unreachable for a while, that is no failure of any of them.
+  // If all nodes are unreachable for a while, this does not count as a failure of any node.
   for (const std::string& node : bench.nodes)
     bench.is_silent(node);
   bench.wait(8 * minute);
@@ -365,7 +365,7 @@ TEST_CASE("a rollout of fewer than 200 nodes, or in the order of names, waits fo
 
 // ---- the bake
 
-// Lets every node have moved, and begins a bake with what the judge has found until then.
+// Writes that all nodes have moved and what the judge has found by then, and begins the bake.
 void begins_to_bake(Bench& bench, Ms bake) {
   for (const std::string& node : bench.nodes) {
     bench.put(key_of(KeyKind::rollout_node, {"r", node}),

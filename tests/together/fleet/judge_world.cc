@@ -18,7 +18,7 @@ namespace {
 
 constexpr double soak = 70;
 constexpr double first_minute = 1;
-constexpr double delay = 1.5;  // minutes that a failure must be old before a look uses it
+constexpr double delay = 1.5;  // minutes; the judge looks only at failures that are older
 constexpr double alpha = 0.01;
 constexpr std::int64_t controls_most = 500;
 constexpr std::int64_t controls_least = 20;
@@ -55,8 +55,8 @@ class Judge {
     }
     evidence_.add(is_new, chance);
     const double limit = fleet::log_limit(alpha, 1);
-    // The mean of the evidence is at most its largest value, so the mean need hardly ever be
-    // computed.
+    // The mean is at most the largest value, which is quick to find. So the mean is computed only
+    // if the largest value reaches the limit.
     return is_new && std::ranges::max(evidence_.logs()) >= limit && evidence_.log() >= limit;
   }
 
@@ -68,8 +68,8 @@ class Judge {
   double variance_ = 0;
 };
 
-// One rollout. Each node is either usual or frail, and is in the batch under way, in an earlier
-// batch, or in the control.
+// One simulated rollout. Counts the nodes in the batch under way, in earlier batches and in the
+// control. Each node is either usual or frail. A frail node fails more often, with either version.
 class Play {
  public:
   Play(const JudgedVersion& version, JudgeKind kind, Chance& chance)
@@ -155,7 +155,7 @@ class Play {
     return sum;
   }
 
-  // A random failure. Chooses the node in proportion to the failure rates.
+  // Makes one failure. Chooses the node at random, in proportion to the failure rates.
   void fails(bool compared, std::size_t batch, double end) {
     double at = chance_.unit() * total_rate();
     for (std::size_t kind = 0; kind < 2; ++kind) {
@@ -202,8 +202,8 @@ class Play {
     if (!judge_.failed(is_new, at_risk)) return;
     out_.stopped_by_judge = true;
     out_.touched = touched_;
-    // The real judge looks only some time after the failure. If the next batch begins before that
-    // look, its nodes are touched, too.
+    // The real judge looks only `delay` after the failure. If the next batch begins before that
+    // look, the nodes of the next batch are touched, too.
     if (time_ + delay >= end && batch + 1 < sizes_.size()) out_.touched += sizes_[batch + 1];
   }
 
@@ -230,7 +230,7 @@ class Play {
   Counts before_ = {};
   Counts now_ = {};
   Counts unseen_ = {};
-  std::vector<double> bad_;  // when the bad nodes will fail; the next time is the last
+  std::vector<double> bad_;  // when the bad nodes will fail, latest first
   double time_ = 0;
   std::int64_t touched_ = 0;
   std::int64_t failed_ = 0;
@@ -257,7 +257,8 @@ double Chance::exponential(double rate) {
   return rate > 0 ? -std::log1p(-unit()) / rate : 1e300;
 }
 
-// Draws the distance from each success to the next, which is quick if successes are rare.
+// Draws how many of `count` tries succeed. Draws the distance from each success to the next, which
+// is quick if successes are rare.
 std::int64_t Chance::binomial(std::int64_t count, double chance) {
   if (chance <= 0) return 0;
   if (chance >= 1) return count;
@@ -291,7 +292,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   std::vector<double> control(static_cast<std::size_t>(controls));
   double mean = -1e300;
   std::int64_t touched = 0;
-  Evidence halves;  // for the error `by_half`: evidence of the whole rollout
+  Evidence halves;  // for the error `by_half`, which takes each chance as one half
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
     if (gauge.nodes - touched < controls) return 0;  // the control has been used up
@@ -314,8 +315,8 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
     }
     const double share = fleet::log_share_of_batch(static_cast<std::int64_t>(batch) + 1);
     mean = fleet::log_sum(mean, share + evidence.log());
-    // The judge may be wrong with the chance alpha. Half of that is for the failures, and half for
-    // the measures that a component reports of itself, which are judged here.
+    // The judge may stop a good version with the probability alpha. Half of alpha is for failures,
+    // and half for the measures that a component reports of itself, which are judged here.
     if ((gauge.by_half ? halves.log() : mean) >= fleet::log_limit(alpha, 0.5)) return touched;
   }
   return 0;

@@ -29,9 +29,9 @@ struct JudgedVersion {
   double failures_a_minute = 1.0 / (30 * 24 * 60);  // the mean of one node with the old version
   double ratio = 1;  // how much more often nodes fail with the new version
   double tolerate = 1;
-  double frail_share = 0;   // the share of frail nodes, which fail more often
+  double frail_share = 0;   // the share of frail nodes, from 0 to 1
   double frail_factor = 1;  // how much more often frail nodes fail, with either version
-  double bad_share = 0;     // the share of nodes on which the new version fails
+  double bad_share = 0;     // the share of nodes on which the new version fails, from 0 to 1
   double bad_within = 70;   // the most minutes until the new version fails on such a node
 };
 
@@ -43,8 +43,8 @@ enum class JudgeKind {
 };
 
 struct JudgedRollout {
-  bool stopped_by_judge = false;  // --max-failed may have stopped the rollout before
-  std::int64_t touched = 0;       // nodes touched when the judge stopped it, or all
+  bool stopped_by_judge = false;  // also true if --max-failed has stopped it before
+  std::int64_t touched = 0;       // nodes touched when the judge stopped the rollout, or all
   bool stopped_by_failures = false;
   std::int64_t touched_by_failures = 0;
 
@@ -63,13 +63,13 @@ struct JudgedGauge {
   double shift = 0;
   bool is_lasting = false;  // each control node has the same change in every batch
   bool is_coarse = false;   // changes are whole numbers, so many are equal
-  bool by_half = false;     // an error of the judge: it takes each chance as one half
+  bool by_half = false;     // an error of the judge: each chance is one half
 };
 // Returns how many nodes were touched when the rollout was stopped, or 0 if it was not.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// The first batches by default: the number of nodes that have been touched when these batches have
-// been judged, and the minutes of all these nodes at risk, added up.
+// For the first three batches of a rollout with the default batches: the number of their nodes, and
+// the minutes that all these nodes together have been at risk when the third batch is judged.
 inline constexpr std::int64_t early_nodes = 451;
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 

@@ -362,7 +362,7 @@ TEST_CASE(
   CHECK(bench.answers.back().result == "this node did not run 0 just before 2");
 
   bench.order(CommandAction::prepare, "t.undo-prepare.2", {.version = "1", .undo = true});
-  CHECK(bench.asked.back().compares.size() == 2);  // not the record `stop`, which an undo ignores
+  CHECK(bench.asked.back().compares.size() == 2);  // not `stop`, which an undo ignores
   bench.tell(PrepareEnded{"t.undo-prepare.2", ""});
   CHECK(bench.answers.back().result == "done");
   bench.order(CommandAction::apply, "t.undo-apply.2", {.version = "1", .undo = true});

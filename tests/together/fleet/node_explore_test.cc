@@ -22,8 +22,8 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
-// The name of each end of the walk is "ANSWER, PHASE". While a release is prepared no upgrade
-// begins, so the phase of the node's upgrade stays unknown.
+// Each end of the walk has the name "ANSWER, PHASE". If the last command is to prepare a release,
+// no upgrade has begun, so the phase of the node's upgrade is `unknown`.
 //
 // Rows: A-18
 TEST_CASE(

@@ -86,7 +86,7 @@ TEST_CASE("a rollout under way moves, and says how far it is and how long it las
   CHECK(bench.moves() == Texts{"rollout r1 (agent 2) is under way: batch 2 of 3 is applying; 1 of "
                                "4 nodes keeps the new version; 1 failed"});
   CHECK(bench.waits().empty());
-  // Two soaks of ten minutes are still to come.
+  // Two soaks of ten minutes are still to come: those of this batch and the next.
   CHECK(bench.outlook().moves[0].not_before == start + 1'200);
   bench.now += 60;
   CHECK(bench.times().not_before == start + 1'260);
@@ -110,7 +110,8 @@ TEST_CASE("a soak that was seen tells when it ends, and when a node goes back by
   CHECK(phase() == BatchPhase::soaking);
   CHECK(soaking_nodes(bench.cell, bench.cell.rollouts().at("r1")) == Texts{"n2", "n3"});
   CHECK(bench.moves()[0].starts_with("rollout r1 (agent 2) is under way: batch 2 of 3 is soaking"));
-  // The last soak began at 100, and one more batch soaks. The first node waits three soaks.
+  // The last soak of this batch began at 100, and the soak of one more batch follows. The first
+  // node goes back after three times the soak.
   CHECK(bench.times().not_before == start + 100 + 600 + 600);
   CHECK(bench.times().goes_back == start + 1'800);
   bench.put("node/n2/upgrade/agent", R"({"phase":"done","attempt":"t.1"})");

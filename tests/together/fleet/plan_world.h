@@ -35,7 +35,7 @@ struct PlanSetup {
   int driver_kills = 0;
   int member_kills = 0;
   int hastes = 0;                // how often a step's wait ends before its members are done
-  std::string done_before = {};  // the `once` step done before; `!STEP` if it failed
+  std::string done_before = {};  // the `once` step of an earlier run; `!STEP` if it failed
   PlanSeeded seeded = PlanSeeded::none;
 };
 
@@ -75,7 +75,7 @@ class PlanWorld {
     fleet::FollowerFacts facts = {};
     std::optional<fleet::RunHook> running = {};
     std::optional<fleet::WriteMember> pending = {};
-    fleet::Plan decided_by = {};  // the plan from which the driver's `pending` follows
+    fleet::Plan decided_by = {};  // the plan from which the member's `pending` follows
     bool works = true;            // the member's service is up
     std::map<std::string, int> ran = {};
   };

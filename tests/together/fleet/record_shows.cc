@@ -83,7 +83,7 @@ constexpr Command orders[] = {
     Command::accept_epoch,  Command::settings_set, Command::settings_unset, Command::approve,
     Command::token_revoke};
 
-// The keys of records that the RecordMaker makes.
+// A fingerprint and a token that are in the keys of records that RecordMaker makes.
 const std::string odd_fingerprint = "e1" + std::string(30, '0');
 const std::string odd_token = "0011223344556677";
 

@@ -1,6 +1,6 @@
-// Several clients that compare and write the same few keys, and a judge that sees everything: an
-// acknowledged write exists once, at the revision that was told; a refused write does not exist; an
-// unknown one exists at most once; and nobody reads a stale value.
+// Several clients that compare and write the same few keys, and a judge that sees everything. An
+// acknowledged write must exist once, at the revision in the answer. A refused write must not
+// exist. A write with an unknown outcome may exist at most once. Nobody may read a stale value.
 #pragma once
 
 #include <cstdint>

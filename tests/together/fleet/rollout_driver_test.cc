@@ -153,7 +153,7 @@ TEST_CASE("a rollout with a bake is completed when the bake has passed, and not 
 
   bench.wait(95 * second);
   CHECK(bench.rollout().state == RolloutState::baking);
-  CHECK(bench.rollout().baked_ms == 90 * second);  // it is noted ten times
+  CHECK(bench.rollout().baked_ms == 90 * second);  // noted after each tenth
   bench.wait(5 * second);
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
@@ -225,7 +225,7 @@ TEST_CASE("a whole rollout of good nodes takes fewer than 12 transactions a node
 
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
-  CHECK(bench.committed.size() <= 12);  // each transaction is for all fifty nodes
+  CHECK(bench.committed.size() <= 12);  // each transaction has records of all fifty nodes
 }
 
 TEST_CASE("a rollout whose version no node has kept is aborted, though fewer failed than may") {

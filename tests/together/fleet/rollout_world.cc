@@ -15,7 +15,7 @@ using namespace fleet;
 namespace {
 
 constexpr std::string_view component = "agent";
-// Time for two rounds of questions to a gate.
+// Enough time to ask a gate twice.
 constexpr std::int64_t judge_timeout = 15'000;
 
 std::string key_of_node(KeyKind kind, const std::string& node) {
@@ -31,8 +31,8 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns how often the command's batch had been begun before, as text: each beginning makes up to
-// `attempts_max` attempts.
+// Returns, as text, how often the command's batch had been begun before. Each time it is begun, up
+// to `attempts_max` attempts are made.
 std::string time_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));
@@ -265,7 +265,7 @@ void RolloutWorld::write(const std::string& key, const std::string& value) {
   if (!driver_->is_over()) tell_changes();
 }
 
-// The order `pause` for a paused rollout means that the person lets it go on.
+// Carries out an order of the person. `pause` for a paused rollout resumes it.
 void RolloutWorld::change_rollout(RolloutOrder order) {
   Rollout now = rollout();
   if (order == RolloutOrder::undo || order == RolloutOrder::undo_now) {
@@ -375,7 +375,7 @@ void RolloutWorld::handle(const std::string& node, NodeDouble& self, const Comma
   write(key_of_node(KeyKind::node_answer, node), write_record(answer));
 }
 
-// Writes answer and phase together.
+// Writes the node's upgrade and its answer in one transaction.
 void RolloutWorld::upgrade_is(const std::string& node, UpgradePhase phase, const std::string& error,
                               const Answer* answer) {
   const std::string key = key_of_node(KeyKind::node_upgrade, node);

@@ -15,10 +15,10 @@ class TcpProxy {
   enum class Mode {
     pass,
     swallow,  // loses the server's bytes; the client's bytes arrive
-    hold,     // nothing arrives, and no side notices
+    hold,     // no byte arrives in either direction, and the connection stays open
     refuse,   // ends all connections, and each new one
   };
-  // Returns the present mode for the connections of client `who`; called again and again.
+  // Returns the mode that client `who` has now. The proxy calls it again and again.
   using Rule = std::function<Mode(int who)>;
   // Returns the number of the client that connects from this port.
   using Identify = std::function<int(int source_port)>;

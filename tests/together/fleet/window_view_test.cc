@@ -96,7 +96,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
     task.take(node("n" + std::to_string(event), "", "Europe/Berlin"));
     static_cast<void>(task.next(1, event));
   }
-  CHECK(lookups == 0);  // no node has a component, so nothing would begin
+  CHECK(lookups == 0);  // no node has a component, so no time zone is needed
   for (int i = 0; i < 1'000; ++i) {
     task.take({.key = key_of(KeyKind::node_versions, {"n" + std::to_string(i)}),
                .value = write_record(Versions{{{"agent", "1"}, {"web", "1"}}}),
@@ -104,7 +104,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
   }
   for (int event = 0; event < 20; ++event)
     static_cast<void>(task.next(1, event));
-  CHECK(lookups == 2);  // one for each of two time zones
+  CHECK(lookups == 2);  // one for each of the two time zones
 
   task.wall_shows(midnight + 60, 60'000);
   static_cast<void>(task.next(1, 60'000));

@@ -225,8 +225,9 @@ struct Shown {
   Revision seen = 0;  // the revision of the last wish
 };
 
-// Returns whether the manual page allows `phase` after the phase `before`. `done` may come when the
-// new version has come, or at once if the wish is for the version that runs already.
+// Returns whether the manual page allows `phase` after the phase `before`. `done` is allowed once
+// the new version is active, or as the first phase if the wish is for the version that runs
+// already.
 bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
   using enum UpgradePhase;
   if (!before) return phase == staging || phase == done;
