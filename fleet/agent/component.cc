@@ -10,7 +10,8 @@
 namespace fleet {
 namespace {
 
-// If the ledger cannot be written, for example on a full disk, the time until the next try.
+// The time after which a failed write of the ledger is tried again. Such a write fails, for
+// example, on a full disk.
 constexpr std::chrono::milliseconds save_again{1'000};
 
 }  // namespace
@@ -117,8 +118,8 @@ void Component::perform(const Save& save) {
 void Component::save_until_done(const NodeLedger& ledger) {
   const std::string why = file_.write(ledger);
   desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
-  // The timer is needed since perform() is called within a step, which must end before the next
-  // step begins.
+  // perform() is called within a step, which must end before the next one begins. So a timer begins
+  // the next step.
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
                                if (is_saved) return take(Saved{});

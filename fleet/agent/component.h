@@ -39,7 +39,7 @@ struct NodeDesk {
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // exists if a program has asked for a reboot
   bool is_doubtful = false;           // if true, no upgrade is begun
-  EvidenceLevel evidence = EvidenceLevel::reason;  // how much of a failure is told
+  EvidenceLevel evidence = EvidenceLevel::reason;  // how much the node tells of a failure
   // For each component, the trouble that it has on this machine, such as a full disk.
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
@@ -70,9 +70,9 @@ class Component {
   struct Request {
     std::string id = {};
     std::string executable = {};
-    std::string version = {};  // of the release
+    std::string version = {};  // the version of the release
     bool gate = false;         // true: the new version, when ready, waits for `confirm`
-    Ms trial_ms = 0;  // if not 0, the trial: only SendCommit, within this time, ends it well
+    Ms trial_ms = 0;           // if not 0: goes back after this time, unless SendCommit was sent
   };
   // The functions that send requests to this component's upgrader. Each returns why the request
   // could not be sent, or an empty text if it was sent.

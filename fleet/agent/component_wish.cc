@@ -93,7 +93,7 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 void Component::perform(const CancelUpgrade& cancel) {
   const std::string attempt = machine_.upgrade().attempt;
   if (asked_ != attempt)
-    return feed(AttemptEnded{cancel.reason});  // the upgrader was not asked for this upgrade yet
+    return feed(AttemptEnded{cancel.reason});  // this upgrade was not requested yet
   const std::string why = hands_.go_back(attempt, cancel.reason);
   if (!why.empty()) feed(AttemptEnded{cancel.reason});
 }
@@ -106,8 +106,8 @@ void Component::perform(const ReportUpgrade& report) {
 
 // ---- functions for wishes and commands
 
-// Fetches and tests a release. If the store does not answer, asks again; only if the store denies
-// the reading, `then` gets the reason.
+// Fetches and tests a release, and calls `then` with the result. If the store does not answer, asks
+// it again. If the store denies the reading, calls `then` with the reason.
 void Component::prepare(const Wanted& wanted) {
   const auto release = key_if(KeyKind::release, {settings_.name, wanted.version});
   if (!release) return wanted.then("\"" + wanted.version + "\" is no version");

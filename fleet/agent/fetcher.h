@@ -54,7 +54,7 @@ class Fetcher {
   void fetch(Order order, Then then);
   // Finds a release that was fetched before, and checks that it is complete.
   void locate(Order order, Then then);
-  // Makes the directory desire this version. Goes on without a word if that fails.
+  // Makes the directory desire this version. Ignores a failure.
   void desire(
       const std::string& version, Then then = [](const Result&) {});
   // Runs the self-test of the fetched program: its executable with these arguments and

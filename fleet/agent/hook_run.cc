@@ -127,7 +127,7 @@ void HookRun::look() {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";
   }
-  // The end is reported later, from the loop: the constructor may be the caller of look().
+  // look() may be called by the constructor, so the end is reported later, from the loop.
   later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
 }
 

@@ -27,8 +27,8 @@ Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
   watch(loop);
 }
 
-// Returns how an upgrade ended: if a request or a missing confirmation made it go back, the version
-// has not failed.
+// Returns how an upgrade ended: committed, failed, or rolled back. It is rolled back, and the
+// version has not failed, if a request or a missing confirmation made it go back.
 UpgradeEnded Neighbour::ended(const upgraderctl::Ending& ending) const {
   const bool is_expired =
       ending.stage == "trial" && ending.reason.starts_with("did not say healthy");

@@ -66,8 +66,8 @@ class Neighbour {
   std::string version_;
   std::string life_;     // start time of the upgrader process seen last
   std::string request_;  // the request to upgrade that has no answer yet
-  std::string told_;     // the request to commit or to go back without an answer
-  std::string asked_;    // the upgrade that was requested and goes on
+  std::string told_;     // the request to commit or go back that has no answer yet
+  std::string asked_;    // the upgrade that was requested and is under way
   bool unreadable_ = false;
   bool was_ready_ = false;
   bool was_activated_ = false;

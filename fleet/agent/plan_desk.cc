@@ -5,7 +5,8 @@
 namespace fleet {
 namespace {
 
-// If the answer to a transaction was lost, the time until the PlanPart decides again what to write.
+// After a transaction whose answer was lost, the time until the PlanPart decides again what to
+// write.
 constexpr std::chrono::milliseconds write_again{1'000};
 
 }  // namespace

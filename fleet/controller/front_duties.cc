@@ -13,7 +13,8 @@
 namespace fleet {
 namespace {
 
-// The time after a write until the mirror, the copy of the store's records, has it most likely.
+// The time after a write in which the mirror, the copy of the store's records, most likely gets the
+// written record.
 constexpr std::chrono::milliseconds settle_time{200};
 // The time that an ending controller waits for the store to remove its keys. If the store does not
 // answer by then, the next controller has to wait until the lease has run out.

@@ -68,7 +68,7 @@ void Gates::run(const std::string& gate, const AskGates& asked,
 void Gates::answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round) {
   const std::uint64_t number = ++number_;
   soon_[number] = timers_.after(std::chrono::milliseconds(0), [this, number, stand, round] {
-    const auto kept = std::move(soon_.at(number));  // this timer owns the running function
+    const auto kept = std::move(soon_.at(number));  // this timer owns the function that runs now
     soon_.erase(number);
     answer(stand, *round);
   });

@@ -129,8 +129,8 @@ std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) 
     return sizes;
   }
   if (terms.canary > 0) sizes.push_back(terms.canary);
-  // A percentage of `--batch` is rounded down, other than one of `--batches`. This must stay so,
-  // for rollouts that exist already.
+  // A percentage of `--batch` is rounded down, but one of `--batches` is rounded up. This must not
+  // change, since rollouts that exist already would get other batches.
   sizes.push_back(terms.batch_percent == 0 ? terms.batch : all * terms.batch_percent / 100);
   for (std::int64_t& size : sizes)
     size = std::clamp<std::int64_t>(size, 1, batch_nodes_max);

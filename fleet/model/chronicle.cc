@@ -31,12 +31,12 @@ bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
-// Returns whether two events of one subject tell the same, so that the second one is no news. If a
-// desired version is written anew, its trace differs, so it is news. For an upgrade, the traces do
-// not count: one command begins it and another may confirm it, and their traces may differ. If the
-// upgrade begins anew, another event lies in between.
+// Returns whether two events of one subject tell the same, so that the second one need not be
+// written. If a desired version is written anew, its trace differs, so the event is written. For an
+// upgrade, the traces do not count: one command begins it and another may confirm it, and their
+// traces may differ. If the upgrade begins anew, another event lies in between.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
-  // The numbers in the words of suspects change all the time.
+  // The text about suspects has numbers that change all the time, so it is not compared.
   const auto told = [](const FleetEvent& event) {
     return std::string_view(event.text).substr(0, event.text.find(suspects_mark));
   };
@@ -63,8 +63,8 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   told_[subject] = {number, event.value()};
   const auto waits = waiting_.find(subject);
   if (waits == waiting_.end()) return;
-  // A pending event has been written, and need not wait any more. It is one of the first, since
-  // pending events are written in their order.
+  // One of the pending events was written, so it is removed. It is near the beginning of the list,
+  // since pending events are written in their order.
   const auto written = std::find_if(pending_.begin(), pending_.end(), [&](const FleetEvent& one) {
     return one.subject == subject && tells_the_same(one, event.value());
   });
@@ -168,7 +168,8 @@ void ChronicleTask::take_all(const Reading& reading) {
     if (!record.key.starts_with(prefix_of(KeyKind::event))) continue;
     take(record);
   }
-  // A node's records come before those of the rollouts that may be the cause of its trouble.
+  // A reading has the records of nodes before those of rollouts. So the rollouts that may be the
+  // cause of a node's trouble are taken in before the events are made.
   for (const KeyValue& record : reading.found) {
     const auto key = parse_key(record.key);
     if (key) suspects_.take(*key, record);

@@ -11,8 +11,8 @@
 namespace fleet {
 namespace {
 
-// The name of the component fleet-agent. On its upgrades, the records of its instances are looked
-// at; on those of other components, the record that their upgrader's state is written to.
+// The name of the component fleet-agent. Its upgrades are followed by the records of its instances.
+// The upgrades of any other component are followed by the record node/ID/upgrade/COMPONENT.
 constexpr std::string_view own_component = "agent";
 
 class DesiredDecider {

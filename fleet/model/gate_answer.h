@@ -6,7 +6,7 @@
 //                the program ended with status 0
 //     worse      it was on the bad side for that long, or the program ended with status 1
 //     not known  everything else: no data, gaps, a value that changes sides, a time-out, a wrong
-//                answer, a controller without that entry. It never counts as well.
+//                answer, a controller without that entry. It never counts as "well".
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ struct GateReply {
 [[nodiscard]] GateStand program_says(const std::string& name, int status,
                                      const std::string& output);
 
-// Returns `worse: 0.3, not below 0.01 for 300 s`.
+// Returns the answer as a text for people: `worse: 0.3, not below 0.01 for 300 s`.
 [[nodiscard]] std::string words_of(const GateStand& stand);
 
 [[nodiscard]] GateStand gate_not_known(const std::string& name, const std::string& why);

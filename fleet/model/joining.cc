@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// Returns the revision of the record at the key, or 0 if it is absent.
+// Returns the revision at which the record at the key was last written, or 0 if it is absent.
 Revision revision_of(const RecordsByKey& records, const std::string& key) {
   const KeyValue* found = record_at(records, key);
   return found == nullptr ? 0 : found->modified;

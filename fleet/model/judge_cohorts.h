@@ -91,7 +91,7 @@ class Cohorts {
   struct Node {
     Cohort cohort = Cohort::fresh;
     FailureReport last = {};
-    bool is_over = false;  // the node has failed, or left
+    bool is_over = false;  // not at risk any more: it has failed or left
     bool failed = false;
   };
   struct Pending {
@@ -99,7 +99,7 @@ class Cohorts {
     Cohort cohort = Cohort::fresh;
   };
   // The order in which changes are counted: by time, and at the same moment by a hash of the node's
-  // name, so that no cohort comes first.
+  // name, so that neither cohort always comes first.
   struct Order {
     Ms at = 0;
     std::uint64_t place = 0;

@@ -17,8 +17,8 @@
 // Let tau be the ratio that is tolerated. The evidence is multiplied by p(r)/p(tau) if the failed
 // node has the new version, and by (1-p(r))/(1-p(tau)) if it belongs to the control. Ratios are not
 // known, so the evidence is the mean over ratios from 1.5 tau to 200 tau. The mean of e-processes
-// is one, and each of them only shrinks for a smaller true ratio, so that the promise holds for
-// every ratio up to tau.
+// is an e-process, too. If the true ratio is smaller than tau, each of them only shrinks, so the
+// promise holds for every ratio up to tau.
 //
 // This assumes that new and control nodes were drawn without a look at the nodes (in a random
 // order), and that every node is at risk from the same moment, when the rollout began, until its
@@ -29,10 +29,10 @@
 //
 //     nobody has failed           1: no evidence, however long nobody fails
 //     no control, or no new node  a failure changes nothing
-//     cohorts of unequal size     p is computed from the ratio of the sizes and never cancels; one
-//                                 failed node of one new node, against 500, gives 30: no stop
-//     a cohort of one node        the same: one node cannot reach 100 by itself
-//     a node lies                 it counts once; without others that is not enough
+//     cohorts of unequal size     p allows for the sizes. If a single new node is compared with
+//                                 500 of the control, and fails, the evidence is 30
+//     a cohort of one node        its one failure cannot reach 100, the limit for alpha = 0.01
+//     a node lies                 its failure counts once, and one failure is not enough
 //     reports late, twice, never  judge_cohorts.h: a failure is counted once, when it is known, and
 //                                 a node is at risk only as long as it is seen
 //
@@ -92,9 +92,9 @@ struct AtRisk {
 //     chance of the next = (m/2 + a) / (m + 1 + n)      (rounded down above, m odd: (m+1)/2)
 //
 // This is Pólya's urn, exact if all values are exchangeable and none are equal. Equal values count
-// as not worse, which only takes evidence away. To take one half for every node would forget
-// that the median of 500 is itself an estimate, and err three times as often as is allowed, if
-// control nodes change in every batch as they did before (`make judge`).
+// as not worse, which only takes evidence away. A chance of one half for every node would ignore
+// that the median of 500 is itself an estimate. If control nodes change in every batch as they did
+// before, the judge would then err three times as often as is allowed (`make judge`).
 [[nodiscard]] double chance_of_worse(std::int64_t controls, std::int64_t before,
                                      std::int64_t worse_before);
 

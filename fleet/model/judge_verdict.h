@@ -4,7 +4,7 @@
 //     well       the soak is over, every node has reported its end or has failed, enough of the
 //                soak was seen, and nothing is worse
 //     worse      the evidence has passed its limit; this may happen at any time, and is final
-//     not known  everything else; it never counts as well
+//     not known  everything else; it never counts as "well"
 //
 // With fewer nodes than judge_nodes_min, or a control of fewer than judge_control_min, there are
 // too few failures for a verdict in time. Then the numbers are shown, and no batch waits for a

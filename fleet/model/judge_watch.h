@@ -11,9 +11,10 @@
 //                 nobody has ordered its end; or no process of it has reported for five minutes. If
 //                 more than a tenth of the nodes that have not moved are silent, too, the cause is
 //                 unknown; then the node is not compared until it reports again
-//     of `agent`  in a rollout of fleet-agent, a node that has gone back is a failure, too: on a
-//                 control node, the same crash shows as another process. In a rollout of another
-//                 component it is not, since nodes do not report its crashes on control nodes
+//     of `agent`  in a rollout of fleet-agent, a node that has gone back counts as a failure, too,
+//                 since the same crash on a control node shows as another process. In a rollout
+//                 of another component, going back does not count: nodes do not report the crashes
+//                 of the old version, so the comparison would be unfair
 //
 //     unseen      time does not count as seen while a node of the batch is silent in its soak, or
 //                 while no driver looks

@@ -26,7 +26,7 @@ enum class KeyKind {
   node_claim,        // node, component
   node_csr,          // node
   node_certificate,  // node: the answer to its node_csr
-  // node, plan: how far the node is in the plan. The node itself writes this, other than
+  // node, plan: how far the node is in the plan. The node itself writes this record, unlike
   // plan_member.
   node_plan,
   desired,        // component

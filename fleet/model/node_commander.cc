@@ -191,8 +191,8 @@ void NodeCommander::begin_upgrade(const Command& command) {
       BeginUpgrade{command, command.action == CommandAction::apply ? confirm_within(command) : 0});
 }
 
-// Sends the upgrader the order that counts now. If commands have ordered both, the order to go back
-// counts, since it is the later one.
+// Sends the upgrader the order that is valid now: to commit or to go back. If commands have given
+// both orders, the order to go back is valid, since it is the later one.
 void NodeCommander::tell_upgrader() {
   run_->tell_at.reset();
   if (run_->told) {
@@ -207,8 +207,8 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // If the store has another command by now, the answer to that one is reported, since somebody
-  // waits for it.
+  // If the store has another command by now, the answer to the new command is reported, since
+  // somebody waits for that answer.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;

@@ -12,8 +12,8 @@
 
 namespace fleet {
 
-// The number of answers that are kept. A driver repeats only its last order, so it needs one; the
-// others are for people.
+// The number of answers that are kept. A driver repeats only its last order, so one answer would be
+// enough for it; the others are for people.
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {

@@ -75,7 +75,7 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  std::string waits_for = {};  // goes back to decide_plan() in PlanFacts, with `since`
+  std::string waits_for = {};  // the next decide_plan() gets it, in PlanFacts
   Ms since = 0;
 };
 

@@ -62,8 +62,8 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // The plan notes the version that was desired until now, to go back to it. A version that another
-  // plan still holds back was never desired in that sense, so it is not noted.
+  // The plan notes the version that was desired until now, to go back to it. If another plan still
+  // holds that version back, the version is not noted, since nodes do not follow it yet.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;

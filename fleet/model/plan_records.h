@@ -66,7 +66,7 @@ struct Plan {
   std::string lock = {};   // the member whose turn it is to act or migrate
   std::string error = {};  // the first error of the run
   bool ignore_window = false;
-  bool over_budget = false;  // it may run although the cell has budgets (budgets.h)
+  bool over_budget = false;  // may run although the cell has budgets, whose places it does not take
   std::string who = {};
   std::string trace = {};
   std::string driver = {};

@@ -31,7 +31,7 @@ class RolloutBatchNow {
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
   [[nodiscard]] std::vector<std::string> in(Standing what) const;
-  // Returns the nodes that have gone back since there was no verdict, this time.
+  // Returns the nodes that have gone back, in this course of the batch, since there was no verdict.
   [[nodiscard]] std::vector<std::string> unjudged() const;
   // Returns whether the batch has begun: a node is moving, or no node is still to begin.
   [[nodiscard]] bool has_begun() const;

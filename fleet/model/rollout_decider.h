@@ -71,7 +71,8 @@ class RolloutDecider {
   // order, the whole batch gets it.
   std::optional<What> go_back_unjudged(const Ids& ready);
   // Returns the next step if a gate says worse, a gate's answer is new, or the batch has to wait
-  // for gates or judge. Returns no value if the batch may be confirmed, or its time is over.
+  // for gates or judge. Returns no value if the batch may be confirmed, or if it has waited for as
+  // long as it may.
   std::optional<What> wait_to_be_judged(const GatesNow& gates);
   // Aborts the rollout, since one of these gates says worse.
   What abort_by(const GatesNow& gates);

@@ -109,10 +109,10 @@ struct DriverFacts {
   std::string denied = {};                 // why the store denies its writes; or empty
   std::optional<RolloutJudge> judge = {};  // the judge's findings, if they are not written yet
   bool is_worse = false;                   // by the findings, the new version is worse
-  // why the batch must still wait for the judge; empty if it need not wait
+  // Why the batch must still wait for the judge; empty if it need not wait.
   std::string unjudged = {};
   std::optional<GateRound> gates = {};  // the last round of questions to the gates
-  const Budgets* budgets = nullptr;     // null: there is none
+  const Budgets* budgets = nullptr;     // null: no places are needed
 };
 
 struct WantLease {

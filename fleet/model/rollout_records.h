@@ -191,9 +191,9 @@ enum class NodeStage {
   rolling_back,
   confirmed,    // the new version stays
   failed,       // the old version is active, or will be again
-  unconfirmed,  // the node went back as no `confirm` came, or is unknown
+  unconfirmed,  // went back since no `confirm` came, or did not answer `confirm`
   rolled_back,  // the node was ordered to go back, and has done so
-  left,         // the rollout ended before the node began, or was left so
+  left,         // the rollout has ended, and the node keeps what it has
   undone,       // the undo has brought back the earlier version
   kept,         // the undo could not bring back the earlier version
   // It went back since the judge or a gate gave no verdict in time. Its batch is done again.
@@ -236,7 +236,7 @@ struct RolloutNode {
   std::string error = {};
   bool applied = false;                      // `apply` was ordered: it may run the new version
   std::string before = {};                   // the version that it ran before the rollout
-  std::vector<Desired> desired_before = {};  // the node's own desired version before
+  std::vector<Desired> desired_before = {};  // its own desired version before the rollout
   bool undo = false;                         // true: the last order belongs to an undo
   std::int64_t again = 0;                    // the rollout's `again` at the last order
   std::vector<Capsule> evidence = {};        // of the failure in `error`: at most one

@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// The most writes for one node in a transaction, for an order or an end, together with that of the
-// rollout's own record.
+// The most writes that an order or an end of one node needs in a transaction, including the write
+// of the rollout's own record.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {

@@ -24,7 +24,7 @@ constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 constexpr std::string_view unavailable = "unavailable.";
 
-using Wrong = std::optional<std::string>;  // the kind of value that the setting needs
+using Wrong = std::optional<std::string>;  // if a value is wrong: the kind that is needed
 
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;
