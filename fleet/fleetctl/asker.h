@@ -1,4 +1,5 @@
-// The store for a program that has nothing else to do: asks a question, and waits for the answer.
+// Asks the store a question, and waits for the answer. For fleetctl, which has nothing else to do
+// meanwhile.
 #pragma once
 
 #include <uv.h>

@@ -38,7 +38,8 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Returns whether most members answer and have a leader. Prints the others on standard error.
+// Returns whether most members answer and have a leader. Prints each other member on standard
+// error.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {
@@ -70,7 +71,7 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
   return exit_done;
 }
 
-// Notes where machines that join reach the controllers, unless a person has set it.
+// Sets the URLs at which machines that join reach the controllers, unless a person has set them.
 int name_controllers_once(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);

@@ -125,8 +125,8 @@ int revoke(const Options& options, Asker& asker) {
 }
 
 // Erases the records of a node. If the node comes back, it registers itself anew, unless it is
-// revoked. A node that reports is refused, unless it is revoked: then it may still report for as
-// long as its connections to the store last, but it cannot write its records anew.
+// revoked. Refuses if the node still reports and is not revoked. A revoked node may report until
+// its connections to the store end, but it cannot write the erased records anew.
 int forget(const Options& options, Asker& asker) {
   const std::string enrolled = fleet::key_of(KeyKind::identity, {"node", options.node});
   OneRecord<fleet::Identity> identity;

@@ -38,7 +38,7 @@ class CellState {
     std::optional<RolloutJudge> judge = {};
 
     [[nodiscard]] std::map<std::string, std::int64_t> stages() const;
-    [[nodiscard]] std::int64_t node_count() const;  // in all batches
+    [[nodiscard]] std::int64_t node_count() const;  // the nodes of all batches
   };
 
   // The soak of a new version on one node. Nodes do not report when a soak begins, so this is the

@@ -35,8 +35,9 @@ struct Request {
   std::string from = {};  // the client's IP address
   std::string if_match = {};
   std::string if_none_match = {};
-  // Browsers set these two, and a page cannot change them: the origin of the page that asks, and
-  // whether that is this server's own (`same-origin`). Both are empty if no browser asks.
+  // Two headers that a browser sets and a page cannot change: the origin of the page that asks, and
+  // how that is related to this server (`same-origin` for this server's own page). Both are empty
+  // if no browser asks.
   std::string origin = {};
   std::string fetch_site = {};
   std::string body = {};

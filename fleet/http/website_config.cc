@@ -103,8 +103,8 @@ void Website::write_next(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// Writes the next transaction of a creation, which writes a rollout or a plan. For each, the
-// records are read and the decision is made again.
+// Writes the next transaction of a creation, which makes a rollout or a plan. Before each
+// transaction, the records are read and the decision is made again.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
   const std::weak_ptr<char> alive = alive_;
   const std::string key = errand->decision.creation->key();

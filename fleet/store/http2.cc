@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// How often libcurl is asked to act after a new call, in as many turns of the loop. On a connection
-// in use, libcurl sends the body of a new call only when it is asked again.
+// After a new call, libcurl is asked to act in each of so many turns of the loop. On a connection
+// in use, it sends the body of a new call only when it is asked again.
 constexpr int pushes_of_a_call = 3;
 
 }  // namespace

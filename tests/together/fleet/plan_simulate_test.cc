@@ -58,7 +58,8 @@ Life live(const PlanSetup& setup, const Choose& choose) {
 }
 
 // Plays a plan in which each member dies once in each step, at its first move or after it. No
-// member is killed while it acts: it could not know how far it came, and all would halt.
+// member is killed while it acts, or it would not know how far it had come, and the plan would
+// halt.
 Life live_with_every_death(Random& random) {
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> moves_to_death;
   const PlanSetup setup{.steps = some_steps(random, many_steps),

@@ -1,6 +1,6 @@
-// Lets the code of fleet-agent read records that somebody else has written for its node. Runs a
-// component with its commander and its wishes, on a store in memory with a clock of its own, and
-// the node's part in plans.
+// Lets the code of fleet-agent read records that somebody else has written for its node. Runs the
+// code that handles a component's commands and wishes, on a store in memory with a clock of its
+// own, and the node's part in plans.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// A node as the store sees it: the model's commander with a client of the store, without an
-// upgrader, a disk or a network. Work that takes time on a real machine takes none here.
+// A node as the store sees it: only the part of fleet-agent that decides about commands, with a
+// client of the store, without an upgrader, a disk or a network. Work that takes time on a real
+// machine takes none here.
 #pragma once
 
 #include <uv.h>
