@@ -44,7 +44,7 @@ struct NodeDesk {
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // Returns the evidence of a failure about which nothing but its stage and its reason is known.
+  // Returns the evidence of a failure of which only the stage and the reason are known.
   [[nodiscard]] std::vector<Capsule> evidence_of(const std::string& stage,
                                                  const std::string& reason) const {
     return capsule_of({.stage = stage, .reason = reason}, evidence);

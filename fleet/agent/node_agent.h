@@ -130,7 +130,7 @@ class NodeAgent {
   std::string committed_;  // the id of the upgrade to this version, once committed
   std::string degraded_;   // the doubt that the node's record shows
   std::string doubt_;      // why this node begins nothing; empty if it may
-  // Set while an instance from before this boot may still have its lease.
+  // The timer after which no instance from before this boot can have its lease any more.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
   Revision seen_revision_ = 0;  // the mirror's revision at the last look()

@@ -44,7 +44,7 @@ struct AgentOptions {
   std::vector<Component> components;
   int lease_s = 30;
   int trial_s = 60;
-  EvidenceLevel evidence = EvidenceLevel::reason;  // how much a failed version tells
+  EvidenceLevel evidence = EvidenceLevel::reason;  // how much to tell about a failed version
   bool self_test = false;
   std::optional<JoinOptions> join;  // if set, joins a cell and exits
 };

@@ -11,8 +11,8 @@ struct ProcessUse {
   std::optional<std::int64_t> cpu_ms = {};
 };
 
-// Reads /proc. A value is absent if the process has gone or /proc does not show it. At most 64
-// processes are read; of children that have ended, only the processor time is known.
+// Reads /proc. A value is absent if the process has gone or /proc does not show it. Reads at most
+// 64 processes. Of children that have ended, only the processor time is known.
 [[nodiscard]] ProcessUse use_of_process(std::int64_t pid);
 
 }  // namespace fleet

@@ -41,7 +41,8 @@ class BakeSuspects {
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 
-// The mark at which the words of suspects begin in the text of an event.
+// If the text of an event ends with the rollouts that words() names, that part begins with this
+// mark.
 inline constexpr const char* suspects_mark = "; maybe by rollout ";
 
 }  // namespace fleet

@@ -82,8 +82,8 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   const bool is_last = told != told_.end() && told->second.number == number;
   if (is_last && !has_an_end(told->second.event)) told_.erase(told);
   events_.erase(event);
-  // If the event with the highest possible number is erased, the numbers go on after the last event
-  // that is left. As long as that event exists, no other can be written.
+  // The event with the highest possible number may be erased. Then the numbers continue after the
+  // last event that is left. Before that, no further event can be written.
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 

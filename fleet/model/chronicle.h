@@ -92,12 +92,12 @@ class ChronicleTask {
   std::deque<FleetEvent> pending_;
   // The number of pending events of each subject.
   std::map<std::string, std::size_t> waiting_;
-  bool takes_old_ = false;  // true while taking in records that have their events
+  bool takes_old_ = false;  // while records are taken in whose events are written already
   // The instances of each node that are alive.
   std::map<std::string, std::set<std::string>> instances_;
-  // Nodes without an instance that have no event `silent` yet. look_for_silence() moves nodes from
-  // quiet_ to quiet_since_, with the time at which it does so. A change costs only as much as there
-  // are such nodes, not as much as there are nodes at all.
+  // Nodes without an instance for which no event `silent` is written yet. look_for_silence() moves
+  // nodes from quiet_ to quiet_since_, with the time at which it does so. So the cost of a change
+  // grows with the number of such nodes, and not with that of all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
   std::map<std::string, Ms> since_;  // for each node, its time in quiet_since_

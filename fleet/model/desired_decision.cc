@@ -11,8 +11,8 @@
 namespace fleet {
 namespace {
 
-// The name of the component fleet-agent. Its upgrades are followed by the records of its instances.
-// The upgrades of any other component are followed by the record node/ID/upgrade/COMPONENT.
+// The name of the component fleet-agent. An upgrade of fleet-agent shows in the records of its
+// instances, and an upgrade of any other component in the record node/ID/upgrade/COMPONENT.
 constexpr std::string_view own_component = "agent";
 
 class DesiredDecider {

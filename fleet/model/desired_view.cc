@@ -30,8 +30,8 @@ bool is_same_version(std::string_view version, std::string_view other) {
 
 std::optional<CellWish> DesiredView::wish() const {
   const Desired& record = wish_.record;
-  // A pending wish was written by a plan, which later releases it. A refused wish waits until a
-  // person writes it anew. Until then, no node moves.
+  // No node moves for a wish that is pending or refused. A plan has written a pending wish, and
+  // will release it. A refused wish waits until a person writes it anew.
   const bool is_held = record.pending || !record.refused.empty();
   if (wish_.revision == 0 || record.version.empty() || is_held) return std::nullopt;
   return CellWish{record, wish_.revision};

@@ -309,7 +309,7 @@ class Driver {
   UnderWay under_way_ = UnderWay::nothing;
   std::optional<Write> write_;     // the transaction under way
   std::optional<Ms> retry_at_;     // when to read again after the store did not answer
-  std::optional<Ms> waits_until_;  // when to decide again if there is no event
+  std::optional<Ms> waits_until_;  // when to decide again, if no event comes before
   // The last known revision of each key, including those of the driver's own writes.
   std::map<std::string, Revision> newest_;
   FutileWrites futile_;

@@ -11,7 +11,8 @@
 
 namespace fleet {
 
-// After so many refusals, with all records read again before each try, the driver gives up.
+// The driver gives up after this many refusals, although it has read all records again before each
+// try.
 inline constexpr int refusals_max = 20;
 
 class FutileWrites {

@@ -39,7 +39,7 @@ struct Validity {
   UnixSeconds until = 0;
 };
 
-// Returns whether two thirds of the certificate's life are over.
+// Returns whether two thirds of the certificate's life are over, so that it must be renewed.
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
 // Returns the identity with one more certificate, and without those that have expired. If the

@@ -191,7 +191,8 @@ Transaction record_join(const JoinCase& one, const JoinSigned& decision, const s
                         const IssuedCertificate& issued, const std::string& time, UnixSeconds now) {
   Identity identity = one.identity.value_or(Identity{});
   if (identity.since.empty()) identity.since = time;
-  // A person has approved another machine for this name, so the earlier machine is revoked.
+  // A person has approved this machine for a name that another machine has, so the other machine is
+  // revoked.
   const bool is_another = decision.costs_use && one.identity.has_value();
   if (is_another) identity = revoked(std::move(identity), time);
   identity = with_certificate(std::move(identity), issued, now);

@@ -27,7 +27,7 @@
 //
 // How it behaves:
 //
-//     nobody has failed           1: no evidence, however long nobody fails
+//     no node has failed          the evidence stays 1, however long no node fails
 //     no control, or no new node  a failure changes nothing
 //     cohorts of unequal size     p allows for the sizes. If a single new node is compared with
 //                                 500 of the control, and fails, the evidence is 30

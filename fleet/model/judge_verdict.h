@@ -70,7 +70,8 @@ struct Judgement {
 // verdict. `log_before` is the logarithm of the evidence from the batches before the bake.
 [[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before, double share);
 
-// Returns the share of alpha that the judge may use. A bake needs some of it: see judge_bake.h.
+// Returns the part of alpha, from 0 to 1, that the judge may use. In a rollout with a bake, the
+// rest is for bake_alpha: see judge_bake.h.
 [[nodiscard]] double share_of_alpha(const RolloutTerms& terms);
 
 // Returns the number of nodes in the control of a rollout to `nodes` nodes, or 0 if these are too

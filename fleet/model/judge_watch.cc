@@ -199,8 +199,8 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
 bool JudgeWatch::is_news(Ms now) const {
   if (found_.fresh + found_.control == 0 && failed_.empty() && !written_) return false;
   RolloutJudge before = written_.value_or(RolloutJudge{});
-  // The text contains rates, which change all the time. So a change of the text alone is no reason
-  // to write the record.
+  // The judge's text contains rates, which change all the time. So the record is not written if
+  // nothing else has changed.
   before.words = found_.words;
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)

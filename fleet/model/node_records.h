@@ -102,15 +102,15 @@ constexpr bool is_under_way(UpgradePhase phase) {
 // capsule_bytes_max bytes. The node writes it, so every text in it may say anything.
 inline constexpr std::size_t capsule_bytes_max = 1'500;
 struct Capsule {
-  std::string stage = {};                 // of the upgrade, as the upgrader names it, or `prepare`
-  std::string reason = {};                // in words
-  std::int64_t exit_status = -1;          // -1: the version did not exit, or nobody knows
-  std::int64_t signal = 0;                // the signal that ended it; 0: none did, or nobody knows
-  std::int64_t lived_ms = -1;             // from its start to its end; -1: nobody knows
-  std::int64_t peak_kib = -1;             // the most memory that was seen; -1: nobody knows
-  std::int64_t cpu_ms = -1;               // the processor time that was seen; -1: nobody knows
-  std::vector<std::string> lines = {};    // the last that it wrote, the newest at the end
-  std::vector<std::string> differs = {};  // its differences from the version before
+  std::string stage = {};                 // the stage of the upgrade, or `prepare`
+  std::string reason = {};                // the reason as a text
+  std::int64_t exit_status = -1;          // -1: it did not exit, or the status is unknown
+  std::int64_t signal = 0;                // the signal that ended it; 0: none, or unknown
+  std::int64_t lived_ms = -1;             // the time from its start to its end; -1: unknown
+  std::int64_t peak_kib = -1;             // the most memory that was seen; -1: unknown
+  std::int64_t cpu_ms = -1;               // the processor time that was seen; -1: unknown
+  std::vector<std::string> lines = {};    // the last lines that it wrote, the newest at the end
+  std::vector<std::string> differs = {};  // how it differs from the version before
 
   bool operator==(const Capsule&) const = default;
 };

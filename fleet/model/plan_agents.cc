@@ -14,7 +14,8 @@ std::string agent_rollout_id(const std::string& name, const Plan& plan) {
 
 namespace {
 
-// Returns how many nodes, beginning with `from`, fit into one record: at most `most`.
+// Returns how many nodes, beginning with the node at `from`, fit into one record. The result is at
+// most `most`.
 std::ptrdiff_t batch_size(std::vector<std::string>::const_iterator from, std::ptrdiff_t most) {
   while (most > 1 && write_record(RolloutBatch{{from, from + most}}).size() > value_bytes_max)
     most /= 2;

@@ -66,7 +66,7 @@ struct PlanFacts {
   std::string controller = {};
   Revision fence = 0;
   Opening window = {};         // whether the windows let the plan begin
-  std::string waits_for = {};  // what is waited for; made by decide_plan()
+  std::string waits_for = {};  // for what the plan waits, from the last decide_plan()
   Ms since = 0;
 };
 
@@ -75,7 +75,7 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  std::string waits_for = {};  // the next decide_plan() gets it, in PlanFacts
+  std::string waits_for = {};  // for what the plan waits; goes into the next PlanFacts
   Ms since = 0;
 };
 

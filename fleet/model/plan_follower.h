@@ -11,9 +11,9 @@
 //
 // Before a member acts, it records that it acts. That transaction compares the plan, and that this
 // instance acts for the node. So if the plan is stopped at this moment, the member does not begin.
-// If fleet-agent was killed while it acted, the next process reports `interrupted`; anything but
-// acting it does again. If `check` ends with status 1 to 125, the step is skipped. If `check`
-// cannot be run, or is killed, the step fails.
+// If fleet-agent was killed while it acted, the next process reports `interrupted`. If it was
+// killed in another phase, the next process repeats what that phase asks for. If `check` ends with
+// status 1 to 125, the step is skipped. If `check` cannot be run, or is killed, the step fails.
 //
 // By the exit status 76, `act` asks for a reboot. The member records that, with the id of the
 // present boot. The process that has written this record orders the reboot, once. If another

@@ -11,7 +11,7 @@
 namespace fleet {
 
 // The limit for a text for people: an error, a reason, the last line of a hook's output. It is
-// about two lines of a wide terminal; the log of the program that wrote the text has all of it.
+// about two lines of a wide terminal; the whole text is in the log of the program that wrote it.
 inline constexpr std::size_t text_bytes_max = 1'024;
 // The limit for a short text that is only shown to people: a reported version, the name of a
 // person, a time.

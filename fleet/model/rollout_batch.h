@@ -24,7 +24,7 @@ class RolloutBatchNow {
     bool is_unjudged = false;          // the node has to go back since there was no verdict
   };
 
-  // Finds the waits that are under way. For a wait that begins now, notes the time in `marks`.
+  // Finds out for which steps the batch waits now. If a wait begins, notes the time in `marks`.
   RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }

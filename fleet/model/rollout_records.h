@@ -104,7 +104,7 @@ inline constexpr std::size_t gates_max = 8;
 struct GateStand {
   std::string name = {};
   GateSays says = GateSays::unknown;
-  std::string words = {};  // the reason, with the value that the gate saw
+  std::string words = {};  // the reason as a text, with the value that the gate saw
 
   bool operator==(const GateStand&) const = default;
 };
@@ -173,7 +173,7 @@ struct RolloutJudge {
   std::int64_t seen_ms = 0;               // how much of the batch's soak was seen, nodes times ms
   std::int64_t control_ms = 0;            // the time of the control's nodes at risk, added up
   std::int64_t bake_failed = 0;  // nodes of the new version that have failed during the bake
-  std::int64_t bake_ms = 0;      // the times at risk of these nodes during the bake, added up
+  std::int64_t bake_ms = 0;      // the times at risk of new nodes during the bake, added up
   std::string verdict = {};
   std::string words = {};
 

@@ -255,7 +255,7 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
   if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
-    // If a claim names nobody, the node is claimed nevertheless, and gets no second claim.
+    // A claim without a name counts as a claim nevertheless, so that the node gets no second one.
     if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
       nodes[names[0]].claimed_by = "somebody";
     }

@@ -41,8 +41,8 @@ Result<WishedRollout> resume(Rollout rollout) {
   return WishedRollout{rollout, true, "goes on"};
 }
 
-// Orders a rollout to abort. If only half of it is written, it has no driver, so it is aborted here
-// at once.
+// Orders a rollout to abort. A rollout that is only half written has no driver, so it is aborted
+// here at once.
 Result<WishedRollout> abort(Rollout rollout, bool leave) {
   const RolloutOrder order = leave ? RolloutOrder::abort_and_leave : RolloutOrder::abort;
   if (rollout.state == RolloutState::completed) return refuse(rollout);
@@ -57,7 +57,7 @@ Result<WishedRollout> abort(Rollout rollout, bool leave) {
   return WishedRollout{rollout, false, "is told to abort"};
 }
 
-// Orders the undo of a rollout. If it is under way, it is aborted first.
+// Orders the undo of a rollout. A rollout that is under way is aborted first.
 Result<WishedRollout> undo(Rollout rollout, bool at_once) {
   if (rollout.terms.no_undo) {
     return Refusal{rollout.terms.version + " says that nothing can take it back (\"undo\": false)"};

@@ -1,5 +1,5 @@
-// Decides whether the store that a node sees is the one that it knows, or an older copy: a store
-// that was restored from a snapshot repeats orders that were true then.
+// Decides whether the store that a node sees is the store that it knows. If not, it may be an older
+// copy, restored from a snapshot, which repeats orders that were valid only in the past.
 #pragma once
 
 #include <string>
