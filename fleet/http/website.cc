@@ -23,8 +23,8 @@ constexpr milliseconds gather_time{250};
 // The time between two empty messages on a stream. It is shorter than the time after which proxies
 // and libmicrohttpd close a silent connection.
 constexpr milliseconds beat_time{15'000};
-// The most clients that may follow the cell. Memory is needed for everything that they have not
-// read yet.
+// The most clients that may follow the cell at a time. Each needs memory for what it has not read
+// yet.
 constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {

@@ -331,7 +331,7 @@ class Cell {
       if (command->action == CommandAction::apply) {
         upgrade = {.phase = UpgradePhase::soaked, .attempt = command->id};
         down_.insert({id, "agent"});
-        // One version in twenty fails at once.
+        // One upgrade in twenty fails at once.
         if (chance(20) == 0) upgrade.phase = UpgradePhase::failed;
       }
       if (command->action == CommandAction::confirm) upgrade.phase = UpgradePhase::done;
@@ -396,7 +396,7 @@ TEST_CASE("two rollouts and a desired version never stop more of a site than the
     REQUIRE(cell.wrong().empty());
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
-    CHECK(cell.places() <= 2);  // drivers give back the last place of a site only in a next step
+    CHECK(cell.places() <= 2);  // a place is given back only in its driver's next step
   }
 }
 

@@ -140,7 +140,7 @@ class Watcher : public AnyDriver {
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // changes in a message that more will follow
+    std::size_t together = 0;  // changes whose message says that more will follow
   };
 
   explicit Watcher(Count& count) : count_(count) {}

@@ -37,7 +37,7 @@ struct Tally {
   double by_failures = 0;  // the share that --max-failed stops
   double early = 0;        // the share that the judge stops with at most 5 % of the nodes touched
   double median = 0;       // the median of the nodes touched, by whatever stops the rollout first
-  double nearly_all = 0;   // the nodes touched: in 99.9 % of the runs not more than these
+  double nearly_all = 0;   // in 99.9 % of the runs, at most so many nodes are touched
 };
 
 Tally tally(const JudgedVersion& version, std::size_t line, JudgeKind kind = JudgeKind::real,

@@ -29,7 +29,7 @@ struct JudgedVersion {
   double failures_a_minute = 1.0 / (30 * 24 * 60);  // the mean of one node with the old version
   double ratio = 1;  // how much more often nodes fail with the new version
   double tolerate = 1;
-  double frail_share = 0;   // the share of frail nodes, from 0 to 1
+  double frail_share = 0;   // the share of nodes that fail more often (frail), from 0 to 1
   double frail_factor = 1;  // how much more often frail nodes fail, with either version
   double bad_share = 0;     // the share of nodes on which the new version fails, from 0 to 1
   double bad_within = 70;   // the most minutes until the new version fails on such a node
@@ -43,8 +43,8 @@ enum class JudgeKind {
 };
 
 struct JudgedRollout {
-  bool stopped_by_judge = false;  // also true if --max-failed has stopped it before
-  std::int64_t touched = 0;       // nodes touched when the judge stopped the rollout, or all
+  bool stopped_by_judge = false;  // perhaps later than --max-failed
+  std::int64_t touched = 0;       // nodes with the new version when the judge stopped it, or all
   bool stopped_by_failures = false;
   std::int64_t touched_by_failures = 0;
 

@@ -153,7 +153,7 @@ TEST_CASE("a rollout with a bake is completed when the bake has passed, and not 
 
   bench.wait(95 * second);
   CHECK(bench.rollout().state == RolloutState::baking);
-  CHECK(bench.rollout().baked_ms == 90 * second);  // noted after each tenth
+  CHECK(bench.rollout().baked_ms == 90 * second);  // noted after each tenth of the bake
   bench.wait(5 * second);
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());

@@ -32,7 +32,7 @@ class StoreBed {
   virtual void swallow_answers() = 0;
   // Ends the loss of answers, and all connections of store().
   virtual void break_connections() = 0;
-  // store() reaches no member until `none` is set again.
+  // Cuts store() off from all members, which refuse connections or are silent. `none` ends this.
   enum class Cut { none, refused, silent };
   virtual void cut(Cut how) = 0;
 

@@ -32,7 +32,7 @@ Walk walk(const World& first) {
     std::size_t hash;
   };
   Walk result;
-  std::unordered_map<std::size_t, bool> open;  // by hash; false when all ways on were walked
+  std::unordered_map<std::size_t, bool> open;  // by hash; false once all its ways were walked
   std::vector<Frame> stack;
   const auto enter = [&](World world) {
     if (result.wrong.empty()) result.wrong = world.wrong();
