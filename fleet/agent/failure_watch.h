@@ -43,7 +43,7 @@ class FailureWatch {
   Places places_;
   EvidenceLevel level_;
   upgraderctl::ControlDirectory control_{places_.control};
-  std::optional<upgraderctl::LastWords> words_before_;  // from before this upgrade
+  std::optional<upgraderctl::LastWords> words_before_;  // the last words before this upgrade
   std::string from_;  // the two versions; empty if an earlier process began the upgrade
   std::string to_;
   std::int64_t pid_ = 0;

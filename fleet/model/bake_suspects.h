@@ -1,7 +1,7 @@
-// Helps a person to find out why a node has become degraded: names the rollouts that may be the
-// cause, which are those that bake and whose version this node has kept. Beside each rollout stand
-// the numbers of its own nodes and of all other nodes that do badly, which means that they are
-// degraded or have failed. Pure.
+// Helps a person to find out why a node has become degraded: names each rollout that may be the
+// cause. Such a rollout bakes, and this node has kept its version. Adds how many of the rollout's
+// nodes are degraded or have failed, and how many of all other nodes, so that a person sees whether
+// the rollout is to blame. Pure.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class BakeSuspects {
 
  private:
   struct Watched {
-    std::string what = {};  // `agent 1.1.0`
+    std::string what = {};  // component and version: `agent 1.1.0`
     bool bakes = false;
     std::map<std::string, NodeStage> nodes = {};
   };

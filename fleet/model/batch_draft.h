@@ -1,6 +1,6 @@
-// Cuts the nodes of a rollout into batches: how large the batches are, in which order the nodes
-// come, and how many nodes of one place a batch may have. Pure; rollout_draft.h says which nodes
-// move.
+// Cuts the nodes of a rollout into batches: decides how large the batches are, in which order the
+// nodes come, and how many nodes with one value of a label a batch may have. Pure; rollout_draft.h
+// decides which nodes move.
 #pragma once
 
 #include <cstddef>
@@ -72,13 +72,15 @@ struct PlacedNode {
 
 struct BatchDraft {
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
-  // For each label of `--apart`, the nodes without it. Each such node counts as a place of its own.
+  // For each label of `--apart`, the nodes without it. Each such node counts as the only node with
+  // its value.
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
 // Cuts `nodes` into batches by the sizes, the order and the labels in `terms`, which must parse.
-// The same terms and nodes always make the same batches, in whatever order the nodes come. A node
-// that would exceed the limit of its place in a batch goes into a later one.
+// The same terms and nodes always make the same batches, in whatever order the nodes come. If a
+// batch has as many nodes with one value of a label as it may have, further nodes with that value
+// go into a later batch.
 [[nodiscard]] BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes);
 
 // Returns the node's place in a random order, as a number from 0 to 2^64 - 1. The same seed and

@@ -124,7 +124,7 @@ struct FleetEvent {
 // The record history/NUMBER: one line about a rollout or a plan that has ended. It remains when the
 // records of the rollout or plan itself are erased.
 struct PastRun {
-  std::string subject = {};  // such as `rollout/r1`
+  std::string subject = {};  // the rollout or plan, such as `rollout/r1`
   std::string what = {};     // the release that it brought: `agent 2.0`
   std::string state = {};    // the state in which it ended
   std::string reason = {};
@@ -147,7 +147,7 @@ struct Notified {
 
 // One certificate that was issued to a node or a person. Times are seconds since 1970.
 struct IssuedCertificate {
-  std::string serial = {};  // hexadecimal
+  std::string serial = {};  // the certificate's number, in hexadecimal
   std::int64_t issued = 0;
   std::int64_t expires = 0;
   bool revoked = false;  // stays true after a new certificate

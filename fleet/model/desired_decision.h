@@ -52,9 +52,10 @@ struct DesiredSettings {
 // The observations that this controller has made itself. They are not in the store, so another
 // controller that takes over begins to observe anew.
 struct DesiredMarks {
-  // For each node and instance: since when the instance has been ready and alive, and its version.
-  // For each node and an empty text, if the component is not fleet-agent: since when its new
-  // version has waited at the gate, and the id of the attempt.
+  // The key is a node and one of its instances. The value is the time since which the instance has
+  // been ready and alive, and its version. If the component is not fleet-agent, the key is a node
+  // and an empty text. The value is then the time since which the node's new version has waited at
+  // its gate, and the id of the attempt.
   std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
   // For each node that has a record node/ID/desired/COMPONENT: its revision, and the time at which
   // this controller first saw the record at that revision.

@@ -36,7 +36,7 @@ struct Suspect {
 struct FailureGroup {
   NodeStage stage = NodeStage::failed;
   std::string error = {};               // the error of its first node
-  std::vector<Capsule> evidence = {};   // of the first node that has any: at most one
+  std::vector<Capsule> evidence = {};   // the capsule of the first node that has one
   std::vector<std::string> nodes = {};  // the names of its nodes, sorted
   std::vector<Suspect> suspects = {};
   // True if all nodes that have begun are in this group. Then the version itself is the suspect.

@@ -14,8 +14,8 @@ struct Token {
   std::string hash = {};   // SHA-256 of the secret, in hexadecimal; begins with ID
   std::string nodes = {};  // a glob for the names of the nodes; empty for all names
   std::map<std::string, std::string> labels = {};  // the labels that the nodes get
-  std::int64_t uses = 1;                           // how many nodes may join with it
-  std::int64_t used = 0;                           // how many nodes have joined with it
+  std::int64_t uses = 1;                           // how many nodes may join with the token
+  std::int64_t used = 0;                           // how many nodes have joined with the token
   std::int64_t expires = 0;                        // seconds since 1970
   std::string created = {};
   std::string who = {};      // the person who has made it
@@ -32,7 +32,7 @@ struct JoinRequest {
   std::string node = {};     // the name that the machine wants
   std::string pem = {};      // its request for a certificate, in PEM
   std::string token = {};    // the hash of its token's secret
-  std::int64_t asked = 0;    // when it came, in seconds since 1970
+  std::int64_t asked = 0;    // when the request came, in seconds since 1970
   bool waits = false;        // true: a person has to approve it first
   std::string refused = {};  // why there is no certificate; empty if it was not refused
   // The certificate that was signed, while the store's user of the node is made. The node gets it

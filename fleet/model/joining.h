@@ -107,7 +107,8 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] std::optional<JoinCase> next_join(
     const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now);
 
-// Returns the transaction that writes the answer to a request: it waits, or is refused.
+// Returns the transaction that writes the answer to a request: the machine has to wait, or is
+// refused.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
 // Returns the transaction that adds the signed certificate to the owner's identity. Only when the
 // store knows the owner, publish_join() gives the certificate to the owner. Until then the

@@ -68,7 +68,7 @@ class Evidence {
   [[nodiscard]] const Logs& logs() const { return logs_; }
 
  private:
-  Logs logs_ = {};  // one for each ratio
+  Logs logs_ = {};  // the logarithm of the evidence for each ratio
 };
 
 // How many new nodes and how many nodes of the control are at risk when a node fails, including

@@ -53,8 +53,8 @@ inline constexpr Ms judge_look_ms = 10'000;
 inline constexpr Ms judge_note_ms = 60'000;
 // A node that is silent for this time has failed. A machine may need minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
-// If more than one in this number of the nodes that have not moved are silent, the network is the
-// likely cause, and the silence is not counted as failures.
+// If more than one in `judge_silent_share` of the nodes that have not moved are silent, the network
+// is the likely cause. Then the silence of a node is not counted as a failure.
 inline constexpr std::int64_t judge_silent_share = 10;
 
 class JudgeWatch {

@@ -69,7 +69,7 @@ struct Restarted {
   std::string why = {};
   bool expired = false;  // the trial of that upgrade ended without a commit
   bool reboot_required = false;
-  std::vector<Capsule> evidence = {};  // of its failure: at most one
+  std::vector<Capsule> evidence = {};  // at most one: of the failure of that upgrade
 };
 // This instance is active, by the record `active` of this revision. Revision 0: it is not active.
 struct ActiveIs {
@@ -111,7 +111,7 @@ struct UpgradeEnded {
   std::string why = {};
   bool expired = false;
   bool reboot_required = false;
-  std::vector<Capsule> evidence = {};  // of the failure: at most one
+  std::vector<Capsule> evidence = {};  // at most one: of the upgrade's failure
 };
 // This version runs now, whoever has brought it.
 struct RunsNow {

@@ -27,7 +27,7 @@ struct NodeLedger {
   std::string leaves = {};           // the version that ran when the last upgrade was begun
   std::string came_from = {};        // the version that ran just before `came_to`
   std::string came_to = {};          // the present version, if a command has brought it, or empty
-  std::vector<Answer> answers = {};  // the newest is the last
+  std::vector<Answer> answers = {};  // the last answers, the newest at the end
   Upgrade progress = {};             // how far the last upgrade is, as its record says
 
   bool operator==(const NodeLedger&) const = default;

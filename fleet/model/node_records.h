@@ -124,7 +124,7 @@ struct Upgrade {
   std::string to = {};
   std::string began = {};
   std::string changed = {};
-  std::vector<Capsule> evidence = {};  // of its failure: at most one
+  std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 
   bool operator==(const Upgrade&) const = default;
 };
@@ -180,7 +180,7 @@ struct Answer {
   std::string command = {};  // the command's id
   std::string result = {};
   std::string instance = {};
-  std::vector<Capsule> evidence = {};  // of a failure: at most one
+  std::vector<Capsule> evidence = {};  // at most one: why the command has failed
 
   bool operator==(const Answer&) const = default;
 };

@@ -41,7 +41,7 @@ struct RolloutDraft {
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
   std::vector<std::string> excluded = {};              // nodes that are degraded
   std::vector<std::string> not_covered = {};
-  std::map<std::string, std::vector<std::string>> unlabelled = {};  // see BatchDraft
+  std::map<std::string, std::vector<std::string>> unlabelled = {};  // by label: nodes without it
 };
 
 // Whether a person has allowed what would otherwise be refused.

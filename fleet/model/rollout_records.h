@@ -31,7 +31,7 @@ struct RolloutTerms {
   std::string version = {};
   std::string digest = {};
   std::string target = {};  // the expression that selects nodes
-  std::int64_t batch = 1;   // a number of nodes
+  std::int64_t batch = 1;   // the size of a batch, in nodes
   // The batch as a percentage of all nodes. If it is not 0, `batch` is ignored.
   std::int64_t batch_percent = 0;
   std::int64_t canary = 0;  // the size of the first batch, if not 0
@@ -132,9 +132,9 @@ struct Rollout {
   // that of all its nodes.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;
-  std::vector<std::string> excluded = {};  // degraded when the rollout began
+  std::vector<std::string> excluded = {};  // nodes that were degraded at the beginning
   std::int64_t excluded_count = 0;
-  std::vector<std::string> not_covered = {};  // selected, but not reporting
+  std::vector<std::string> not_covered = {};  // selected nodes that do not report
   std::int64_t not_covered_count = 0;
   bool undo = false;                  // the abort is followed by an undo
   bool undo_now = false;              // the undo goes through all batches at once
@@ -155,7 +155,7 @@ struct Rollout {
 
 // The record rollout/NAME/batch/NUMBER, which is written once.
 struct RolloutBatch {
-  std::vector<std::string> nodes = {};  // sorted
+  std::vector<std::string> nodes = {};  // the names of the batch's nodes, sorted
 
   bool operator==(const RolloutBatch&) const = default;
 };
@@ -239,7 +239,7 @@ struct RolloutNode {
   std::vector<Desired> desired_before = {};  // its own desired version before the rollout
   bool undo = false;                         // true: the last order belongs to an undo
   std::int64_t again = 0;                    // the rollout's `again` at the last order
-  std::vector<Capsule> evidence = {};        // of the failure in `error`: at most one
+  std::vector<Capsule> evidence = {};        // at most one: why the node has failed, beside `error`
 
   bool operator==(const RolloutNode&) const = default;
 };

@@ -91,7 +91,7 @@ enum class Standing {
 
 struct Stand {
   Standing what = Standing::waiting;
-  std::string why = {};  // the error, if there is one
+  std::string why = {};  // the node's error, if it has one
 };
 
 [[nodiscard]] Stand stand_of(const RolloutView& view, const std::string& node);

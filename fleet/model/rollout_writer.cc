@@ -193,8 +193,8 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
-// Replaces the node's own wish by the one from before the rollout, if the present one is the
-// rollout's.
+// If the node's own desired version comes from the rollout, replaces it by the node's own desired
+// version from before the rollout.
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;

@@ -1,6 +1,6 @@
 // Makes the transactions of a rollout's driver. Each compares the driver's fence and the revision
-// of the rollout's record, and writes that record. So one comes after the other, and one that
-// arrives late is refused.
+// of the rollout's record, and writes that record. So the transactions are written one after the
+// other, and a transaction that arrives late is refused.
 #pragma once
 
 #include <cstddef>

@@ -54,7 +54,7 @@ struct CellSettings {
   bool joins_wait = false;                            // every machine that joins waits for approval
   std::vector<std::string> controllers = {};          // URLs
   std::map<std::string, WatchSettings> watches = {};  // the watched components, by their names
-  std::map<std::string, std::int64_t> unavailable = {};  // budgets, by label
+  std::map<std::string, std::int64_t> unavailable = {};  // how many nodes may be down, by label
 
   bool operator==(const CellSettings&) const = default;
 };

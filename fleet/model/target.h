@@ -34,7 +34,7 @@ struct TargetTerm {
   Kind kind = Kind::glob;
   std::string key = {};                  // for a fact, its name
   std::string pattern = {};              // for a glob, a regular expression or a fact
-  std::vector<std::string> listed = {};  // sorted
+  std::vector<std::string> listed = {};  // for a list, the names in it, sorted
 
   bool operator==(const TargetTerm&) const = default;
 };

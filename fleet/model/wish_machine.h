@@ -51,7 +51,7 @@ struct Settled {
   Upgrade recorded = {};  // the record node/ID/upgrade/COMPONENT
   bool committed = false;
   std::string failure = {};
-  std::vector<Capsule> evidence = {};  // of the failure: at most one
+  std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
 // The wish and the claim, both at one revision of the store. When a rollout ends, one transaction
 // erases the claim and writes the node's wish. If the claim's end were seen first, the earlier wish
