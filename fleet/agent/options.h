@@ -35,7 +35,7 @@ struct AgentOptions {
   std::string state;                       // a directory for files of fleet-agent
   std::string hooks = "/etc/upgrader/hooks.d";
   std::string reboot_command;  // if empty, commands cannot reboot this machine
-  // The path of a file. If an upgrade needs a reboot, it makes this file.
+  // The path of a file. A new version that needs a reboot of the machine makes this file.
   std::string reboot_asked = "/run/reboot-required";
   // The path of a file with an id that changes at each boot.
   std::string boot_id = "/proc/sys/kernel/random/boot_id";

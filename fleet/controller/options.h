@@ -16,7 +16,7 @@ struct ControllerOptions {
   int lease_s = 15;
   int observe_s = 30;
   std::vector<PrometheusGate> prometheus_gates;
-  std::string gates;           // a directory of programs, each of them a gate; empty: has none
+  std::string gates;           // a directory of programs, each of them a gate; empty: none
   std::string webhook_secret;  // a file with secrets, to sign notices; empty: not signed
   std::string http;            // HOST:PORT of the web server; empty: runs none
   std::string http_certificate;

@@ -16,8 +16,8 @@ constexpr std::int64_t whole_share = 100'000;  // 100 per cent, in thousandths o
 // time in which a whole batch begins.
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
-// Without `--spread`, a batch of at most so many nodes begins at once: that few nodes cannot
-// overload a server.
+// Without `--spread`, a batch with no more nodes than this begins at once, since so few nodes
+// cannot overload a server.
 constexpr std::size_t unspread_nodes_max = 10;
 
 Refusal wrong_share(std::string_view text) {

@@ -193,7 +193,7 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
-// If the node's own desired version comes from the rollout, replaces it by the node's own desired
+// Replaces the node's own desired version, if the rollout has written it, by the node's own desired
 // version from before the rollout.
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight sight = view_.sight(node);
