@@ -12,8 +12,8 @@ namespace {
 // Catch2 the other tests then do not exist, neither by their names nor by their tags.
 void keep_tests_of(const std::string& file) {
   const auto& all = Catch::getRegistryHub().getTestCaseRegistry().getAllTests();
-  // Catch2 gives out only a const reference to its own list. The list itself is not const, so the
-  // cast is allowed.
+  // Catch2 gives out its list of tests by a const reference only. The list itself is not const, so
+  // a const_cast of the reference is allowed.
   std::erase_if(const_cast<std::vector<Catch::TestCase>&>(all), [&](const Catch::TestCase& test) {
     return std::filesystem::path(test.lineInfo.file).stem() != file;
   });

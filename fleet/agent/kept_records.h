@@ -1,6 +1,6 @@
 // Keeps records in the store at wanted values: writes them, reads them back by a mirror, and writes
 // them again until the values agree, even if answers are lost. One transaction writes all records
-// that differ, and only if the records that are compared with it have not changed.
+// that differ. It fails if one of them, or a record given to compare(), has changed meanwhile.
 #pragma once
 
 #include <functional>

@@ -126,7 +126,7 @@ struct FleetEvent {
 struct PastRun {
   std::string subject = {};  // the rollout or plan, such as `rollout/r1`
   std::string what = {};     // the release that it brought: `agent 2.0`
-  std::string state = {};    // the state in which it ended
+  std::string state = {};    // the state in which the rollout or plan ended
   std::string reason = {};
   std::string who = {};  // the person who began it
   std::string began = {};

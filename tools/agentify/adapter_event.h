@@ -30,7 +30,7 @@ struct DaemonEnding {
 
 struct Welcomed {
   bool candidate = false;  // the agent is a candidate, on trial from its activation
-  bool boot = false;       // a fallback at a boot, which is on trial, too
+  bool boot = false;       // the agent was started as the way back at a boot, and is on trial, too
   bool readiness = false;  // the upgrader has the feature `readiness`
   std::optional<Duration> watchdog = {};
 

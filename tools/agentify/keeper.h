@@ -30,9 +30,9 @@ struct News {
   Kind kind = Kind::waits;
   int value = 0;         // depends on `kind`: a pid (waits: of the holder of the lock, or 0), an
                          // errno value, an exit status or a signal, or how many were killed
-  int how = 0;           // ended: the way of the end, a value of DaemonEnding::How
-  pid_t heir = 0;        // ended: the process that may become the main process, or 0
-  bool by_lock = false;  // refused: the lock is the reason
+  int how = 0;           // if `kind` is `ended`: the way of the end, a value of DaemonEnding::How
+  pid_t heir = 0;        // if `kind` is `ended`: a child that may be the new main process, or 0
+  bool by_lock = false;  // if `kind` is `refused`: the lock is the reason
 };
 
 // The program that a keeper runs, its setting and its lock.

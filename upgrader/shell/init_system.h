@@ -35,7 +35,8 @@ inline constexpr Duration owed_retry_interval{100};
 // upgrader still has to end, and init may have learned of the deadline up to a second late.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 
-// Minimum time between two WATCHDOG=1 that are sent before they are due.
+// Before work that may take long, WATCHDOG=1 is sent early, but only if at least this time has
+// passed since the last one.
 inline constexpr Duration early_beat_interval{100};
 
 // --notify-fd: tells init by one newline on a descriptor that the first agent is active, as s6,

@@ -25,7 +25,7 @@ struct Row {
   std::string name;
   Holds holds;
   Presence presence;
-  std::int64_t min = 0;  // the least number, or the least count of texts
+  std::int64_t min = 0;  // the least number; for a list of texts, the most texts that it may hold
   // The largest number, or the most bytes of a text. For a list of texts, the most bytes of each. 0
   // means no limit.
   std::int64_t max = 0;

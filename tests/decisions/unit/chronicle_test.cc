@@ -92,8 +92,8 @@ TEST_CASE("an upgrade at boot comes from nobody, and an ending of none ends noth
   chronicle.note(Outcome{}, {}, state, now);
 
   CHECK(chronicle.upgrade()->from.executable == "");
-  // The state has no upgrade. So the terms of the chronicle's upgrade are unknown, and status.json
-  // leaves the upgrade out.
+  // status_news() takes the mode, the timeouts and the other terms of an upgrade from the
+  // supervisor's state. This state has no upgrade, so status.json leaves the chronicle's one out.
   CHECK(status_news(State{}, chronicle, {}).find("\"upgrade\"") == std::string::npos);
 }
 
