@@ -29,13 +29,11 @@ void Component::settle(const std::string& committed, const std::string& failure,
   Upgrade before = machine_.upgrade();
   if (before.attempt.empty())
     before = desk_.find<Upgrade>(key(KeyKind::node_upgrade)).value_or(Upgrade());
-  // If a command has begun the upgrade, NodeCommander handles its end, not the WishMachine.
-  const bool is_ours = is_attempt(before.attempt);
   feed(Settled{.version = running_,
-               .recorded = is_ours ? before : Upgrade(),
+               .recorded = before,
                .committed = !committed.empty() && before.attempt == committed,
-               .failure = is_ours ? failure : "",
-               .evidence = is_ours ? evidence : std::vector<Capsule>{}});
+               .failure = failure,
+               .evidence = evidence});
   look();
 }
 

@@ -26,6 +26,8 @@ void WishMachine::take(const Settled& settled) {
   stage_ = Stage::idle;
   under_way_ = std::nullopt;
   version_ = settled.version;
+  upgrade_ = {};
+  if (!is_attempt(settled.recorded.attempt)) return;
   upgrade_ = settled.recorded;
   if (settled.committed) {
     report(UpgradePhase::done);

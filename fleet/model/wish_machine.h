@@ -45,11 +45,12 @@ struct Wish {
 // ---- events
 
 // It is certain that this instance stays active: it is the first agent, a fallback, or was
-// committed. `failure` is the error of the last upgrade, if it has failed.
+// committed. `failure` is the error of the last upgrade, if it has failed. If a command began that
+// upgrade, NodeCommander reports how it ended, so nothing is reported here.
 struct Settled {
   std::string version = {};
-  Upgrade recorded = {};  // the record node/ID/upgrade/COMPONENT
-  bool committed = false;
+  Upgrade recorded = {};   // the record node/ID/upgrade/COMPONENT
+  bool committed = false;  // the upgrade of `recorded` was committed
   std::string failure = {};
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };

@@ -206,6 +206,18 @@ TEST_CASE("the new instance reports done, and the old one that is back reports w
   CHECK_FALSE(has<FetchRelease>(after));
 }
 
+TEST_CASE("the end of an upgrade that a command began is not reported as that of a wish") {
+  const auto attempt = GENERATE(std::string(), std::string("r1.1"));
+  const Upgrade recorded{.phase = UpgradePhase::soaked, .attempt = attempt, .to = "2.0.0"};
+  const auto settled =
+      GENERATE_COPY(Settled{.version = "2.0.0", .recorded = recorded, .committed = true},
+                    Settled{.version = "1.0.0", .recorded = recorded, .failure = "trial: crash"});
+  WishMachine machine;
+
+  CHECK(machine.step(settled, "now").empty());
+  CHECK(machine.upgrade() == Upgrade{});
+}
+
 TEST_CASE("the upgrade is confirmed only at the gate") {
   Bench bench;
   CHECK(bench.step(StopOrdered{}).empty());
