@@ -1,5 +1,7 @@
 #include "fleet/http/cell_state.h"
 
+#include <algorithm>
+
 #include "fleet/model/enum_text.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/record_text.h"
@@ -42,6 +44,7 @@ void CellState::take(const KeyValue& record, UnixSeconds now) {
     bytes_[node.id][record.key] =
         static_cast<std::int64_t>(record.key.size() + record.value.size());
     if (key->kind == KeyKind::node_upgrade) take_soak(*key, now);
+    if (key->kind == KeyKind::node_csr) renewing_.insert(node.id);
     return;
   }
   unread_.erase(record.key);
@@ -91,6 +94,7 @@ void CellState::take_identity(const ParsedKey& key, const KeyValue& record) {
 void CellState::take_join(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::join) keep(joins_, key, record);
   if (key.kind == KeyKind::approval) approvals_.insert(key.names[0]);
+  if (key.kind == KeyKind::token) keep(tokens_, key, record);
 }
 
 std::map<std::string, JoinRequest> CellState::waiting_machines() const {
@@ -100,6 +104,21 @@ std::map<std::string, JoinRequest> CellState::waiting_machines() const {
     if (request.waits && !is_decided) waiting[fingerprint] = request;
   }
   return waiting;
+}
+
+std::vector<std::string> CellState::joining_machines() const {
+  std::vector<std::string> names;
+  for (const auto& [fingerprint, request] : joins_) {
+    if (request.refused.empty()) names.push_back(request.node);
+  }
+  return names;
+}
+
+bool CellState::has_usable_token(UnixSeconds now) const {
+  return std::any_of(tokens_.begin(), tokens_.end(), [now](const auto& entry) {
+    const Token& token = entry.second;
+    return token.revoked.empty() && token.used < token.uses && now < token.expires;
+  });
 }
 
 template <class Record>
@@ -170,6 +189,7 @@ void CellState::take_absent(const std::string& text) {
   if (node == nodes_.end()) return;
   node->second.take_absent(*key, text);
   if (key->kind == KeyKind::node_upgrade) take_soak(*key, 0);
+  if (key->kind == KeyKind::node_csr) renewing_.erase(node->first);
   auto& bytes = bytes_[node->first];
   bytes.erase(text);
   if (!bytes.empty()) return;
@@ -188,6 +208,7 @@ void CellState::forget(const ParsedKey& key) {
   if (key.kind == KeyKind::identity) expiries_.erase(certificate_name(key.names[0], key.names[1]));
   if (key.kind == KeyKind::join) joins_.erase(key.names[0]);
   if (key.kind == KeyKind::approval) approvals_.erase(key.names[0]);
+  if (key.kind == KeyKind::token) tokens_.erase(key.names[0]);
   if (key.kind == KeyKind::plan) plans_.erase(key.names[0]);
   if (key.kind == KeyKind::desired) desired_.erase(key.names[0]);
   if (key.kind == KeyKind::signer) signers_.erase(key.names[0]);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "fleet/model/cell_records.h"
 #include "fleet/model/join_records.h"
@@ -60,6 +61,13 @@ class CellState {
   [[nodiscard]] const std::optional<Epoch>& epoch() const { return epoch_; }
   // Returns the requests of machines that wait for a person, by the fingerprints of their keys.
   [[nodiscard]] std::map<std::string, JoinRequest> waiting_machines() const;
+  // Returns the names of the machines that want to join and were not refused, whether or not they
+  // wait for a person.
+  [[nodiscard]] std::vector<std::string> joining_machines() const;
+  // Returns the nodes that have asked for their next certificate and have no answer yet.
+  [[nodiscard]] const std::set<std::string>& renewing_nodes() const { return renewing_; }
+  // Returns whether a further machine may join with a token at the time `now`.
+  [[nodiscard]] bool has_usable_token(UnixSeconds now) const;
   // Returns when the certificates of nodes and people end, by their names, such as `operator:anna`.
   // Those that were revoked are left out.
   [[nodiscard]] const std::map<std::string, UnixSeconds>& expiries() const { return expiries_; }
@@ -99,6 +107,8 @@ class CellState {
   std::map<std::string, std::map<std::string, Soak>> soaks_;  // by node and component
   std::map<std::string, JoinRequest> joins_;                  // by fingerprint
   std::set<std::string> approvals_;                           // fingerprints
+  std::map<std::string, Token> tokens_;                       // by ID
+  std::set<std::string> renewing_;                            // nodes
   std::map<std::string, UnixSeconds> expiries_;
 };
 

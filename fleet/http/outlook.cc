@@ -4,6 +4,7 @@
 #include <map>
 
 #include "fleet/http/rollout_shown.h"
+#include "fleet/http/silent_signer.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/record_brief.h"
 
@@ -160,6 +161,16 @@ void add_machines(const CellState& cell, Outlook& outlook) {
   }
 }
 
+void add_signer(const CellState& cell, UnixSeconds now, Outlook& outlook) {
+  const auto silent = silent_signer(cell, now);
+  if (!silent) return;
+  (silent->is_awaited ? outlook.waits : outlook.notes)
+      .push_back({"signer",
+                  silent->words,
+                  {},
+                  {"systemctl restart fleet-signer", "journalctl -u fleet-signer"}});
+}
+
 // ---- store and certificates
 
 void add_store(const CellState& cell, const Health& health, Outlook& outlook) {
@@ -285,6 +296,7 @@ Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now)
     add_desired(cell, component, wish, outlook);
   }
   add_machines(cell, outlook);
+  add_signer(cell, now, outlook);
   add_nodes(cell, outlook);
   add_certificates(cell, health, now, outlook);
   return outlook;

@@ -225,6 +225,7 @@ TEST_CASE("machines wait for approval until they are approved, refused or gone")
   Bench bench;
   const std::string print(32, 'a');
   const JoinRequest request{.node = "n7", .waits = true};
+  bench.put("signer/s1", "{}");
   bench.put("join/" + print, write_record(request));
   CHECK(bench.waits() == Texts{"machine n7 waits for approval of its key " + print});
   CHECK(bench.commands() == Texts{"fleetctl approve n7 " + print});
@@ -306,6 +307,7 @@ TEST_CASE("certificates that end soon wait for a person; nodes renew theirs unti
               write_record(
                   Identity{.certificates = {{.serial = "1", .expires = until}}, .revoked = gone}));
   };
+  bench.put("signer/s1", "{}");
   enrol("operator/anna", start + 13 * 86'400 + 5);
   enrol("operator/bert", start + 15 * 86'400);
   enrol("operator/carl", start + 5, "2026-01-01T00:00:00Z");
@@ -328,6 +330,107 @@ TEST_CASE("certificates that end soon wait for a person; nodes renew theirs unti
   CHECK(bench.waits() == Texts{"the certificate of the authority ends in 1 day",
                                "the certificate of this page has ended",
                                "the certificate store cannot be read: no PEM"});
+}
+
+TEST_CASE("a silent fleet-signer waits for a person as long as a machine or a node needs it") {
+  Bench bench;
+  const std::string silent = "no fleet-signer is at work: ";
+  const std::string cure = "; start the signer on its machine";
+  for (const char* node : {"n2", "n3"})
+    bench.put("node/" + std::string(node) + "/instance/i", R"({"version":"1"})");
+  const std::string first = "join/" + std::string(32, 'a');
+  const std::string second = "join/" + std::string(32, 'b');
+
+  bench.put(first, write_record(JoinRequest{.node = "n7"}));
+  REQUIRE(bench.waits() == Texts{silent + "1 machine waits to join (n7)" + cure});
+  CHECK(bench.outlook().waits[0].subject == "signer");
+  CHECK(bench.commands() == Texts{"systemctl restart fleet-signer", "journalctl -u fleet-signer"});
+  bench.put("node/n2/csr", "{}");
+  CHECK(bench.waits() == Texts{silent +
+                               "1 machine waits to join (n7), 1 node waits for its next "
+                               "certificate (n2)" +
+                               cure});
+  bench.put("node/n3/csr", "no JSON");
+  bench.put(second, write_record(JoinRequest{.node = "n8"}));
+  CHECK(bench.waits() == Texts{silent +
+                               "2 machines wait to join (n7, n8), 2 nodes wait for their "
+                               "next certificates (n2, n3)" +
+                               cure});
+  CHECK(bench.notes().empty());
+
+  bench.put("signer/s1", "{}");
+  CHECK(bench.waits().empty());
+  bench.erase("signer/s1");
+  CHECK(bench.waits().size() == 1);
+  bench.put(first, write_record(JoinRequest{.node = "n7", .refused = "no"}));
+  bench.erase(second);
+  bench.erase("node/n3/csr");
+  CHECK(bench.waits() == Texts{silent + "1 node waits for its next certificate (n2)" + cure});
+  bench.erase("node/n2/csr");
+  CHECK(bench.waits().empty());
+}
+
+TEST_CASE("a machine that waits for approval needs the fleet-signer after it, too") {
+  Bench bench;
+  bench.put("join/" + std::string(32, 'a'), write_record(JoinRequest{.node = "n7", .waits = true}));
+
+  REQUIRE(bench.waits().size() == 2);
+  CHECK(bench.waits()[1] ==
+        "no fleet-signer is at work: 1 machine waits to join (n7); start the "
+        "signer on its machine");
+}
+
+TEST_CASE("a silent fleet-signer that is not needed yet is noted, unless nothing can need one") {
+  const Texts noted{
+      "no fleet-signer is at work: no machine can join, and no node's certificate is renewed; "
+      "start the signer on its machine"};
+  const std::string token = "token/" + std::string(16, 'a');
+  const auto usable = [] { return Token{.hash = std::string(64, 'a'), .expires = start + 60}; };
+  Bench bench;
+  bench.put("node/n1/instance/i", R"({"version":"1"})");
+  bench.put("identity/operator/anna",
+            write_record(Identity{.certificates = {{.serial = "1", .expires = far_end}}}));
+  CHECK(bench.notes().empty());
+
+  SECTION("a node with a certificate will need the next one") {
+    bench.put("identity/node/n1",
+              write_record(Identity{.certificates = {{.serial = "1", .expires = far_end}}}));
+    REQUIRE(bench.notes() == noted);
+    CHECK(bench.outlook().notes[0].commands ==
+          Texts{"systemctl restart fleet-signer", "journalctl -u fleet-signer"});
+    CHECK(bench.waits().empty());
+    bench.put("signer/s1", "{}");
+    CHECK(bench.notes().empty());
+    bench.erase("signer/s1");
+    bench.put("identity/node/n1",
+              write_record(Identity{.certificates = {{.serial = "1", .expires = far_end}},
+                                    .revoked = "2026-01-01T00:00:00Z"}));
+    CHECK(bench.notes().empty());
+  }
+  SECTION("a machine may come with a token") {
+    bench.put(token, write_record(usable()));
+    CHECK(bench.notes() == noted);
+    bench.now += 60;
+    CHECK(bench.notes().empty());
+    bench.now -= 60;
+    bench.erase(token);
+    CHECK(bench.notes().empty());
+  }
+  SECTION("no machine may come with a token that is used up or revoked") {
+    Token used = usable();
+    used.used = used.uses;
+    bench.put(token, write_record(used));
+    CHECK(bench.notes().empty());
+    Token gone = usable();
+    gone.revoked = "2026-01-01T00:00:00Z";
+    bench.put(token, write_record(gone));
+    CHECK(bench.notes().empty());
+  }
+  SECTION("a node whose certificate has ended asks for no other one") {
+    bench.put("identity/node/n1",
+              write_record(Identity{.certificates = {{.serial = "1", .expires = start}}}));
+    CHECK(bench.notes() == Texts{"1 enrolled certificate ended without a successor"});
+  }
 }
 
 TEST_CASE("a rollout's limits and its judge are told in words, with their numbers") {
