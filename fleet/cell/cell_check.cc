@@ -49,18 +49,20 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
 
 // The facts that a check of the cell collects from the store's records.
 struct Found {
-  std::set<std::string> controllers = {};            // controllers that drive something now
-  std::map<std::string, UnixSeconds> expiries = {};  // when certificates end, by their owners
+  // Names of controllers that drive a rollout, a plan or another task now.
+  std::set<std::string> controllers = {};
+  std::map<std::string, UnixSeconds> expiries = {};  // when each owner's certificate ends
   std::vector<std::string> late = {};                // nodes whose renewal is late: see is_late()
   std::size_t waiting = 0;                           // how many nodes wait for a new certificate
   UnixSeconds newest = 0;                            // the time of the newest event
-  std::map<std::string, SignerAtWork> signers = {};  // signers at work, by their names
-  std::map<std::string, JoinRequest> joins = {};     // that wait for approval, by key fingerprint
-  std::set<std::string> nodes = {};                  // nodes that have an identity record
+  std::map<std::string, SignerAtWork> signers = {};  // signers at work, by name
+  // Machines that wait for approval, by key fingerprint.
+  std::map<std::string, JoinRequest> joins = {};
+  std::set<std::string> nodes = {};  // nodes that have an identity record
 };
 
-// Returns whether a node's new certificate is late. A node asks for it when a third of the old
-// one's life is left. It is late when half of that third is over, without an answer.
+// Returns whether a node's new certificate is late. A node asks for a new certificate when a third
+// of the old one's life is left. The answer is late when half of that third is over as well.
 bool is_late(const Identity& identity, UnixSeconds now) {
   constexpr UnixSeconds parts = 6;  // a sixth of the life is half of the last third
   if (!identity.revoked.empty() || identity.certificates.empty()) return false;

@@ -17,13 +17,13 @@ struct MemberFact {
       {};  // why the member does not answer, or what it complains of; may be empty
 };
 
-// A member of the store or a controller, as one request of HTTPS has found it.
+// A member of the store or a controller, asked once by HTTPS.
 struct ServerFact {
   std::string url = {};
   std::string trouble = {};  // why the server gave no answer; empty if it gave one
   std::optional<Validity> certificate = {};
   std::optional<UnixSeconds> clock = {};  // the server's time
-  UnixSeconds asked = 0;                  // our time when the server had answered
+  UnixSeconds asked = 0;                  // this machine's time when the answer came
 };
 
 struct CellFacts {

@@ -23,9 +23,10 @@ namespace fleet {
 // another form.
 [[nodiscard]] std::optional<CellMachine> machine_in(std::string_view text);
 
-// Returns the cell's terms after an order. `before` is std::nullopt for a new cell. An order may
-// add controllers and signers. It may not change an address, nor add a member of the store, which
-// only etcd itself can do while the store runs.
+// Returns the terms of a cell after `fleetctl cell init` has asked for `wanted`. `before` has the
+// cell's present terms, or std::nullopt for a new cell. Controllers and signers may be added.
+// Returns a Refusal if an address would change, or if a member of the store would be added: only
+// etcd itself can add a member while the store runs.
 [[nodiscard]] upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,
                                                  const CellTerms& wanted);
 

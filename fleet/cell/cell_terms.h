@@ -12,7 +12,8 @@ namespace fleet {
 struct CellMachine {
   std::string name = {};     // an id, as in ids.h
   std::string address = {};  // IP address or host name, by which other machines reach it
-  int client_port = 2'379;   // the port for clients, if it is a member of the store
+  // The port of etcd for clients, if the machine is a member of the store.
+  int client_port = 2'379;
   int peer_port = 2'380;
 };
 
@@ -32,8 +33,10 @@ struct CellTerms {
 struct CertificateWanted {
   std::string file = {};
   std::string name = {};
-  std::string authority = {};               // FILE of the authority; empty if it signs itself
-  std::vector<std::string> addresses = {};  // addresses of its owner's servers; empty for a client
+  // FILE of the authority that signs the certificate; empty if it signs itself.
+  std::string authority = {};
+  // Addresses of the owner's servers; empty if the owner is only a client.
+  std::vector<std::string> addresses = {};
   int days = 0;
 };
 

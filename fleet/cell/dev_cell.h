@@ -12,13 +12,14 @@
 
 namespace fleet {
 
-inline constexpr int dev_nodes_max = 50;  // with more, a laptop cannot start all in time
+inline constexpr int dev_nodes_max = 50;  // more nodes would not all start in time on a laptop
 
 // The component beside fleet-agent, and its versions.
 inline constexpr std::string_view dev_component = "shop";
 inline constexpr std::string_view dev_installed = "1.0.0";
 inline constexpr std::string_view dev_good = "1.1.0";
-inline constexpr std::string_view dev_bad = "1.2.0";  // a bad version: it ends soon after its start
+// A bad version: the daemon ends soon after its start.
+inline constexpr std::string_view dev_bad = "1.2.0";
 
 // The commands of a trial use a certificate in this person's name.
 inline constexpr std::string_view dev_person = "you";

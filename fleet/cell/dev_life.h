@@ -23,10 +23,13 @@ namespace fleet {
 struct DevProgram {
   std::string name = {};
   std::vector<std::string> arguments = {};    // the program's path first
-  std::vector<std::string> environment = {};  // NAME=value, added to our own
-  std::string log = {};                       // the file of its standard output and error
-  int starts = 0;                             // the round of starts in which it begins, from 0
-  int stops = 0;                              // the round of stops in which it ends, from 0
+  std::vector<std::string> environment = {};  // NAME=value, added to fleetctl's own environment
+  // The file for the program's standard output and error.
+  std::string log = {};
+  // The round of starts in which the program begins, from 0.
+  int starts = 0;
+  // The round of stops in which the program ends, from 0.
+  int stops = 0;
 };
 
 // ---- events
@@ -90,9 +93,10 @@ class DevLife {
   struct Child {
     DevProgram program;
     bool lives = false;
-    int deaths = 0;                                  // ends in a row, each soon after a start
-    upgrader::Time started{0};                       // the time of the last start
-    std::optional<upgrader::Time> restart_due = {};  // when to start it again; set if it has ended
+    int deaths = 0;             // ends in a row, each soon after a start
+    upgrader::Time started{0};  // the time of the last start
+    // When to start the program again; set if it has ended.
+    std::optional<upgrader::Time> restart_due = {};
   };
 
   void start_round(upgrader::Time now, DevActions& actions);

@@ -7,7 +7,8 @@ namespace fleet {
 namespace {
 
 constexpr unsigned int secret_mode = 0600;
-constexpr unsigned int group_mode = 0640;  // for files of a service that runs as its own user
+// For files that a service reads as its own user, by its group.
+constexpr unsigned int group_mode = 0640;
 
 std::string controller_options(const CellTerms& terms, const CellMachine& controller) {
   std::string options = "--name=" + controller.name;
