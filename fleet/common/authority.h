@@ -12,14 +12,17 @@ namespace fleet {
 // Returns a new private key on the curve P-256, or an empty text if OpenSSL cannot make one.
 [[nodiscard]] std::string new_private_key();
 
-// Signs a certificate for this key. The caller need not make a request for it.
+// Signs a certificate for the private key `key`, which the caller has. So no request for a
+// certificate is needed.
 [[nodiscard]] Signed sign_for_key(Signing signing, const std::string& key);
 
 // The conditions that a certificate must meet for its purpose.
 struct CertificateNeed {
   std::string name = {};
-  std::string authority = {};               // certificate of the authority that must have signed it
-  bool is_authority = false;                // it must sign itself, as an authority
+  // The authority that must have signed the certificate, in PEM.
+  std::string authority = {};
+  // The certificate must be an authority's own, signed by itself.
+  bool is_authority = false;
   std::vector<std::string> addresses = {};  // the addresses for which it must be valid
 };
 // Returns why the certificate does not meet the need at this time, or an empty text if it does.

@@ -113,7 +113,7 @@ bool add_revoked(X509_CRL* list, const std::string& serial, ASN1_TIME* now) {
       X509_REVOKED_set_revocationDate(revoked.get(), now) != 1 ||
       X509_CRL_add0_revoked(list, revoked.get()) != 1)
     return false;
-  (void)revoked.release();  // the list owns it now
+  (void)revoked.release();  // the list of revocations owns the entry now
   return true;
 }
 

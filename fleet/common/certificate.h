@@ -43,8 +43,8 @@ struct Signed {
 // behind accept it.
 [[nodiscard]] Signed sign(const Signing& signing);
 
-// Whether a request was made with the key of this certificate, and the authority has given the
-// certificate to this name.
+// Tells whether a request was made with the key of `certificate`, and whether the authority has
+// signed `certificate` for this name.
 struct KeyProof {
   std::string serial = {};  // the serial number of the certificate
   std::string error = {};   // why the proof fails; empty if it holds

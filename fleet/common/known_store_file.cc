@@ -13,8 +13,8 @@ KnownStore read_known_store(const std::string& path) {
   return {};
 }
 
-// Writes the file without a sync. If a loss of power undoes the write, the node only knows an
-// earlier revision, which does no harm.
+// Writes the file without a sync. After a loss of power the file may hold an earlier revision. That
+// does no harm: the store's present revision is higher, so the node accepts it.
 std::string write_known_store(const std::string& path, const KnownStore& known) {
   return replace_file(path,
                       std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");

@@ -23,10 +23,10 @@ Permissions of_node(const std::string& node) {
 }
 
 // Returns the rights of an operator, who orders what nodes do, but issues no certificates,
-// publishes no releases and changes no settings. All keys below node/ are one range, since separate
-// ranges would be three for each node. So an operator can write a node's request for a certificate;
-// but no authority signs such a request, since it is not made with the key of the node's
-// certificate.
+// publishes no releases and changes no settings. The right to write covers all keys below node/
+// with a single range, since narrower ranges would need three for each node. So an operator can
+// also write a node's request for a certificate. No authority signs such a request, since it is not
+// made with the key of the node's certificate.
 Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),
