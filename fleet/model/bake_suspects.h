@@ -41,8 +41,8 @@ class BakeSuspects {
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 
-// If the text of an event ends with the rollouts that words() names, that part begins with this
-// mark.
+// The text with which the result of words() begins, by which that part is found in the text of an
+// event.
 inline constexpr const char* suspects_mark = "; maybe by rollout ";
 
 }  // namespace fleet

@@ -51,7 +51,8 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
 // The rule for one label of `--apart`. The different values of the label are numbered, since
 // numbers are faster to compare than texts.
 struct ApartRule {
-  std::vector<std::size_t> value;   // for each node, the number of its value
+  // For each node, the number that stands for its value of the label.
+  std::vector<std::size_t> value;
   std::vector<std::int64_t> most;   // for each value, the most nodes in a batch
   std::vector<std::int64_t> taken;  // for each value, the nodes in the batch being made
 };
@@ -129,8 +130,9 @@ std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) 
     return sizes;
   }
   if (terms.canary > 0) sizes.push_back(terms.canary);
-  // A percentage of `--batch` is rounded down, but one of `--batches` is rounded up. This must not
-  // change, since rollouts that exist already would get other batches.
+  // A percentage of `--batch` is rounded down, but one of `--batches` is rounded up. The rounding
+  // must not change: if a rollout is only half written, the program that continues would write
+  // other batches.
   sizes.push_back(terms.batch_percent == 0 ? terms.batch : all * terms.batch_percent / 100);
   for (std::int64_t& size : sizes)
     size = std::clamp<std::int64_t>(size, 1, batch_nodes_max);

@@ -37,12 +37,12 @@ inline constexpr std::int64_t budget_places_max = 1'000;
 // The answer to a rollout or component, called the run, that asks for the places of some nodes.
 struct PlacesAnswer {
   bool has_all = false;                // true: every node has its places
-  std::vector<Compare> compares = {};  // that the places to be taken now are free
+  std::vector<Compare> compares = {};  // hold as long as the places in `puts` are free
   std::vector<Put> puts = {};
   // Why the run has to wait, such as `site=north: 1 of 1 taken, by n7 (rollout/r2)`, or empty.
   std::string waits_for = {};
-  // Why the run can never get the places: more of its nodes have one value than there are places
-  // for the value. Empty if it can.
+  // Why the run can never get the places: of its nodes with one value, there are more than that
+  // value has places. Empty if it can get them.
   std::string impossible = {};
 };
 
@@ -66,10 +66,12 @@ class Budgets {
 
  private:
   struct Node {
-    std::map<std::string, std::string> given = {};  // from its identity; they win over `reported`
+    // Labels from the node's identity; they win over `reported`.
+    std::map<std::string, std::string> given = {};
     std::map<std::string, std::string> reported = {};
-    std::map<std::string, bool> instances = {};  // instances that are alive; true: degraded
-    bool exists = false;                         // has a record `active`, so it is not forgotten
+    std::map<std::string, bool> instances = {};  // instances that are alive; true if degraded
+    // The node has a record `active`, so it was not forgotten.
+    bool exists = false;
   };
   struct Taken {
     std::string node = {};

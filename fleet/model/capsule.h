@@ -28,7 +28,7 @@ struct FailureSeen {
   std::string reason = {};
   std::optional<std::int64_t> exit_status = {};
   std::optional<std::int64_t> signal = {};
-  std::optional<Ms> lived = {};  // from the start of its process to its end
+  std::optional<Ms> lived = {};  // how long the process ran, from its start to its end
   std::optional<std::int64_t> peak_kib = {};
   std::optional<Ms> processor = {};
   std::string last_words = {};  // the end of the daemon's output, which may begin inside a line

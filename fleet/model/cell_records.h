@@ -39,7 +39,7 @@ struct Desired {
   std::string version = {};
   std::string digest = {};
   std::string why = {};
-  bool pending = false;  // while true, agents that start halt and do no work
+  bool pending = false;  // true: a plan holds the version back, and no node moves to it
   // True only for one node: a person has chosen its version, and the desired version of the cell
   // does not change it.
   bool pinned = false;
@@ -107,7 +107,7 @@ struct Settings {
 struct FleetEvent {
   std::string time = {};
   std::string kind = {};
-  std::string subject = {};  // key of the record it is about, without /fleet/v1/
+  std::string subject = {};  // the key of the record that the event is about, without /fleet/v1/
   std::string text = {};
   std::string trace = {};
   // The revision of the change that the event tells of. 0 if the event was written in the same
@@ -125,12 +125,12 @@ struct FleetEvent {
 // records of the rollout or plan itself are erased.
 struct PastRun {
   std::string subject = {};  // the rollout or plan, such as `rollout/r1`
-  std::string what = {};     // the release that it brought: `agent 2.0`
+  std::string what = {};     // the release that the run brought: `agent 2.0`
   std::string state = {};    // the state in which the rollout or plan ended
   std::string reason = {};
   std::string who = {};  // the person who began it
   std::string began = {};
-  std::string ended = {};  // when a controller saw its end
+  std::string ended = {};  // when a controller saw the end of the run
   std::string trace = {};
 
   bool operator==(const PastRun&) const = default;
@@ -150,8 +150,8 @@ struct IssuedCertificate {
   std::string serial = {};  // the certificate's number, in hexadecimal
   std::int64_t issued = 0;
   std::int64_t expires = 0;
-  bool revoked = false;  // stays true after a new certificate
-  std::string key = {};  // fingerprint of its public key; may be empty in old records
+  bool revoked = false;  // stays true when the owner gets a new certificate
+  std::string key = {};  // fingerprint of the public key; may be empty in old records
 
   bool operator==(const IssuedCertificate&) const = default;
 };
@@ -162,7 +162,7 @@ struct Identity {
   // The certificates that have not expired, the oldest first.
   std::vector<IssuedCertificate> certificates = {};
   std::string since = {};
-  std::string revoked = {};  // when it was revoked; empty if it was not
+  std::string revoked = {};  // when the identity was revoked; empty if it was not
   // The labels of a node, from the token with which it joined. They win over labels that the node
   // itself reports.
   std::map<std::string, std::string> labels = {};
@@ -174,7 +174,7 @@ struct Identity {
 // be down for a while.
 struct BudgetPlace {
   std::string node = {};
-  std::string by = {};     // moves the node: rollout/RID or desired/COMPONENT
+  std::string by = {};     // the run that moves the node: rollout/RID or desired/COMPONENT
   std::string value = {};  // the label's value; the key has only its hash
 
   bool operator==(const BudgetPlace&) const = default;

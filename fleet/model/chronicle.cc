@@ -11,9 +11,9 @@
 namespace fleet {
 namespace {
 
-// The most events in one transaction. So the transaction stays below the store's limits: in the
-// number of operations, since it compares and erases records, too, and in bytes, since the texts of
-// an event are limited.
+// The most events in one transaction. The number keeps the transaction below both limits of the
+// store, as the assertions below check: that for operations, which also count compares and erased
+// records, and that for bytes.
 constexpr std::size_t events_at_once = 50;
 // The most notes that one transaction turns into events. A note is the record of an order by a
 // person who may not write events.
@@ -31,10 +31,11 @@ bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
-// Returns whether two events of one subject tell the same, so that the second one need not be
-// written. If a desired version is written anew, its trace differs, so the event is written. For an
-// upgrade, the traces do not count: one command begins it and another may confirm it, and their
-// traces may differ. If the upgrade begins anew, another event lies in between.
+// Returns whether two events of one subject say the same, so that the second one need not be
+// written. For most kinds the traces count: a desired version that is written anew has another
+// trace, so its event is written. For an upgrade the traces do not count, since one command may
+// begin it and another may confirm it. An upgrade that begins anew is still told, since an event of
+// another kind lies in between.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   // The text about suspects has numbers that change all the time, so it is not compared.
   const auto told = [](const FleetEvent& event) {
@@ -82,13 +83,13 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   const bool is_last = told != told_.end() && told->second.number == number;
   if (is_last && !has_an_end(told->second.event)) told_.erase(told);
   events_.erase(event);
-  // The event with the highest possible number may be erased. Then the numbers continue after the
-  // last event that is left. Before that, no further event can be written.
+  // If the event with the highest possible number is erased, numbers continue after the last event
+  // that is left. Until then, no further event can be written.
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 
 // Returns whether the event begins a state, such as silence, whose end is an event, too. Such an
-// event must not be forgotten, since the event for the end is written only if it is known.
+// event must not be forgotten: the event of the end is written only if the beginning is known.
 bool ChronicleTask::has_an_end(const FleetEvent& event) const {
   if (event.kind == "stopped") return true;
   const bool is_nodes = event.subject.starts_with(node_subject);
@@ -175,8 +176,9 @@ void ChronicleTask::take_all(const Reading& reading) {
     if (key) suspects_.take(*key, record);
   }
   for (const auto& [subject, told] : told_) {
-    // If an event claims to tell of a change that the store has not seen yet, its revision is
-    // false, so a controller has not written it.
+    // A controller never writes an event about a change that the store has not made yet. So an
+    // event with a later revision than the reading comes from somebody else, and its revision is
+    // ignored.
     if (told.event.revision <= reading.revision)
       told_until = std::max(told_until, told.event.revision);
   }

@@ -92,12 +92,12 @@ class ChronicleTask {
   std::deque<FleetEvent> pending_;
   // The number of pending events of each subject.
   std::map<std::string, std::size_t> waiting_;
-  bool takes_old_ = false;  // while records are taken in whose events are written already
+  bool takes_old_ = false;  // while old records are taken in, whose events are in the store already
   // The instances of each node that are alive.
   std::map<std::string, std::set<std::string>> instances_;
-  // Nodes without an instance for which no event `silent` is written yet. look_for_silence() moves
-  // nodes from quiet_ to quiet_since_, with the time at which it does so. So the cost of a change
-  // grows with the number of such nodes, and not with that of all nodes.
+  // Nodes without an instance for which no event `silent` is written yet. A change adds a node to
+  // quiet_. look_for_silence() moves it to quiet_since_, with the time of that look. So the cost of
+  // a change grows with the number of silent nodes, and not with that of all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
   std::map<std::string, Ms> since_;  // for each node, its time in quiet_since_

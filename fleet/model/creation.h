@@ -13,7 +13,7 @@
 
 namespace fleet {
 
-// The record of the new rollout or plan, if it is in the store already.
+// The record of the new rollout or plan as it is in the store, with its revision.
 template <class Record>
 struct Written {
   Record record = {};

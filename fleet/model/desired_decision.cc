@@ -68,8 +68,8 @@ class DesiredDecider {
     if (view_.is_stopped() || is_halted() || node.claim.revision != 0) return false;
     if (own.pinned || moved_since || is_told(node, *wish_)) return false;
     if (node.running.empty()) return false;  // the node does not have this component
-    // If a version waits at its gate for an older wish, the node gets the new wish, even if it runs
-    // the wished version already.
+    // A node that runs the wished version already gets no order, unless another version waits at
+    // its gate for an older wish: the new wish cancels that upgrade.
     const bool waits = phase_of(node) != UpgradePhase::unknown && !is_ended(phase_of(node));
     if (runs(node, wish_->desired.version) && !waits) return false;
     const auto active = node.instances.find(node.active.record.instance);
@@ -108,10 +108,10 @@ class DesiredDecider {
 
   // ---- cut over
 
-  // Returns the version that the old instance may make room for, or null if none is known to be
-  // fit: the id of the new instance of fleet-agent, or, for another component, the version that
-  // waits at its gate. It must be of the wished version, and this controller itself must have seen
-  // it ready for observe_ms.
+  // Returns the new process or version for which the old instance may stop, or null if none is
+  // known to be fit. For fleet-agent, this is the id of the new instance. For another component, it
+  // is the version that waits at its gate. It must be of the wished version, and this controller
+  // itself must have seen it ready for observe_ms.
   [[nodiscard]] const std::string* successor(const std::string& id, const DesiredNode& node) const {
     const std::string_view wanted = without_build(node.desired.record.version);
     if (view_.component() != own_component) {
@@ -152,7 +152,7 @@ class DesiredDecider {
     return answer.waits_for.empty() && answer.impossible.empty();
   }
 
-  // Gives back the budgets' places of nodes whose upgrade has ended.
+  // Gives back the places of budgets that were taken for nodes whose upgrade has ended.
   [[nodiscard]] std::optional<DesiredDecision> free_places() const {
     if (budgets_ == nullptr) return std::nullopt;
     for (const std::string& id : budgets_->nodes_of(run())) {

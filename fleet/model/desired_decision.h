@@ -60,8 +60,8 @@ struct DesiredMarks {
   // For each node that has a record node/ID/desired/COMPONENT: its revision, and the time at which
   // this controller first saw the record at that revision.
   std::map<std::string, std::pair<Revision, Ms>> told = {};
-  // The nodes whose windows let nothing begin, and when something may begin there. No value as a
-  // time: only a changed record can open the window.
+  // The nodes whose windows are closed, and when each window opens. No value as a time: only a
+  // changed record can open the window.
   std::map<std::string, std::optional<Ms>> closed = {};
 
   bool operator==(const DesiredMarks&) const = default;

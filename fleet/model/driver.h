@@ -152,7 +152,8 @@ class Driver {
     if (const auto* denied = std::get_if<Denied>(&event.outcome)) return deny(denied->reason);
     const bool again = futile_.again(write_ ? write_->transaction : Transaction{}, event.outcome);
     if (futile_.is_for_good()) return deny("it refuses the same write again and again");
-    again ? rest() : read_all();  // if taking the key failed, this shows who has it
+    // If taking the key has failed, the reading shows which driver has it.
+    again ? rest() : read_all();
   }
 
   void deny(const std::string& reason) {
@@ -191,8 +192,8 @@ class Driver {
     newest_.clear();
     task_.take_all(event.reading);
     const KeyValue* key = event.reading.find(task_.key());
-    // If the key is on our lease, our transaction that takes the key was committed, and only its
-    // answer was lost: no other driver has that lease.
+    // If the key has the lease of this driver, the transaction that takes the key was committed,
+    // and only its answer was lost: no other driver uses that lease.
     if (fence_ == 0 && key != nullptr && key->lease == lease_) fence_ = key->created;
     if (fence_ == 0 && key == nullptr) return take_key();
     if (key == nullptr || key->created != fence_) {
@@ -248,9 +249,10 @@ class Driver {
     return true;
   }
 
-  // Returns whether a change that the watch reports is news. A watch reports changes in order, so
-  // older revisions can be forgotten. Only while a transaction is under way are they kept, since
-  // its revision may turn out to be older than that of the change.
+  // Returns whether a change that the watch reports is news. A watch reports changes in the order
+  // of their revisions, so older revisions in newest_ can be forgotten. While a transaction is
+  // under way they are kept: the revision of that transaction may be older than that of the
+  // reported change.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;
@@ -264,8 +266,8 @@ class Driver {
     if (under_way_ == UnderWay::nothing) read_all();
   }
 
-  // Passes the gates' answers to the task. Only that of a rollout asks gates, so only that gets
-  // answers.
+  // Passes the gates' answers to the task. Only the task of a rollout asks gates, so only that task
+  // has take_gates().
   void take(const GatesAnswered& event) {
     if constexpr (requires { task_.take_gates(event); }) task_.take_gates(event);
   }
@@ -281,7 +283,7 @@ class Driver {
     waits_until_.reset();
     if (const auto* wait = std::get_if<Wait>(&next)) {
       waits_until_ = wait->until;
-      // The next order gets a new lease, since the present one may end before the order is given.
+      // While the driver waits, the present lease may end. So the next order gets a new lease.
       task_.granted(0);
     }
     if (const auto* wanted = std::get_if<GrantLease>(&next)) {
@@ -314,7 +316,7 @@ class Driver {
   std::map<std::string, Revision> newest_;
   FutileWrites futile_;
   bool more_ = false;  // true if another change follows at once
-  Ms proven_at_ = 0;   // when the store last showed that the key is still ours
+  Ms proven_at_ = 0;   // when the store last showed that this driver has the key
   Ms now_ = 0;
   DriverActions actions_;
 };

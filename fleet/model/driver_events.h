@@ -38,7 +38,7 @@ struct Over {
 };
 
 // The time to live of a driver's lease. If a controller dies, another one continues its rollout
-// within this time and 2 s more.
+// within this time and 2 s more, in which it notices and takes the key.
 inline constexpr Ms driver_lease_ms = 15'000;
 // The time between two tries if the store does not answer.
 inline constexpr Ms store_retry_ms = 1'000;

@@ -19,8 +19,8 @@ bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-// Returns the word with each number as `#`. A word of six or more hexadecimal digits is an id or an
-// address, and becomes a single `#`, even if it has letters.
+// Returns the word with each number as `#`. A word of six or more hexadecimal digits, at least one
+// of them from 0 to 9, is an id or an address, and becomes a single `#`.
 std::string word_likeness(std::string_view word) {
   constexpr std::size_t id_bytes = 6;
   if (word.starts_with("0x")) word.remove_prefix(2);

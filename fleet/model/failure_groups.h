@@ -27,17 +27,17 @@ inline constexpr std::size_t suspects_max = 3;
 struct Suspect {
   std::string mark = {};           // `arch=x86_64`
   std::int64_t failed = 0;         // nodes of the group with this mark
-  std::int64_t others = 0;         // all other nodes that have begun, if they have the mark
-  std::int64_t others_in_all = 0;  // all other nodes that have begun
+  std::int64_t others = 0;         // nodes outside the group that have begun and have the mark
+  std::int64_t others_in_all = 0;  // nodes outside the group that have begun
 
   bool operator==(const Suspect&) const = default;
 };
 
 struct FailureGroup {
   NodeStage stage = NodeStage::failed;
-  std::string error = {};               // the error of its first node
+  std::string error = {};               // the error of the group's first node
   std::vector<Capsule> evidence = {};   // the capsule of the first node that has one
-  std::vector<std::string> nodes = {};  // the names of its nodes, sorted
+  std::vector<std::string> nodes = {};  // the names of the group's nodes, sorted
   std::vector<Suspect> suspects = {};
   // True if all nodes that have begun are in this group. Then the version itself is the suspect.
   bool is_everybody = false;

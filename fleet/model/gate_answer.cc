@@ -21,10 +21,10 @@ constexpr int status_well = 0;
 constexpr int status_worse = 1;
 // EX_TEMPFAIL of sysexits.h
 constexpr int status_not_known = 75;
-// The number of values that a query asks for.
+// The number of values that one question to Prometheus asks for.
 constexpr std::int64_t values_wanted = 10;
 constexpr long http_ok = 200;
-// A number is shown as the server has written it, but at most so many bytes of it.
+// In texts, a number is shown as the server has written it, cut to so many bytes.
 constexpr std::size_t gate_value_bytes_max = 40;
 
 std::optional<double> number_of(std::string_view text) {

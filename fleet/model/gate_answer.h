@@ -23,7 +23,7 @@ namespace fleet {
 struct PrometheusGate {
   std::string name = {};
   std::string url = {};    // the server's URL, without `/api/v1/...`
-  std::string query = {};  // PromQL; its answer is an instant vector
+  std::string query = {};  // PromQL; the answer is an instant vector
   bool is_below = true;    // true: values below the limit are good
   double limit = 0;
   std::string limit_text = {};  // the limit as the person wrote it
@@ -40,8 +40,8 @@ inline constexpr std::size_t gate_query_bytes_max = 4'096;
 // equals signs, a URL has no comma.
 [[nodiscard]] agent_protocol::Result<PrometheusGate> parse_prometheus_gate(std::string_view text);
 
-// Returns the query for the server. It asks for about ten values of the entry's own query, over the
-// time that the entry names, by the server's clock.
+// Returns the query for the server: about ten values of the entry's query, spread over the time
+// that the entry names, by the server's clock.
 [[nodiscard]] std::string query_of(const PrometheusGate& gate);
 
 // The answer of an HTTP server.
