@@ -1,11 +1,12 @@
-# Targets that need all of the fleet's programs. This file is read before the makefiles of those
-# programs, so only its recipes, and no lists, can use what those define.
+# Targets that need all of the fleet's programs. Make reads this file before the makefiles of those
+# programs. Variables that those makefiles define can therefore be used in recipes here, but not in
+# lists of prerequisites.
 fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleet-signer fleetctl)
 tool_programs += $(fleet_programs)
 # The library of test doubles for etcd and the clock.
 fleet_doubles := $(BUILD)/tests/libfleet-doubles.a
 
-# A fleet of six machines, to be watched: tests/demo/fleet.
+# Runs a fleet of six machines for a person to watch: tests/demo/fleet.
 .PHONY: fleet-demo fleet-demo-here
 fleet-demo:
 	@tests/need-packages $(fleet_check_packages)
@@ -25,8 +26,9 @@ bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	@ulimit -n "$$(ulimit -H -n)"; $(fleet_bench) $(BUILD) $(or $(NODES),10 100 1000)
 	@BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10)
 
-# Drivers and fleet-agents killed behind transactions, by chance: KILLS=N, SEED=N. fleet-hour does
-# so for an hour, on three members of etcd that are killed, too: SECONDS=N, SEED=N.
+# fleet-kill runs rollouts while drivers and fleet-agents are killed after randomly chosen
+# transactions: KILLS=N kills, SEED=N. fleet-hour does the same for SECONDS=N, an hour by default,
+# and also kills members of an etcd with three members.
 .PHONY: fleet-kill fleet-hour fleet-kill-here fleet-hour-here
 fleet-kill fleet-hour:
 	@tests/need-packages $(fleet_check_packages)
