@@ -17,14 +17,15 @@ CPPFLAGS += -I. -Itools/agent-releases/include
 # File offsets and times have 64 bits on every machine, even if glibc's default is 32.
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-# Everything that is installed checks the bounds of its buffers and containers. Tests are compiled
-# more often than they run, so they are not hardened; and a compiler that does not optimize cannot
-# fortify.
+# Installed programs and libraries check the bounds of their buffers and containers. Tests do not:
+# they are compiled more often than they run, so a short compilation counts. _FORTIFY_SOURCE has no
+# effect without optimisation, so it is left out then.
 x86 := $(filter x86_64 i686,$(shell uname -m))
 HARDENING ?= -fstack-protector-strong -D_GLIBCXX_ASSERTIONS $(if $(x86),-fcf-protection) \
   $(if $(filter -O0,$(CXXFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 $(BUILD)/objects/tests/%.o $(BUILD)/objects/units/tests/%.o: HARDENING =
-# A program gets only those functions of a unit that it calls.
+# With a section for each function, the linker puts only those functions of a unit into a program
+# that the program calls.
 COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections $(wide_types) \
   $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
 LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
@@ -43,10 +44,10 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 # Objects have a directory of their own, since $(BUILD)/upgrader is the program.
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
 
-# Compiling a file is mostly reading its headers. So some dozens of sources are compiled at once:
-# $(call unit,NAME,SOURCES) is the object of a file that includes them all. SINGLE=1 makes one
-# object of each source, for targets that look at objects or replace one; it needs a BUILD of its
-# own.
+# Most of the time for compiling a source goes into its headers. So some dozens of sources are
+# compiled at once, as one unit: $(call unit,NAME,SOURCES) is the object of a file that includes
+# them all. SINGLE=1 makes one object of each source, for targets that look at objects or replace
+# one; it needs a BUILD of its own.
 unit = $(eval unit_$(1) := $(2))$(if $(SINGLE),$(call objects,$(2)),$(BUILD)/objects/units/$(1).o)
 single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
@@ -72,8 +73,9 @@ protocol_objects := $(base_text) \
   $(call unit,agent-protocol/wire,$(wildcard agent-protocol/cpp/wire/*.cc)) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
-# The parts of the shell that the simulation shares with the upgrader: its loop is its own, so it
-# links only the parts around the loop.
+# The sources of upgrader/shell, in three units. The loop is one unit, since the simulation compiles
+# it anew, with its judge between loop and supervisor. upgrader_life are the other sources that the
+# simulation links.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
 upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control init_system log)
 upgrader_objects := $(base_upgrader_objects) \
@@ -82,9 +84,8 @@ upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/life,$(upgrader_life)) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
-# Code that several tests share. Programs without Catch2 link the walks, the processes and the
-# inputs; code that needs Catch2 is in separate units. Only the last unit knows the path of the
-# source tree.
+# Code that several tests share, in units. Programs without Catch2 link only the first units, which
+# do not need it. Only the last unit knows the path of the source tree.
 walk_support := $(call unit,tests/support/walks, \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
   $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story vouching))
@@ -110,13 +111,16 @@ unit_tests := $(patsubst %.cc,$(BUILD)/%, \
   tests/decisions/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc))
-# Tests of later layers of verification that `make check` runs, too; their files add to this list.
+# Further tests of `make check`, from the layers of verification (tests/VERIFICATION.md). The .mk
+# files of those layers add to this list.
 layer_tests :=
 # Tests that take more than ten seconds of processor time, or need root, the network or more
-# packages: `make check` leaves them to `make check-all`. Their files add to this list.
+# packages: `make check` leaves them to `make check-all`. The .mk files of their directories add to
+# this list.
 long_tests := $(BUILD)/tests/decisions/explore/second_table_test tests/judging/tidy/canaries \
   tests/delivery/completion/companions
-# The slowest tests, which are started first, so that none is waited for at the end.
+# The slowest tests. They are started first, so that `make check` does not wait for one of them at
+# its end.
 slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \
   decisions/explore/explore_test \
   together/integration/sample_agent_test together/integration/freeze_test)
@@ -230,12 +234,14 @@ $(BUILD)/objects/%.o: %.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-# Written again only when the list has changed. (A name in it is a path from the top directory.)
+# Writes the source of a unit, which includes each file of its list by its path from the top
+# directory. If the list has not changed, the file stays untouched, so that nothing is compiled
+# again.
 $(BUILD)/units/%.cc: always
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
-# Files in one unit share names that shadow nothing in their own file; make analyze compiles each
-# file by itself.
+# Within a unit, a name of one file may shadow a name of another, so these warnings would be wrong.
+# `make analyze` compiles each file by itself and gives them.
 $(BUILD)/objects/units/%.o: WARNINGS += -Wno-shadow -Wno-subobject-linkage -Wno-maybe-uninitialized
 $(BUILD)/objects/units/%.o: $(BUILD)/units/%.cc
 	@mkdir -p $(@D)
@@ -268,7 +274,7 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 
 include sample-agent/variants.mk
 include packaging/static/static.mk packaging/packaging.mk
-# Tables of addresses are filled in at the start of a program, and read-only after that.
+# Each program fills in its tables of addresses at its start, and then makes them read-only.
 $(filter-out %.a,$(programs)) $(sample_agent): LDFLAGS += -Wl,-z,relro,-z,now
 programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
@@ -276,13 +282,14 @@ samples: $(sample_agent) $(sample_variant_files)
 # ---- tests: every tests/DIR/NAME_test.cc can be run by itself
 
 $(BUILD)/objects/tests/support/source_directory.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
-# Tests are compiled more often than they run, so without optimisation, except those that walk
-# through every state.
+# Tests are compiled without optimisation, since they are compiled more often than they run. The
+# tests that walk through every state are the exception: they run long.
 $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integration/%.o \
   $(BUILD)/objects/units/tests/decisions/unit/%.o \
   $(BUILD)/objects/units/tests/together/integration/%.o: \
   CXXFLAGS += -O0
-# Catch's main is optimised: all tests run its copies of the library's templates.
+# Catch2's main is optimised, since all tests run the copies of the standard library's templates in
+# it.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
 
 $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o \
@@ -290,8 +297,8 @@ $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/ca
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-# This test adds to a namespace of the product, so it is not compiled with others. Tests that count
-# memory share one `new`.
+# stock_archive_test adds to a namespace of the product, so it is not compiled together with others.
+# The tests that count memory (counting_files) share one operator `new`.
 lone_tests := tests/decisions/unit/stock_archive_test.cc
 unit_files := $(filter-out $(lone_tests),$(wildcard tests/decisions/unit/*_test.cc))
 failing_files := $(filter tests/decisions/unit/failing_%,$(unit_files))
@@ -328,7 +335,8 @@ $(BUILD)/tests/together/integration/wing: \
     $(protocol_library)
 	$(link_wing) -luv
 
-# Tests that walk through all states and stories, and compare the names of the phases in the model.
+# The wing of the tests that walk through all states, run all stories, or compare the names of the
+# phases in the model.
 walk_files := $(wildcard tests/decisions/explore/*_test.cc tests/decisions/scenario/*_test.cc \
   tests/decisions/model/*_test.cc)
 $(call parted_wing,decisions/explore/wing,$(walk_files))
@@ -336,7 +344,7 @@ $(BUILD)/tests/decisions/explore/wing: $(call unit,tests/decisions/explore/wing,
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 
-# This test uses the C interface from C.
+# This test is written in C, since it uses the C interface.
 unit_tests += $(BUILD)/tests/decisions/unit/c_interface_test
 $(BUILD)/tests/decisions/unit/c_interface_test: \
   $(BUILD)/objects/tests/decisions/unit/c_interface_test.o \
@@ -351,13 +359,14 @@ $(puppet): $(BUILD)/objects/tests/together/integration/puppet.o $(support_librar
 packages:
 	@tests/need-packages $(build_packages)
 
-# Checks for the packages first: without them nothing can be built.
+# Looks for missing packages first, since nothing can be built without them.
 check:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory check-here
 
-# The tests for a change of the decisions: units, scenarios, every state by two tables. The sample
-# agent's units are left out: they wait for processes, and test no decision of the upgrader.
+# The tests to run after a change of the decisions: the units, the scenarios, and the two walks
+# through every state. The sample agent's units are left out: they wait for processes, and test no
+# decision of the upgrader.
 walks = $(addprefix $(BUILD)/tests/decisions/explore/,second_table_test explore_test)
 quick_tests = $(walks) $(filter-out $(walks) $(BUILD)/tests/decisions/unit/sample_%,$(unit_tests))
 quick:
@@ -365,7 +374,7 @@ quick:
 	@$(MAKE) $(jobs) --no-print-directory $(quick_tests)
 	@tests/run $(BUILD) $(quick_tests)
 
-# This test knows only the names of x86_64's instructions.
+# This test can read only the names of x86_64's instructions.
 floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/floating_point)
 check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
@@ -504,6 +513,7 @@ deb:
 clean:
 	rm -rf $(BUILD)
 
-# Does not search in whole systems and unpacked packages, which have files with such names, too.
+# Does not search in directories that hold whole systems or unpacked packages: these contain files
+# *.d that are not lists of dependencies.
 foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init mutation static/tools/src)
 -include $(shell find $(BUILD) $(foreign) -type f -name '*.d' -print 2>/dev/null)
