@@ -59,12 +59,13 @@ class Agent {
     std::optional<std::string> previous_version = {};
     std::optional<Failure> failure = {};
     std::optional<Milliseconds> watchdog = {};
-    std::vector<std::string> features = {};  // the features of ours that the upgrader has, too
+    std::vector<std::string> features = {};  // features that both this agent and the upgrader have
   };
   struct Activate {
     bool clean = false;
     std::optional<std::string> state = {};
-    std::optional<Failure> failure = {};  // for a fallback that was welcomed before the failure
+    // Set only for a fallback whose `welcome` came before the failure.
+    std::optional<Failure> failure = {};
     // Both are set only if the agent is on trial: the length of the trial, and the condition for
     // passing it.
     std::optional<Milliseconds> trial = {};
@@ -288,9 +289,9 @@ class Agent {
     return 1;
   }
 
-  std::vector<std::unique_ptr<Check>> checks_;  // the handle points to them
+  std::vector<std::unique_ptr<Check>> checks_;  // owned here, since handle_ has pointers to them
   std::unique_ptr<agent_protocol_agent, Close> handle_;
-  std::string refusal_;  // the reason of the last call, if it was refused here
+  std::string refusal_;  // why this class refused the last call; else empty
 };
 
 inline std::optional<Agent::Failure> Agent::failure_from(const agent_protocol_failure* failure) {

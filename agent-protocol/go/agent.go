@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// unsentBytesMax is the most bytes that are kept until the upgrader reads them; it keeps as many
-// for an agent.
+// unsentBytesMax is the most bytes that are kept until the upgrader reads them. The upgrader keeps
+// as many for an agent.
 const unsentBytesMax = 131072
 
 // ErrOpened is returned by Open if this process has opened its conversation before.
@@ -45,7 +45,7 @@ type Agent struct {
 	session        sessionState
 	checks         []check
 	unsentStopped  []byte
-	pending        []Event // not yet taken by the program
+	pending        []Event // events that the program has not taken yet
 	pendingChanged chan struct{}
 	unsent         []byte
 	unsentChanged  *sync.Cond
@@ -357,8 +357,8 @@ func (a *Agent) sayAtLast(word string, w *writer) error {
 	return nil
 }
 
-// say sends a message. The caller must hold the mutex. There is always room for unfit and stopped,
-// however much waits.
+// say sends a message. The caller must hold the mutex. unfit and stopped, the last messages of an
+// agent, are kept even if unsentBytesMax is reached.
 func (a *Agent) say(word, id string, line []byte, malformed error) error {
 	asked := a.session
 	actions, err := asked.say(word, id)
@@ -433,7 +433,7 @@ func (a *Agent) watchSignals(terms <-chan os.Signal) {
 
 func (a *Agent) read() {
 	lines := bufio.NewReaderSize(a.input, lineBytesMax)
-	skipping := false // the rest of a line that is too long
+	skipping := false // true: the rest of a line that is too long is skipped
 	for {
 		line, err := lines.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -441,7 +441,7 @@ func (a *Agent) read() {
 			continue
 		}
 		if err != nil {
-			break // the input has ended, or reading has
+			break // the input has ended, or could not be read
 		}
 		if skipping {
 			skipping = false

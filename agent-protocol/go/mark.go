@@ -1,7 +1,7 @@
 // The mark by which a process knows that it has been an agent. It is needed because Open removes
 // the upgrader's variables from the environment: an agent that has executed itself again would find
 // no upgrader, and activate itself beside the active one. Processes that the agent starts inherit
-// the mark, but it does not name them.
+// the mark, but have other numbers than the one in it, so they are not taken for the agent.
 
 package agentprotocol
 

@@ -172,7 +172,7 @@ func readMembers(line []byte) (members, error) {
 	return all, nil
 }
 
-// reader takes members out of an object, and remembers whether one was not valid.
+// reader takes members out of an object, and remembers whether any of them was not valid.
 type reader struct {
 	all members
 	bad bool
@@ -200,7 +200,7 @@ func (r *reader) optionalText(name string, required bool) *string {
 		return nil
 	}
 	var text string
-	// A lone surrogate is read as U+FFFD, and would then be longer or shorter than it was.
+	// Unmarshal turns a lone surrogate into U+FFFD, so the text would silently become another one.
 	if value[0] != '"' || json.Unmarshal(value, &text) != nil || hasLoneSurrogate(value) ||
 		strings.IndexByte(text, 0) >= 0 {
 		r.fail()

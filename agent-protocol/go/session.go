@@ -7,13 +7,13 @@ import "fmt"
 // output, and reads no clock.
 //
 // An agent is silent until it has said hello. Then it is held: starting, and after its ready it is
-// ready. activate makes it active. A stop makes it stopping, whether the upgrader or something else
-// requests it; a cancel takes back the upgrader's stop for an upgrade. After its own stopped the
-// agent is stopped. It is ended if it was held and has said unfit or must exit at once.
+// ready. activate makes it active. A stop makes it stopping, whether the upgrader, SIGTERM or the
+// end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade. After its own
+// stopped the agent is stopped. It is ended if it was held and has said unfit or must exit at once.
 //
 // A message that does not fit the state has crossed one of ours on its way: it changes nothing, and
 // the program does not get it. Two cases matter. A stop for an upgrade that this agent has
-// cancelled is void. A stop that comes after this agent has stopped by itself is answered with
+// cancelled is ignored. A stop that comes after this agent has stopped by itself is answered with
 // stopped.
 //
 // Alone, without an upgrader, the program goes through the same states: ready is followed by
@@ -63,7 +63,7 @@ const (
 type (
 	action       interface{}
 	sendThis     struct{} // send the message that the program says
-	sendStopped  struct{} // send the stopped that was said before the upgrader requested it
+	sendStopped  struct{} // send the stopped that the program said before the upgrader's stop came
 	deliver      struct{ event Event }
 	exitAtOnce   struct{ status int }
 	sessionState struct {
@@ -74,7 +74,7 @@ type (
 		trial     trial
 		request   string // the id of an upgrade that has not been answered
 		upgrade   string // the id of the upgrade under way that is to replace this agent
-		step      step   // how far that upgrade has come
+		step      step   // the step that this upgrade has reached
 		ordered   string // the reason, if the upgrader has requested the stop
 		signalled bool   // SIGTERM has requested a stop
 		gone      bool   // the input has ended
@@ -83,7 +83,7 @@ type (
 
 const (
 	exitInputEnded = 1
-	exitTerminated = 128 + 15 // as a shell reports SIGTERM
+	exitTerminated = 128 + 15 // 143: the status by which a shell reports SIGTERM
 )
 
 func (s *sessionState) held() bool        { return s.life < active || s.life == ended }
@@ -122,7 +122,8 @@ func (s *sessionState) standing() string {
 	return standings[s.life]
 }
 
-// fits returns no reason if the condition holds; otherwise the reason that names the agent's state.
+// fits returns an empty text if the condition holds, and otherwise a reason that names the agent's
+// state.
 func (s *sessionState) fits(holds bool) string {
 	if holds {
 		return ""

@@ -1,6 +1,6 @@
 // The agent's two pipes: writes lines and reads messages, and does not interpret them. Never sets
-// O_NONBLOCK, since other processes that hold a pipe share that flag. Instead, it polls before it
-// reads or writes, and writes only as much as the pipe certainly has room for.
+// O_NONBLOCK, since other processes that hold a pipe share that flag. Instead, this class polls
+// before it reads or writes, and writes only as much as the pipe certainly has room for.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ class Channel {
   // Writes and reads as much as is possible without waiting.
   void exchange();
   // Waits until the upgrader has read all output, or has gone. Meanwhile reads the input:
-  // otherwise, if both pipes were full, each side would wait for the other. If there is no room for
-  // the input, `error` messages are dropped.
+  // otherwise, if both pipes were full, each side would wait for the other. If no further messages
+  // can be kept, `error` messages are dropped.
   void flush();
 
   // Returns the next message. Skips messages that are unknown or malformed.

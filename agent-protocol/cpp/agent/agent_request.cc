@@ -29,8 +29,9 @@ std::optional<std::int64_t> time_from(std::int64_t ms) {
   return ms;
 }
 
-// The smallest valid `size` of a request: that of the interface's first version, which ended before
-// the member `fallback`. Programs compiled with an older header have smaller structures.
+// The smallest valid `size` of a request: that of a request in the interface's first version, whose
+// last member came before `fallback`. Programs compiled with an older header have smaller
+// structures.
 constexpr std::size_t size_min = offsetof(agent_protocol_upgrade, fallback);
 
 // Returns a request with the members that the program's header has. Members beyond the `size` that

@@ -27,7 +27,7 @@ static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
 void add_one(int number) {
   const std::uint64_t one = 1;
-  // A failure does not matter: if the descriptor takes no more, it polls readable already.
+  // A failed write is harmless: the descriptor is full then, and so polls readable already.
   [[maybe_unused]] const ssize_t written = ::write(number, &one, sizeof one);
 }
 
@@ -84,8 +84,8 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // The program may have set a handler of its own that still calls our handlers. These must do no
-  // harm from now on.
+  // A handler that the program has set itself may still call our handlers. From now on, these must
+  // do nothing.
   term_leaves = false;
   event_number = -1;
 }

@@ -69,7 +69,7 @@ struct ExitAtOnce {
 using SessionAction = std::variant<Send, Deliver, ExitAtOnce>;
 using SessionActions = std::vector<SessionAction>;
 
-// Returns the words for the sending of `message` in a sentence, such as "confirm upgrade u1".
+// Returns a phrase for sending `message`, such as "confirm upgrade u1".
 [[nodiscard]] std::string deed(const AgentMessage& message);
 
 class Session {

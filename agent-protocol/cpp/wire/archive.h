@@ -19,7 +19,7 @@
 
 namespace agent_protocol {
 
-// The part that both archives share: where in the line they are, and the first refusal.
+// The state that both archives share: the path to the present member, and the first refusal.
 class Refusals {
  public:
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
@@ -61,7 +61,7 @@ class WritingArchive : public Refusals {
     serialize(*this, const_cast<Structure&>(from));
   }
 
-  // The function that cereal calls: a name-value pair is a member.
+  // cereal calls this function for each name-value pair, which is one member.
   template <class... Pairs>
   void operator()(const Pairs&... pairs) {
     (write_member(pairs.name, pairs.value.value, pairs.value.rule), ...);

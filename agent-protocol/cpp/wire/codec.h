@@ -44,8 +44,8 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] Decoded<AgentMessage> decode_agent_message(std::string_view line);
 [[nodiscard]] Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line);
 
-// Classifies a line that has no newline within line_bytes_max bytes, by its beginning. It is never
-// a message.
+// Classifies a line that has no newline within line_bytes_max bytes, by its beginning. Such a line
+// is never a message.
 [[nodiscard]] Stray without_newline(std::string_view line);
 
 // Returns the line with its newline, or which member is too long, out of its range or not UTF-8.

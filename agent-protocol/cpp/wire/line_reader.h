@@ -52,7 +52,7 @@ class LineReader {
   std::size_t begin_ = 0;           // the first byte that was not returned with a line yet
   std::size_t end_ = 0;             // the place after the last byte that was written
   std::size_t searched_ = 0;        // the bytes before this place have been searched for a newline
-  bool skipping_ = false;           // the present line is too long, and its rest is skipped
+  bool skipping_ = false;           // the rest of the present line, which is too long, is skipped
   std::string skipped_prefix_;      // the first bytes of a line that is too long, for the log
 };
 

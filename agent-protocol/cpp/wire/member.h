@@ -34,7 +34,7 @@ struct RangeRule {
 struct TextsRule {
   std::size_t count_max = 0;
   TextRule each;
-  bool may_be_absent = false;  // an empty list is then written by leaving out the member
+  bool may_be_absent = false;  // if true, an empty list is written by leaving out the member
 };
 
 struct NameRule {

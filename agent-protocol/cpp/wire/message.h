@@ -21,7 +21,7 @@ inline constexpr std::int64_t protocol_version = 1;
 inline constexpr std::size_t line_bytes_max = 65'536;  // the newline included; a pipe holds as much
 inline constexpr std::size_t version_bytes_max = 128;
 inline constexpr std::size_t features_max = 16;
-// The feature of an agent that says `healthy` when it works, in every role.
+// The name of the feature readiness: an agent with it says `healthy` when it works, in every role.
 inline constexpr char readiness_feature[] = "readiness";
 inline constexpr std::size_t feature_bytes_max = 32;
 inline constexpr std::size_t reason_bytes_max = 1'024;

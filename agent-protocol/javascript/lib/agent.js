@@ -10,7 +10,8 @@ import { Session } from './session.js';
 import { Upgrading, upgrading } from './upgrading.js';
 
 const protocolVersion = 1;
-const unsentBytesMax = 131_072; // the most that is kept; the upgrader keeps as much for an agent
+// The most that is kept unsent; the upgrader keeps as much for an agent.
+const unsentBytesMax = 131_072;
 const newline = 0x0a;
 
 let opened = false; // true if this process has opened its conversation, which is possible once
@@ -49,7 +50,7 @@ export class Agent {
   #checks = [];
   #unsentStopped = '';
   #unread = Buffer.alloc(0);
-  #skipping = false; // the rest of a line that is too long
+  #skipping = false; // true: the rest of a line that is too long is skipped
   #onTerm = () => this.#perform(this.#session.terminated());
 
   // Starts the conversation, and must be the first thing that a program does. `version` is the

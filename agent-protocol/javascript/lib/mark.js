@@ -1,7 +1,8 @@
 // The mark by which a process knows that it has been an agent. It is needed because opening the
 // conversation removes the upgrader's variables from the environment: a program that an agent
 // executes in its own place would find no upgrader, and activate itself beside the active one.
-// Processes that the agent starts inherit the mark, but it does not name them.
+// Processes that the agent starts inherit the mark, but have other numbers than the one in it, so
+// they are not taken for the agent.
 
 import fs from 'node:fs';
 import process from 'node:process';

@@ -8,8 +8,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import process from 'node:process';
 
-const outputBytesMax = 16_777_216; // a list of a thousand releases has half a megabyte
-const reasonCharactersMax = 600; // of the last lines that a program says: an error is read by people
+const outputBytesMax = 16_777_216; // enough: a list of a thousand releases has half a megabyte
+const reasonCharactersMax = 600; // kept of a program's last lines, since people read them
 
 /** An update that could not be made: `deed` is what was tried, `reason` why it failed. */
 export class UpdateError extends Error {
@@ -32,7 +32,7 @@ export function programPath(name, directory) {
     const program = path.join(path.dirname(beside), 'bin', name);
     if (fs.existsSync(program)) return program;
   } catch {
-    // That package is not installed.
+    // The package @upgrader/linux-ARCH is not installed.
   }
   return name;
 }

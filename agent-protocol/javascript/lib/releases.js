@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { UpdateError, parsed, programPath, run } from './programs.js';
 
-const absent = 2; // agent-releases: there is no such directory or version
+const absent = 2; // the exit status of agent-releases if there is no such directory or version
 
 // Returns { name, version, directory } of the release that contains the file at `program`, or null
 // if no release contains it.

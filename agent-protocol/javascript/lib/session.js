@@ -3,14 +3,14 @@
 // output, and reads no clock.
 //
 // An agent is `silent` until it has said hello. Then it is held: `starting`, and after its `ready`
-// it is `ready`. `activate` makes it `active`. A stop makes it `stopping`, whether the upgrader or
-// something else requests it; a cancel takes back the upgrader's stop for an upgrade. After its own
-// `stopped` the agent is `stopped`. It is `ended` if it was held and has said unfit or must exit at
-// once.
+// it is `ready`. `activate` makes it `active`. A stop makes it `stopping`, whether the upgrader,
+// SIGTERM or the end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade.
+// After its own `stopped` the agent is `stopped`. It is `ended` if it was held and has said unfit
+// or must exit at once.
 //
 // A message that does not fit the state has crossed one of ours on its way: it changes nothing, and
 // the program does not get it. Two cases matter. A `stop` for an upgrade that this agent has
-// cancelled is void. A `stop` that comes after this agent has stopped by itself is answered with
+// cancelled is ignored. A `stop` that comes after this agent has stopped by itself is answered with
 // `stopped`.
 //
 // Alone, without an upgrader, the program goes through the same states: ready is followed by
@@ -18,7 +18,7 @@
 // nothing.
 
 const exitInputEnded = 1;
-const exitTerminated = 128 + 15; // as a shell reports SIGTERM
+const exitTerminated = 128 + 15; // 143: the status by which a shell reports SIGTERM
 
 const standings = {
   silent: 'hello has not been said',
@@ -39,10 +39,11 @@ export class Session {
     this.life = 'silent';
     this.welcomed = false;
     this.role = 'first';
-    this.trial = 'none'; // 'none', 'running', or 'unfit' after unfit was said
+    this.trial = 'none'; // 'none', 'running', or 'unfit' after the program has said unfit
     this.request = null; // the id of an upgrade that has not been answered
     this.upgrade = null; // the id of the upgrade under way that is to replace this agent
-    this.step = ''; // of that upgrade: 'accepted', 'candidate_ready', 'confirmed', 'cancelled'
+    // The step of that upgrade: 'accepted', 'candidate_ready', 'confirmed', 'cancelled'.
+    this.step = '';
     this.ordered = null; // the reason, if the upgrader has requested the stop
     this.signalled = false; // SIGTERM has requested a stop
     this.gone = false; // the input has ended
@@ -135,8 +136,8 @@ export class Session {
     return this.#whyNotKnown(id);
   }
 
-  // Handles a message that the program says: `word` is its type. If whyNot() does not allow the
-  // message, as may be without an upgrader, nothing happens.
+  // Handles a message that the program says; `word` is its type. Returns the actions to perform;
+  // none if whyNot() refuses the message.
   say(word, id = '') {
     if (this.whyNot(word, id)) return [];
     const actions = this.#said(word, id);
@@ -178,7 +179,7 @@ export class Session {
         // sent.
         if (this.life === 'stopping' && this.ordered === null) return [];
         break;
-      default: // healthy, heartbeat and status change nothing
+      default: // healthy, heartbeat and status change no state
     }
     return [send];
   }

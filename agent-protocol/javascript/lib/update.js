@@ -20,11 +20,12 @@ import { Directory, Registry, Url, compare, isVersion, withoutScope } from './so
 export { UpdateError };
 
 const betweenLooksMs = 250;
-const defaultWaitMs = 120_000; // the present version may be on trial itself, for 30 seconds
+// Longer than the present version's own trial, which takes 30 seconds by default.
+const defaultWaitMs = 120_000;
 const longestUpgradeMs = 3_600_000;
 const scratchPrefix = 'upgrader-update-';
 
-let busy = false; // two at a time would fetch the same version twice
+let busy = false; // true during an update: two at a time would fetch the same version twice
 
 // ---- what is wanted
 
@@ -145,8 +146,8 @@ async function newestRelease({ source, list, running }) {
 
 // ---- how it ends
 
-// Waits until the ledger says how the upgrade to this release has ended. An ending that `list` has
-// already is the ending of an earlier upgrade, and does not count.
+// Waits until the ledger says how the upgrade to this release has ended. If `list` has an ending of
+// this release already, that belongs to an earlier upgrade, and does not count.
 async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
   const earlier = list?.releases.find((each) => each.version === release.version);
   const before = JSON.stringify(earlier?.last ?? null);
@@ -198,7 +199,7 @@ async function replaceAgent(agent, { releases, running }, { id, release }) {
   }
 }
 
-// Returns how the version ended that is the newest, and is not to be tried.
+// Returns the outcome for a newest version that has been tried before, and so is not tried again.
 async function pastFailure({ releases, running }, release) {
   const { version, last } = await releases.show(release.version);
   if (last?.ending === 'failed') return failed({ version, last }, running);
@@ -212,7 +213,8 @@ async function updateAgent({ agent, keys, signal }, prepared) {
   if (!await mayRequest(agent, signal)) return stopping;
   if (list) {
     await recordFailures(agent, releases);
-    // This also records that the present version is committed, before anything can fail.
+    // The same call records that the present version is committed. So it comes first, before
+    // anything can fail.
     const due = await releases.try(running, keys);
     if (due) return replaceAgent(agent, prepared, due);
     if (!list.newest_is_desired) return { outcome: 'held', version: running };

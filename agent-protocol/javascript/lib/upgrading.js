@@ -2,7 +2,7 @@
 
 const unrecordedMax = 16;
 
-// The member of an Agent that update() uses.
+// The key of the member of an Agent by which update() finds its Upgrading.
 export const upgrading = Symbol('upgrading');
 
 export class Upgrading {

@@ -23,9 +23,9 @@ export async function main(): Promise<void> {
     told(event);
     if (event.type === 'candidate_ready') agent.confirm(event.id);
     if (event.type === 'stop') return agent.stopped('what the next agent is to know');
-    // @ts-expect-error: there is no such event
+    // @ts-expect-error: no event has this type
     if (event.type === 'activated') return;
-    // @ts-expect-error: an upgrade names a file
+    // @ts-expect-error: `executable` is required
     agent.upgrade({ id: 'u1' });
     agent.upgrade({ id: 'u1', executable: '/opt/agent/1.1', fallback: 'warm', trial: 60_000 });
   }
@@ -35,7 +35,7 @@ export async function look(agent: Agent): Promise<string> {
   try {
     await update({ agent, url: 'https://example.org/web.json', keys: 'keys' });
     const ended = await update({ keep: 3, wait: 60_000, signal: new AbortController().signal });
-    // @ts-expect-error: there is no such outcome
+    // @ts-expect-error: no outcome has this name
     if (ended.outcome === 'done') return '';
     return ended.reason ?? ended.version ?? ended.outcome;
   } catch (error) {

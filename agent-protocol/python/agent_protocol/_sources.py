@@ -63,7 +63,7 @@ class Index:
         if len(found) != 1:
             raise UpdateError(deed, "it has named none")
         self.pinned = str(found[0]["metadata"]["version"])
-        # pip's versions may have fewer numbers.
+        # A version of a Python package may have fewer than three numbers; a release has three.
         padded = self.pinned
         if re.fullmatch(r"\d+(\.\d+)?", padded):
             padded += ".0" * (2 - padded.count("."))

@@ -31,7 +31,7 @@ class Upgrading:
         self._watchers: list[Told] = []
         self._calls: list[Call] = []
 
-    # ---- for the agent, in its thread
+    # ---- functions that the Agent calls, in its own thread
 
     def perform_calls(self) -> None:
         with self._lock:

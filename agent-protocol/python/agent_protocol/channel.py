@@ -84,7 +84,8 @@ class Channel:
             if told:
                 self._write_some()
             return True
-        # Nobody reads the output any more. Unread input still counts, and is handled first.
+        # The upgrader has closed its end of the output. Its last messages may still be unread in
+        # the input, so the conversation counts as ended only when these have been handled.
         self.unsent = b""
         if not ready.get(self.input) and not self._full():
             self.over = True

@@ -59,7 +59,7 @@ impl Channel {
         }
     }
 
-    /// Returns the next event that has come, if any. Lines that are no messages are skipped.
+    /// Returns the next event that has come, if any. Skips lines that are not messages.
     pub fn take(&mut self) -> Option<Event> {
         while let Some(end) = self.unread.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = self.unread.drain(..=end).collect();
@@ -105,7 +105,8 @@ impl Channel {
             }
             return true;
         }
-        // Nobody reads the output any more. Unread input still counts, and is handled first.
+        // The upgrader has closed its end of the output. Its last messages may still be unread in
+        // the input, so the conversation counts as ended only when these have been handled.
         self.unsent.clear();
         if !heard && !self.full() {
             self.over = true;

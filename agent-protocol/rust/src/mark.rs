@@ -14,7 +14,8 @@ fn start_of_process() -> String {
     fields.split_whitespace().nth(START_FIELD - 3).unwrap_or(UNKNOWN_START).to_string()
 }
 
-/// Leaves the mark. Processes that the agent starts inherit it, but it does not name them.
+/// Leaves the mark. Processes that the agent starts inherit the mark, but have other numbers than
+/// the one in it, so they are not taken for the agent.
 pub fn leave() {
     std::env::set_var(VARIABLE, format!("{} {}", std::process::id(), start_of_process()));
 }

@@ -138,7 +138,8 @@ struct Members<'a> {
     twice: Vec<String>,
 }
 
-/// Is None if the message is malformed; agent-protocol(7) says that it is then ignored.
+/// The member's value. None if the message is malformed: agent-protocol(7) says that an agent
+/// ignores such a message.
 type Taken<T> = Option<T>;
 
 impl Members<'_> {

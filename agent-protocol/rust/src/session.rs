@@ -3,15 +3,15 @@
 //! or output, and reads no clock.
 //!
 //! An agent is `Silent` until it has said hello. Then it is held: `Starting`, and after its `ready`
-//! it is `Ready`. `activate` makes it `Active`. A stop makes it `Stopping`, whether the upgrader or
-//! something else requests it; a cancel takes back the upgrader's stop for an upgrade. After its
-//! own `stopped` the agent is `Stopped`. It is `Ended` if it was held and has said unfit or must
-//! exit at once.
+//! it is `Ready`. `activate` makes it `Active`. A stop makes it `Stopping`, whether the upgrader,
+//! SIGTERM or the end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade.
+//! After its own `stopped` the agent is `Stopped`. It is `Ended` if it was held and has said unfit
+//! or must exit at once.
 //!
 //! A message that does not fit the state has crossed one of ours on its way: it changes nothing,
 //! and the program does not get it. Two cases matter. A `stop` for an upgrade that this agent has
-//! cancelled is void. A `stop` that comes after this agent has stopped by itself is answered with
-//! `stopped`.
+//! cancelled is ignored. A `stop` that comes after this agent has stopped by itself is answered
+//! with `stopped`.
 //!
 //! Alone, without an upgrader, the program goes through the same states: ready is followed by
 //! activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
@@ -20,7 +20,7 @@
 use crate::event::{Event, Role, StopReason};
 
 pub const EXIT_INPUT_ENDED: i32 = 1;
-pub const EXIT_TERMINATED: i32 = 128 + 15; // as a shell reports SIGTERM
+pub const EXIT_TERMINATED: i32 = 128 + 15; // 143: the status by which a shell reports SIGTERM
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Life {
@@ -82,13 +82,13 @@ impl Word {
     }
 }
 
-/// An action to perform; several are performed in order.
+/// An action for the caller to perform. The actions of one step are performed in order.
 #[allow(clippy::large_enum_variant)] // only one exists at a time
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
     /// Send the message that the program says.
     Send,
-    /// Send the `stopped` that was said before the upgrader requested it.
+    /// Send the `stopped` that the program said before the upgrader's stop came.
     SendStopped,
     Deliver(Event),
     ExitAtOnce(i32),
