@@ -15,8 +15,9 @@ std::optional<std::string> node_that_asks(const std::string& text) {
   return key->names.front();
 }
 
-// Returns the certificate that the node has now. An old fleet-agent does not send it with its
-// request. Then this is the last renewed certificate in the store, or empty if there is none.
+// Returns the node's present certificate. A fleet-agent of an older version does not send its
+// certificate with the request. In this case, returns the last renewed certificate in the store, or
+// an empty text if there is none.
 std::string certificate_of(const CertificateRequest& request, const std::string& node,
                            const RecordsByKey& records) {
   if (!request.certificate.empty()) return request.certificate;
@@ -127,8 +128,8 @@ std::optional<PendingRenewal> RenewalRequests::first(const RecordsByKey& records
 }
 
 // Refuses a new certificate before half of the life of the newest one is over, however often the
-// node asks. Otherwise a node could fill the record of its certificates, which must list all of
-// them, so that all can be revoked.
+// node asks. Otherwise a node could fill its identity record: that record must list every valid
+// certificate, so that all can be revoked.
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
   if (pending.pem.empty()) return "the request is damaged";
   if (!pending.identity) return pending.node + " is not enrolled";

@@ -33,7 +33,7 @@ inline constexpr std::string_view node_kind = "node";
 // Returns KIND:WHO.
 [[nodiscard]] std::string certificate_name(std::string_view kind, std::string_view who);
 
-// The time from which and until which a certificate is valid.
+// The time from which a certificate is valid, and the time until which it is.
 struct Validity {
   UnixSeconds from = 0;
   UnixSeconds until = 0;

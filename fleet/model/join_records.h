@@ -18,8 +18,8 @@ struct Token {
   std::int64_t used = 0;                           // how many nodes have joined with the token
   std::int64_t expires = 0;                        // seconds since 1970
   std::string created = {};
-  std::string who = {};      // the person who has made it
-  std::string revoked = {};  // when it was revoked; empty if it was not
+  std::string who = {};      // the person who has made the token
+  std::string revoked = {};  // when the token was revoked; empty if it was not
   // The public keys of releases: the name of each file, and its contents.
   std::map<std::string, std::string> release_keys = {};
 
@@ -27,16 +27,17 @@ struct Token {
 };
 
 // The record join/FINGERPRINT: the request of a machine that wants to join the cell. FINGERPRINT is
-// that of its public key. A controller writes the record, and fleet-signer answers the request.
+// the fingerprint of the machine's public key. A controller writes the record, and fleet-signer
+// answers the request.
 struct JoinRequest {
   std::string node = {};     // the name that the machine wants
-  std::string pem = {};      // its request for a certificate, in PEM
-  std::string token = {};    // the hash of its token's secret
+  std::string pem = {};      // the machine's request for a certificate, in PEM
+  std::string token = {};    // the hash of the secret in the machine's token
   std::int64_t asked = 0;    // when the request came, in seconds since 1970
-  bool waits = false;        // true: a person has to approve it first
-  std::string refused = {};  // why there is no certificate; empty if it was not refused
-  // The certificate that was signed, while the store's user of the node is made. The node gets it
-  // after that.
+  bool waits = false;        // true: a person has to approve the request first
+  std::string refused = {};  // why the request was refused; empty if it was not
+  // The signed certificate. The node gets it only after the node's user was made in the store;
+  // until then it is kept here.
   std::string certificate = {};
 
   bool operator==(const JoinRequest&) const = default;
@@ -56,8 +57,9 @@ struct SignerAtWork {
   std::string version = {};
   std::string since = {};
   bool takes_snapshots = false;
-  std::int64_t snapshot = 0;          // the time of its last snapshot; 0 if it has taken none
-  std::int64_t certificate_ends = 0;  // when its certificate for the store ends; 0 if not known
+  // The time of the signer's last snapshot; 0 if it has taken none.
+  std::int64_t snapshot = 0;
+  std::int64_t certificate_ends = 0;  // when the signer's own certificate ends; 0 if not known
   std::string trouble = {};           // why the last attempt took no snapshot; empty if it took one
 
   bool operator==(const SignerAtWork&) const = default;

@@ -232,7 +232,7 @@ Transaction publish_join(const JoinCase& one, const std::string& pem, Revision r
 }
 
 Transaction forget_joins(const RecordsByKey& records, UnixSeconds now) {
-  constexpr std::size_t most = 50;  // further calls remove the rest
+  constexpr std::size_t most = 50;  // the most removals in one call; further calls remove the rest
   Transaction transaction;
   const auto forget = [&transaction](const KeyValue& found) {
     transaction.compares.push_back({.key = found.key, .revision = found.modified});

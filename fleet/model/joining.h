@@ -110,14 +110,16 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 // Returns the transaction that writes the answer to a request: the machine has to wait, or is
 // refused.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
-// Returns the transaction that adds the signed certificate to the owner's identity. Only when the
-// store knows the owner, publish_join() gives the certificate to the owner. Until then the
-// certificate stands in the request, so that another fleet-signer can give it if this one ends.
+// Returns the transaction that adds the signed certificate to the owner's identity, and to the
+// request. The owner gets the certificate later, by publish_join(), when the store has a user of
+// that name. If this fleet-signer ends in between, another one finds the certificate in the request
+// and goes on.
 [[nodiscard]] Transaction record_join(const JoinCase& one, const JoinSigned& decision,
                                       const std::string& pem, const IssuedCertificate& issued,
                                       const std::string& time, UnixSeconds now);
-// Returns whether record_join() has recorded the certificate in the request for this key. `issued`
-// describes that certificate. Controllers can write requests, but not the identities of owners.
+// Returns whether the machine's identity lists the certificate `issued` for this key as valid, so
+// that record_join() has recorded it. A certificate in a request proves nothing by itself:
+// controllers can write requests, but not identities.
 [[nodiscard]] bool was_signed(const JoinCase& one, const IssuedCertificate& issued,
                               UnixSeconds now);
 // Returns the transaction that gives the certificate to its owner. `recorded` is the revision of

@@ -24,9 +24,9 @@ double log_mean(std::int64_t failed, double expected, int power) {
 
 double control_rate_max(std::int64_t failed, Ms node_ms) {
   if (node_ms <= 0) return 0;
-  // `low` and `high` are expected numbers of failures. The more failures are expected, from the
-  // observed number on, the stronger is the evidence that the true rate is lower. Bisection finds
-  // the number at which this evidence rules the expected rate out.
+  // Searches, by bisection between `low` and `high`, the lowest expected number of failures that
+  // the evidence rules out. From the observed number of failures on, a higher expected number means
+  // stronger evidence that the true rate is lower.
   double low = static_cast<double>(failed);
   double high = 2 * low + 1;
   const double limit = -std::log(bake_alpha);

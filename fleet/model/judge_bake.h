@@ -36,7 +36,7 @@ inline constexpr double bake_alpha = 0.001;
 struct BakeCounts {
   std::int64_t control_failed = 0;  // nodes of the control that have failed
   Ms control_ms = 0;                // the times at risk of the control's nodes, added up
-  std::int64_t failed = 0;          // new nodes that have failed in the bake
+  std::int64_t failed = 0;          // new nodes that have failed during the bake
   Ms node_ms = 0;
 
   bool operator==(const BakeCounts&) const = default;

@@ -91,7 +91,7 @@ class Cohorts {
   struct Node {
     Cohort cohort = Cohort::fresh;
     FailureReport last = {};
-    bool is_over = false;  // not at risk any more: it has failed or left
+    bool is_over = false;  // the node is not at risk any more: it has failed or left
     bool failed = false;
   };
   struct Pending {

@@ -55,7 +55,7 @@ class Evidence {
   using Logs = std::array<double, evidence_ratios.size()>;
 
   Evidence() = default;
-  // Continues from the logs() that another driver has noted.
+  // Continues from the logarithms of another driver, as its logs() returned them.
   explicit Evidence(const Logs& logs) : logs_(logs) {}
 
   // Adds one observation: something happened to a new node (`is_new`) or to a node of the control.

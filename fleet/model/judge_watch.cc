@@ -205,8 +205,9 @@ bool JudgeWatch::is_news(Ms now) const {
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
     before.seen_ms = found_.seen_ms;
-  // A change of the control's time alone is not written. The time at risk during the bake is
-  // written now and then, since a driver that dies loses what it has not written.
+  // The control's time at risk grows all the time, so a change of that time alone is not written.
+  // The bake's time at risk is written at intervals of bake_note_ms_, so that a driver that dies
+  // loses no more than that.
   before.control_ms = found_.control_ms;
   if (now < noted_at_ + bake_note_ms_) before.bake_ms = found_.bake_ms;
   if (before == found_) return false;

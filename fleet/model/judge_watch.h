@@ -89,7 +89,7 @@ class JudgeWatch {
     // When to begin to watch the node; no value if it is watched already.
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
-    bool is_lost = false;  // silent, like many others: watched again when it reports
+    bool is_lost = false;  // silent together with many others: watched again when it reports
     std::string instance = {};
     std::string version = {};  // the version of fleet-agent
   };
@@ -123,7 +123,7 @@ class JudgeWatch {
   std::set<std::string> unmoved_;
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
-  Ms control_ms_before_ = 0;  // the time of the control at risk that earlier drivers have seen
+  Ms control_ms_before_ = 0;          // the control's time at risk that earlier drivers have seen
   std::optional<CohortCount> baked_;  // the counts of new nodes at the last look during the bake
   Ms bake_note_ms_ = judge_note_ms;   // the time between two writes of the bake's time at risk
   std::set<std::string> soaked_;      // nodes of the batch whose soak has ended

@@ -132,8 +132,8 @@ bool all_are_taken(KeyKind kind, Names names) {
   return at == names.size();
 }
 
-// Returns the kind's pattern with these names in place of its marks; there must be one name for
-// each.
+// Returns the pattern of the kind's key, with `names` in place of its marks. There must be one name
+// for each mark.
 std::string filled_in(KeyKind kind, Names names) {
   std::string key(key_root);
   std::size_t at = 0;
@@ -166,9 +166,9 @@ std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
   }
   std::vector<std::string_view> all(names);
   const auto place = all.insert(all.begin() + (all.empty() ? 0 : 1), std::string_view(digits));
-  // The names come from this program, so a name that may not be in a key is a programming error.
-  // Only the number may be too large, and parse_key() refuses that later, so the check uses another
-  // number.
+  // The names come from this program, so a name that may not be in a key is a programming error. A
+  // number that is too large is not: parse_key() refuses such a key later. So the check puts
+  // another number in its place.
   constexpr std::string_view some_number = "000000000000";
   static_assert(some_number.size() == event_digits);
   *place = some_number;

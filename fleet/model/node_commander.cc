@@ -43,8 +43,8 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before and is read again. If it was written again, its answer is
-    // reported again.
+    // The command was answered before. If this is a new write of the command, and not the same
+    // write read again, its answer is reported again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -294,7 +294,7 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
-    job_->stage = Job::Stage::saving;  // nothing is left to save, so the store is asked next
+    job_->stage = Job::Stage::saving;  // the ledger is saved already, so the store is asked next
   }
   if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();
   if (!run_ || !run_->activated || run_->command.action != CommandAction::apply) return;
@@ -305,8 +305,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (!run_->commit_sent && !run_->told && !run_->late &&
       now_ >= *run_->activated + confirm_within(run_->command)) {
     run_->late = true;
-    // The ledger is saved before the order to go back is sent. So even after a crash, the reason is
-    // known.
+    // The ledger is saved before the order to go back is sent. So the reason is known even if this
+    // process is killed in between.
     ledger_.late = run_->command.id;
   }
 }

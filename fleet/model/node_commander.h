@@ -59,17 +59,17 @@ enum class UpgradeEnding { committed, failed, rolled_back };
 
 // ---- events
 
-// The first event: the state of the last upgrade, according to the upgrader, when the ledger was
-// read.
+// The first event after a start, when the ledger was read: the state of the last upgrade, according
+// to the upgrader.
 struct Restarted {
   std::string under_way = {};            // the id of the upgrade under way, or empty
   std::optional<Ms> activated_ago = {};  // no value: the new version is not active yet
   std::string ended = {};                // the id of the upgrade that ended last, or empty
   UpgradeEnding ending = UpgradeEnding::failed;
   std::string why = {};
-  bool expired = false;  // the trial of that upgrade ended without a commit
+  bool expired = false;  // the trial of the upgrade `ended` was over without a commit
   bool reboot_required = false;
-  std::vector<Capsule> evidence = {};  // at most one: of the failure of that upgrade
+  std::vector<Capsule> evidence = {};  // at most one: why the upgrade `ended` has failed
 };
 // This instance is active, by the record `active` of this revision. Revision 0: it is not active.
 struct ActiveIs {
@@ -81,8 +81,8 @@ struct CommandSeen {
 };
 struct CommandGone {};
 struct StopIsGone {};
-// The store was restored from a snapshot (or, if `differs` is false, somebody has accepted that).
-// Until it is accepted, this node does nothing.
+// The store was restored from a snapshot, so this node does nothing until a person has accepted the
+// restored store. With `differs` false: a person has accepted it.
 struct EpochDiffers {
   bool differs = true;
 };
@@ -111,7 +111,7 @@ struct UpgradeEnded {
   std::string why = {};
   bool expired = false;
   bool reboot_required = false;
-  std::vector<Capsule> evidence = {};  // at most one: of the upgrade's failure
+  std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
 // This version runs now, whoever has brought it.
 struct RunsNow {
@@ -217,8 +217,8 @@ class NodeCommander {
     bool late = false;  // no confirmation came: the upgrade has to go back
     bool late_told = false;
     bool told = false;               // a command has ordered the upgrade to go back
-    std::string reason = {};         // the reason in that command
-    std::optional<Ms> tell_at = {};  // when to send the upgrader its order again
+    std::string reason = {};         // the reason in the command to go back
+    std::optional<Ms> tell_at = {};  // when to send the order to commit or to go back again
   };
 
   void take(const Restarted& event);
@@ -268,8 +268,9 @@ class NodeCommander {
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // when to report again
-  std::string asked_;            // the id of the command that the question is about
-  std::string running_;          // the version that runs
+  // The id of the command that the open question to the store is about.
+  std::string asked_;
+  std::string running_;  // the version that runs
   Revision active_ = 0;
   bool epoch_differs_ = false;
   bool saving_ = false;

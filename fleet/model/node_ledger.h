@@ -1,6 +1,6 @@
-// The ledger of a component: what fleet-agent notes on its disk about commands. By it, each command
-// is executed at most once, even if processes are killed. It is synced before fleet-agent acts or
-// reports.
+// The ledger of a component: the notes about commands that fleet-agent keeps on its disk. With the
+// ledger, each command is executed at most once, even if processes are killed. It is synced before
+// fleet-agent acts or reports.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace fleet {
 
-// The number of answers that are kept. A driver repeats only its last order, so one answer would be
-// enough for it; the others are for people.
+// The number of answers that are kept. A driver repeats only its last order, so it needs only the
+// last answer. The other answers are for people.
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {
@@ -28,7 +28,7 @@ struct NodeLedger {
   std::string came_from = {};        // the version that ran just before `came_to`
   std::string came_to = {};          // the present version, if a command has brought it, or empty
   std::vector<Answer> answers = {};  // the last answers, the newest at the end
-  Upgrade progress = {};             // how far the last upgrade is, as its record says
+  Upgrade progress = {};             // the record node/ID/upgrade/COMPONENT of the last upgrade
 
   bool operator==(const NodeLedger&) const = default;
 

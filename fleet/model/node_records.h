@@ -17,10 +17,11 @@ namespace fleet {
 struct NodeInfo {
   std::map<std::string, std::string> facts = {};   // os, arch, ...: found out by the node
   std::map<std::string, std::string> labels = {};  // labels from the options of fleet-agent
-  std::int64_t protocol = 0;  // version of the commands that it knows; 0: unknown
+  std::int64_t protocol = 0;  // version of the commands that the node knows; 0: unknown
   std::string upgrader_protocol = {};
   std::string library_protocol = {};
-  std::map<std::string, std::vector<std::string>> on_disk = {};  // for each component its versions
+  // The versions on disk, by component.
+  std::map<std::string, std::vector<std::string>> on_disk = {};
   std::string time_zone = {};  // the node's zone, for windows with `site-local`
 
   bool operator==(const NodeInfo&) const = default;
@@ -28,7 +29,7 @@ struct NodeInfo {
 
 // The record node/ID/versions: the versions that run. In JSON it is a flat object of texts.
 struct Versions {
-  std::map<std::string, std::string> running = {};  // for each component its version
+  std::map<std::string, std::string> running = {};  // the running version, by component
 
   bool operator==(const Versions&) const = default;
 };
@@ -66,11 +67,11 @@ enum class UpgradePhase {
   prepared,       // the release is on disk and verified; no upgrade has begun
   cutover_ready,  // the new version waits at its gate for `stop`, beside the old one
   soaking,        // the new version is active and on trial, for soak_ms
-  soaked,         // has worked for soak_ms, and waits for `confirm`
+  soaked,         // the new version has worked for soak_ms, and waits for `confirm`
   done,
   failed,
   unconfirmed,  // the node went back since no `confirm` came
-  rolled_back,  // the node went back as a command has ordered
+  rolled_back,  // the node went back because a command ordered it
 };
 constexpr auto names(UpgradePhase) {
   return std::to_array<std::string_view>({"unknown", "staging", "verifying", "prepared",
@@ -98,19 +99,22 @@ constexpr bool is_under_way(UpgradePhase phase) {
   return false;
 }
 
-// The evidence of one failure, for people far away: a part of other records. As JSON it has at most
-// capsule_bytes_max bytes. The node writes it, so every text in it may say anything.
+// The evidence of one failure, for people far away. It is a part of other records, and has at most
+// capsule_bytes_max bytes as JSON. The node writes it, so no text in it can be trusted.
 inline constexpr std::size_t capsule_bytes_max = 1'500;
 struct Capsule {
-  std::string stage = {};                 // the stage of the upgrade, or `prepare`
-  std::string reason = {};                // the reason as a text
-  std::int64_t exit_status = -1;          // -1: it did not exit, or the status is unknown
-  std::int64_t signal = 0;                // the signal that ended it; 0: none, or unknown
-  std::int64_t lived_ms = -1;             // the time from its start to its end; -1: unknown
-  std::int64_t peak_kib = -1;             // the most memory that was seen; -1: unknown
-  std::int64_t cpu_ms = -1;               // the processor time that was seen; -1: unknown
-  std::vector<std::string> lines = {};    // the last lines that it wrote, the newest at the end
-  std::vector<std::string> differs = {};  // how it differs from the version before
+  std::string stage = {};         // the stage of the upgrade, or `prepare`
+  std::string reason = {};        // the reason as a text
+  std::int64_t exit_status = -1;  // -1: the process did not exit, or the status is unknown
+  std::int64_t signal = 0;        // the signal that ended the process; 0: none, or unknown
+  std::int64_t lived_ms = -1;     // how long the process ran; -1: unknown
+  // The most memory of the process that was seen; -1: unknown.
+  std::int64_t peak_kib = -1;
+  // The processor time of the process that was seen; -1: unknown.
+  std::int64_t cpu_ms = -1;
+  // The last lines of the process's output, the newest at the end.
+  std::vector<std::string> lines = {};
+  std::vector<std::string> differs = {};  // how the release differs from the one before
 
   bool operator==(const Capsule&) const = default;
 };
@@ -153,15 +157,16 @@ struct Command {
   std::string version = {};       // the version of the release
   std::string digest = {};        // a hash of all manifests of the release
   std::string instance = {};      // the instance that has to obey; if empty, the active one
-  std::int64_t not_after_ms = 0;  // must begin within this time after its receipt
+  std::int64_t not_after_ms = 0;  // the command must begin within this time after its receipt
   std::int64_t soak_ms = 0;
-  // The new version goes back if no `confirm` comes within this time after its activation.
+  // The node goes back to the old version if no `confirm` comes within this time after the
+  // activation of the new one.
   std::int64_t confirm_ms = 0;
   std::int64_t deadline_ms = 0;  // for `stop`: the time in which the old instance must end
-  std::int64_t delay_ms = 0;     // the time between its receipt and its beginning
+  std::int64_t delay_ms = 0;     // the time from the command's receipt to its beginning
   std::string reason = {};
   bool downgrade = false;
-  bool undo = false;  // goes to the version that ran just before; fetches nothing
+  bool undo = false;  // true: goes to the version that ran just before; fetches nothing
   std::string trace = {};
 
   bool operator==(const Command&) const = default;

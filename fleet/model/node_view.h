@@ -16,12 +16,13 @@ namespace fleet {
 
 struct NodeView {
   std::string id = {};
-  NodeInfo info = {};  // the labels in its identity win over those that it reports
+  NodeInfo info = {};  // labels from the node's identity win over those that the node reports
   Versions versions = {};
   std::map<std::string, Instance> instances = {};  // instances that are alive
   Active active = {};
-  std::map<std::string, Upgrade> upgrades = {};    // for each component, how far its upgrade is
-  std::map<std::string, std::string> damage = {};  // for each damaged record, its key and its fault
+  std::map<std::string, Upgrade> upgrades = {};  // how far the upgrade of each component is
+  // The fault of each damaged record, by the record's key.
+  std::map<std::string, std::string> damage = {};
 
   [[nodiscard]] bool reports() const { return !instances.empty(); }
   // Returns why the node is degraded, or an empty text if it is not.
@@ -34,7 +35,7 @@ struct NodeView {
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key, std::string_view text);
 
-  std::map<std::string, std::string> given = {};     // the labels in its identity
+  std::map<std::string, std::string> given = {};     // the labels in the node's identity
   std::map<std::string, std::string> reported = {};  // the labels that the node reports
 };
 
@@ -49,7 +50,7 @@ struct NodeView {
 // Returns the nodes as select_nodes() (target.h) needs them.
 [[nodiscard]] std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes);
 
-// Returns whether keys of this kind begin with a node: its name is the first name in the key.
+// Returns whether the keys of records of this kind have the name of a node as their first name.
 [[nodiscard]] bool is_of_node(KeyKind kind);
 
 }  // namespace fleet

@@ -67,8 +67,8 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const Notified before = read ? read.value() : Notified{};
   const auto last = static_cast<std::int64_t>(last_event(records));
   if (before.webhook != webhook) {
-    // The setting `webhook` has a new value. Events from before that are not sent to it, so the
-    // number of the last event is noted as sent.
+    // The setting `webhook` has a new value. Events from before the change are not sent to the new
+    // address, so the last of them is noted as sent.
     under_way_ = true;
     done_ = 0;
     return noted(found, {last, webhook});

@@ -55,11 +55,11 @@ struct FollowerFacts {
   std::string plan = {};
   std::string version = {};  // version of its fleet-agent
   std::string boot = {};     // the id of this boot of the machine
-  Revision active = 0;       // revision of the record `active`; 0 if this instance does not act
+  Revision active = 0;       // revision of the record `active`; 0 if it does not name this instance
   // For the step and phase in the member's record: the exit statuses of the hooks that this process
   // has run.
   std::map<HookVerb, int> done = {};
-  bool began_to_act = false;  // this process has written the phase `acting`
+  bool began_to_act = false;  // this process has written the present phase, `acting` or `rebooting`
   std::string output = {};    // the last line of the last hook's output
 };
 
@@ -87,7 +87,7 @@ struct PlanSight {
   bool takes_part = false;
   Plan plan = {};
   Revision revision = 0;
-  PlanMember own = {};  // the member's own record as it was read
+  PlanMember own = {};  // the member's own record, as the store has it
   Revision own_revision = 0;
 };
 

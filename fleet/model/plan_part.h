@@ -21,7 +21,7 @@ namespace fleet {
 struct PlanSeen {
   PlanSight sight = {};
   Revision as_of = 0;   // the revision at which the member's own record was read
-  Revision active = 0;  // revision of the record `active`; 0: this instance does not act
+  Revision active = 0;  // revision of the record `active`; 0 if it does not name this instance
 };
 struct HookEnded {
   int status = 0;
@@ -59,11 +59,12 @@ class PlanPart {
   bool outdated_ = false;  // the member's record has changed while the hook runs
   std::optional<WriteMember> pending_;
   Basis decided_on_ = {};              // the records on which `pending_` was decided
-  std::optional<PlanMember> unknown_;  // the record that was sent without an answer
+  std::optional<PlanMember> unknown_;  // the record in a transaction whose outcome is unknown
   bool looks_ = false;                 // waits for a reading that shows the outcome of `unknown_`
   std::optional<Basis> refused_;       // the records on which a refused write was decided
-  Revision written_ = 0;               // revision of our last write; earlier readings are outdated
-  Revision as_of_ = 0;                 // revision of the last reading of the member's record
+  // Revision of this process's last write; earlier readings are outdated.
+  Revision written_ = 0;
+  Revision as_of_ = 0;  // revision of the last reading of the member's record
 };
 
 }  // namespace fleet

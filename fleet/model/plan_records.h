@@ -39,8 +39,8 @@ constexpr auto names(PlanState) {
       {"unknown", "created", "running", "stopping", "halted", "aborted", "completed"});
 }
 
-// Returns whether the name of a plan in this state is free for another run. A halted plan has to be
-// recovered by a person first.
+// Returns whether a plan in this state has ended, so that its name is free for another run. A
+// halted plan is not free: a person has to recover it first.
 constexpr bool is_over(PlanState state) {
   return state == PlanState::completed || state == PlanState::aborted;
 }
@@ -60,13 +60,14 @@ struct Plan {
   PlanState state = PlanState::created;
   std::string previous = {};  // the desired version before the plan, to go back to
   std::string previous_digest = {};
-  std::int64_t step = 0;   // the step that may run now, counted from 1; 0: none yet
+  std::int64_t step = 0;   // the step that members may do now, counted from 1; 0: none yet
   bool acting = false;     // for `together`: `act` may begin; for `once`: the step is done
   bool back = false;       // the plan stops before any `act`: stopped members start again
   std::string lock = {};   // the member whose turn it is to act or migrate
   std::string error = {};  // the first error of the run
   bool ignore_window = false;
-  bool over_budget = false;  // may run although the cell has budgets, whose places it does not take
+  // The plan may run although the cell has budgets; it takes no places of them.
+  bool over_budget = false;
   std::string who = {};
   std::string trace = {};
   std::string driver = {};
@@ -76,14 +77,14 @@ struct Plan {
 
 enum class MemberPhase {
   unknown,
-  waiting,   // all steps before `step` are done; it is next
+  waiting,   // all steps before `step` are done; the member may begin `step` next
   stopped,   // the hook `stop` has run, for a step `together`
   acting,    // the hook `act` or `migrate` has begun
   migrated,  // the member has migrated for all, and is still stopped
   halted,    // the plan has stopped; a stopped service stays stopped
   resumed,   // `start` has run: the member works with the old version
   failed,
-  rebooting,  // `act` asked for a reboot; goes on after the boot
+  rebooting,  // the hook `act` asked for a reboot; the step goes on after it
 };
 constexpr auto names(MemberPhase) {
   return std::to_array<std::string_view>({"unknown", "waiting", "stopped", "acting", "migrated",
@@ -104,7 +105,7 @@ struct PlanMember {
   bool finished = false;  // all steps are done
   bool error = false;
   std::int64_t exit_status = 0;  // the exit status of the hook that failed
-  std::string boot = {};         // while rebooting: the id of the boot before
+  std::string boot = {};         // in the phase `rebooting`: the id of the boot that is to end
   std::string message = {};
 
   bool operator==(const PlanMember&) const = default;

@@ -110,7 +110,7 @@ class RecordWriter : public cereal::OutputArchive<RecordWriter> {
  public:
   RecordWriter() : cereal::OutputArchive<RecordWriter>(this) {}
 
-  // Returns the written members as JSON, without the braces around them.
+  // Returns the written members as JSON. The caller adds the braces around them.
   [[nodiscard]] const std::string& members() const { return text_; }
 
   template <class Value>

@@ -8,8 +8,9 @@
 
 namespace fleet {
 
-// The limits for the parts of a capsule, in bytes as JSON spells them. With its numbers and the
-// names of its members, a capsule of this length has at most capsule_bytes_max bytes.
+// The limits for the parts of a capsule, in bytes as JSON spells them. With all parts at their
+// limits, and with the capsule's numbers and names of members, the JSON has at most
+// capsule_bytes_max bytes.
 inline constexpr std::size_t capsule_stage_bytes_max = 32;
 inline constexpr std::size_t capsule_reason_bytes_max = 480;
 inline constexpr std::size_t capsule_lines_bytes_max = 440;

@@ -46,8 +46,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
     const auto rollout = read_record<Rollout>(at.value);
     if (!rollout || rollout.value().terms.component != component) return;
     const Rollout& one = rollout.value();
-    // This rollout is half written, and no controller continues to write it, so it does not count.
-    // The controller that takes the release begins it anew.
+    // No controller continues to write a rollout that is half written, so it does not count. The
+    // controller that takes the release begins the rollout anew.
     if (one.state == RolloutState::created && one.who == watch_who) return;
     take_version(state, one.terms.version);
     if (!is_over(one.state)) state.under_way = true;

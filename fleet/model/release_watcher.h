@@ -55,7 +55,8 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    Revision fence = 0;  // the fence of the history's driver; 0: it is not ours
+    // The fence of the history's driver; 0 if another controller is that driver.
+    Revision fence = 0;
     Ms now = 0;
     std::string time = {};
     std::string trace = {};
@@ -78,7 +79,7 @@ class ReleaseWatcher {
     std::optional<Release> release = {};  // the release with its manifests
     std::optional<Rollout> wanted = {};   // the rollout that is being written
     RolloutDraft draft = {};
-    std::string refused = {};  // the unfit versions in the last line for the log
+    std::string refused = {};  // the versions that the last line of the log called unfit
   };
 
   [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,

@@ -50,8 +50,8 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Notes a run that has ended. The texts in its line are cut as a reader of the record cuts them: by
-// these texts, lines that are read later are matched to their runs.
+// Notes a run that has ended. A reader of history/ matches each line to its run by the texts in the
+// line, and these are cut when the line is read. So the texts are cut here in the same way.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;

@@ -50,7 +50,8 @@ class Retention {
   // A rollout or a plan that has ended. In a map its key is its subject, such as `rollout/r1`.
   struct Ended {
     Revision revision = 0;
-    std::string group = {};    // a component, whose rollouts these are, or all plans
+    // The group of which the last runs are kept: one component's rollouts, or all plans.
+    std::string group = {};
     std::string version = {};  // the version of a rollout; empty for a plan
     PastRun line = {};
   };

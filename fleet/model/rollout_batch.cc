@@ -81,8 +81,9 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // All nodes must have soaked by `soaked_by`: soon afterwards, the node that began first goes back
-  // by itself if it is not confirmed. A node must begin its soak by `applied_by` to be ready then.
+  // A node that has not soaked by `soaked_by` has failed: soon afterwards, the node that began
+  // first would go back by itself, unless it is confirmed. To soak in time, a node must begin its
+  // soak by `applied_by`.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {
@@ -144,7 +145,8 @@ std::vector<std::string> RolloutBatchNow::in(Standing what) const {
   return found;
 }
 
-// Returns how long after the first node this one begins. The nodes of a batch are sorted by name.
+// Returns how long after the first node of the batch the node `id` begins. The nodes of a batch are
+// sorted by name.
 Ms RolloutBatchNow::delay_of(const std::string& id) const {
   const auto found =
       std::lower_bound(nodes_.begin(), nodes_.end(), id,

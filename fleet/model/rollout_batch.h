@@ -21,7 +21,7 @@ class RolloutBatchNow {
     Stand stand = {};
     std::optional<Ms> answer_by = {};  // the time limit for an answer; no value: none is awaited
     bool undoes = false;               // an undo of the rollout is under way
-    bool is_unjudged = false;          // the node has to go back since there was no verdict
+    bool is_unjudged = false;          // the node was ordered to go back since there was no verdict
   };
 
   // Finds out for which steps the batch waits now. If a wait begins, notes the time in `marks`.

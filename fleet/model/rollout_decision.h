@@ -84,7 +84,7 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
-  std::optional<Ms> bake = {};  // when the bake would have begun without an interruption
+  std::optional<Ms> bake = {};  // when the bake would have begun if all of it ran without a break
 
   bool operator==(const RolloutMarks&) const = default;
 };
@@ -102,17 +102,18 @@ struct StepLease {
 // The facts that the driver itself knows.
 struct DriverFacts {
   std::string controller = {};
-  Revision fence = 0;  // the revision at which its key was created
+  Revision fence = 0;  // the revision at which the driver's key was created
   RolloutMarks marks = {};
   std::optional<StepLease> lease = {};
-  Opening window = {};                     // whether the batch may begin a step now
-  std::string denied = {};                 // why the store denies its writes; or empty
+  Opening window = {};  // whether the batch may begin a step now
+  // Why the store denies the driver's writes; empty if it does not.
+  std::string denied = {};
   std::optional<RolloutJudge> judge = {};  // the judge's findings, if they are not written yet
   bool is_worse = false;                   // by the findings, the new version is worse
   // Why the batch must still wait for the judge; empty if it need not wait.
   std::string unjudged = {};
   std::optional<GateRound> gates = {};  // the last round of questions to the gates
-  const Budgets* budgets = nullptr;     // null: no places are needed
+  const Budgets* budgets = nullptr;     // null: the rollout takes no places of budgets
 };
 
 struct WantLease {

@@ -41,7 +41,8 @@ struct RolloutDraft {
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
   std::vector<std::string> excluded = {};              // nodes that are degraded
   std::vector<std::string> not_covered = {};
-  std::map<std::string, std::vector<std::string>> unlabelled = {};  // by label: nodes without it
+  // For each label of `--apart`, the nodes without it.
+  std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
 // Whether a person has allowed what would otherwise be refused.

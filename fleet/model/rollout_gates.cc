@@ -51,7 +51,7 @@ GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<Ga
   }
   all.is_to_ask = now >= round->asked_at + gate_again_ms;
   all.next = round->asked_at + gate_again_ms;
-  // The answers may be too old to confirm a batch by now.
+  // A batch must not be confirmed by a round that began more than gate_round_ms ago.
   const bool is_old = now >= round->asked_at + gate_round_ms;
   if (is_old && all.not_known.empty()) all.not_known = "the gates have not answered yet";
   return all;

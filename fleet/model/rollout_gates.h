@@ -41,7 +41,7 @@ struct GatesNow {
   std::string worse = {};       // which gates say worse, and why
   std::string not_known = {};   // why nothing is known yet; empty if all gates say well
   bool is_to_ask = false;       // true: a round has to begin now
-  std::optional<Ms> next = {};  // when the next round begins, or this one is over
+  std::optional<Ms> next = {};  // when the next round begins, or the present round is over
   std::vector<GateStand> stands = {};
 };
 

@@ -42,19 +42,19 @@ struct RolloutTerms {
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
   bool downgrade = false;
-  std::string batches = {};  // sizes as in `--batches`; if empty, `batch` and `canary` count
+  std::string batches = {};  // sizes as in `--batches`; if empty, `batch` and `canary` hold
   NodeOrder order = NodeOrder::name;
   std::string seed = {};                // the seed of a random order
   std::vector<std::string> apart = {};  // texts as in `--apart`
   std::int64_t spread_ms = 0;           // -1: depends on the size of each batch
-  bool max_failed_unsaid = false;       // no --max-failed, so failures_allowed() counts
+  bool max_failed_unsaid = false;       // no --max-failed was given: failures_allowed() decides
   bool undo = false;                    // --undo: an automatic abort is followed by an undo
   bool no_undo = false;                 // the release's manifest forbids an undo
   // How long a batch waits for its judge and its gates after its soak. 0 stands for as long as the
   // soak, but at least five minutes.
   std::int64_t judge_timeout_ms = 0;
   std::vector<std::string> gates = {};  // the names that --gate-prometheus or --gates give them
-  std::int64_t bake_ms = 0;             // how long it is still judged after its last batch
+  std::int64_t bake_ms = 0;             // how long the rollout is still judged after its last batch
 
   bool operator==(const RolloutTerms&) const = default;
 };
@@ -115,8 +115,8 @@ constexpr auto names(RolloutOrder) {
       {"unknown", "none", "pause", "abort", "abort-and-leave", "undo", "undo-now"});
 }
 
-// The record rollout/NAME. Every transaction of its driver writes it. So if the answer to a
-// transaction was lost, that transaction cannot be committed after a later one.
+// The record rollout/NAME. Every transaction of the rollout's driver writes and compares this
+// record. So a transaction whose answer was lost cannot be committed after a later one.
 struct Rollout {
   RolloutTerms terms = {};
   RolloutState state = RolloutState::created;
@@ -138,13 +138,13 @@ struct Rollout {
   std::int64_t not_covered_count = 0;
   bool undo = false;                  // the abort is followed by an undo
   bool undo_now = false;              // the undo goes through all batches at once
-  bool wish_refused = false;          // the cell's wish was refused, if it was for this version
+  bool wish_refused = false;          // refuse_wish() has run (rollout_writer.h)
   std::int64_t kept = 0;              // how many nodes could not be undone
   std::vector<GateStand> gates = {};  // the last answers of the gates
   // How often the batch under way has gone back without a verdict.
   std::int64_t again = 0;
-  std::int64_t baked_ms = 0;   // how much of the bake has passed, as it was noted last
-  std::string waits_for = {};  // the places of a budget that its batch waits for
+  std::int64_t baked_ms = 0;   // how much of the bake had passed when the driver last noted it
+  std::string waits_for = {};  // the places of budgets that the batch under way waits for
   std::string driver = {};     // the controller that drives the rollout, or did so last
   std::string who = {};
   std::string trace = {};
@@ -191,12 +191,13 @@ enum class NodeStage {
   rolling_back,
   confirmed,    // the new version stays
   failed,       // the old version is active, or will be again
-  unconfirmed,  // went back since no `confirm` came, or did not answer `confirm`
+  unconfirmed,  // the node went back since no `confirm` came, or did not answer `confirm`
   rolled_back,  // the node was ordered to go back, and has done so
   left,         // the rollout has ended, and the node keeps what it has
   undone,       // the undo has brought back the earlier version
   kept,         // the undo could not bring back the earlier version
-  // It went back since the judge or a gate gave no verdict in time. Its batch is done again.
+  // The node went back since the judge or a gate gave no verdict in time. The batch of the node is
+  // done again.
   not_judged,
 };
 constexpr auto names(NodeStage) {
@@ -234,9 +235,10 @@ struct RolloutNode {
   std::string command = {};  // the id of the last command
   std::int64_t attempt = 0;
   std::string error = {};
-  bool applied = false;                      // `apply` was ordered: it may run the new version
-  std::string before = {};                   // the version that it ran before the rollout
-  std::vector<Desired> desired_before = {};  // its own desired version before the rollout
+  // `apply` was ordered, so the node may run the new version.
+  bool applied = false;
+  std::string before = {};                   // the version that the node ran before the rollout
+  std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
   bool undo = false;                         // true: the last order belongs to an undo
   std::int64_t again = 0;                    // the rollout's `again` at the last order
   std::vector<Capsule> evidence = {};        // at most one: why the node has failed, beside `error`

@@ -10,7 +10,8 @@
 namespace fleet {
 namespace {
 
-// So few failures say nothing about a version, nor do failures of less than one in a hundred nodes.
+// Without --max-failed, a rollout is not aborted before this many failures, nor before one failure
+// for each hundred nodes that have begun. Fewer failures say nothing about a version.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
@@ -95,8 +96,9 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
-  // The node that begins first waits for its confirmation while the others of the batch begin, soak
-  // and are judged. It must not go back by itself in that time.
+  // The first node of a batch waits for its confirmation while the other nodes begin, soak and are
+  // judged. Its limit for that wait must be long enough that it does not go back by itself
+  // meanwhile.
   const std::int64_t spread = spread_ms(terms, nodes_of_largest(terms, nodes));
   const bool is_judged =
       waits_for_verdict(terms) || control_size(static_cast<std::int64_t>(nodes)) > 0;

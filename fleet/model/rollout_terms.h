@@ -32,7 +32,7 @@ inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
 // --bake may be at most 30 days.
 inline constexpr std::int64_t bake_ms_max = 30 * 86'400'000LL;
 
-// The value of a number in the terms that the person has left open.
+// Stands in the terms for a number that the person has left open.
 inline constexpr std::int64_t unsaid = -1;
 
 // Returns terms in which batches, order, soak, max-failed and spread are open. Terms from the store

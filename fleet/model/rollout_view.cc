@@ -72,7 +72,8 @@ Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
 
 Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   const bool answered = sight.answer.command == sight.node.command;
-  // Even if the answer was lost, the new version may be active.
+  // The record of the upgrade counts before the answer: even if the answer was lost, the new
+  // version may be active.
   const Stand stand = upgrade_stand(sight, view);
   if (stand.what != Standing::pending) return stand;
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
@@ -105,8 +106,8 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
 }
 
 // Returns how far the undo of a node is. An undo concerns the nodes that were ordered to apply and
-// still run the version. A confirmed node is one of them even if it has not reported the version
-// yet, which it does only after the commit.
+// still run the version. A confirmed node reports its new version only after the commit. So it is
+// one of these nodes even while it still reports the version from before.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&

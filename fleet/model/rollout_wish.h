@@ -23,7 +23,8 @@ void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
   std::optional<Rollout> rollout = {};  // the new record; no value if nothing changes
-  bool begins = false;                  // nodes may begin something, unless `stop` exists
+  // The order lets nodes begin something, unless `stop` exists.
+  bool begins = false;
   std::string words = {};
 };
 

@@ -24,7 +24,8 @@ constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 constexpr std::string_view unavailable = "unavailable.";
 
-using Wrong = std::optional<std::string>;  // if a value is wrong: the kind that is needed
+// What kind of value is needed; no value if the value is right.
+using Wrong = std::optional<std::string>;
 
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;

@@ -32,7 +32,7 @@ struct TargetTerm {
   enum class Kind { glob, regex, list, fact, negation, conjunction, disjunction };
 
   Kind kind = Kind::glob;
-  std::string key = {};                  // for a fact, its name
+  std::string key = {};                  // for a fact, the name of the fact
   std::string pattern = {};              // for a glob, a regular expression or a fact
   std::vector<std::string> listed = {};  // for a list, the names in it, sorted
 

@@ -159,8 +159,8 @@ std::int64_t TimeZone::offset_at(UnixSeconds moment) const {
 }
 
 UnixSeconds TimeZone::moment_of(std::int64_t local) const {
-  // The offset a day before and a day after this time. No zone changes its offset twice in two
-  // days.
+  // The offset changes of a zone are more than two days apart. So one of the offsets a day before
+  // and a day after this time is the right one.
   const std::int64_t before = offset_at(local - offset_at(local) - day_seconds);
   const std::int64_t after = offset_at(local - offset_at(local) + day_seconds);
   const UnixSeconds by_before = local - before;

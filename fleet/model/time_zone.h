@@ -32,7 +32,7 @@ struct ZoneChange {
   int month = 0;
   int week = 0;  // 5 is the last week
   int day = 0;
-  std::int64_t seconds = 7'200;  // after midnight, in the local time before the change
+  std::int64_t seconds = 7'200;  // seconds after midnight, in the local time before the change
 
   bool operator==(const ZoneChange&) const = default;
 };

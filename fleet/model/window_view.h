@@ -30,8 +30,9 @@ using ZoneBook = std::function<Result<TimeZone>(const std::string& name)>;
 
 struct Opening {
   bool is_open = true;
-  std::optional<Ms> until = {};  // no value: only a changed record can open it
-  std::string why = {};          // why it is closed
+  // When the window opens; no value: only a changed record can open it.
+  std::optional<Ms> until = {};
+  std::string why = {};  // why it is closed
 
   bool operator==(const Opening&) const = default;
 };

@@ -55,8 +55,8 @@ struct Settled {
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
 // The wish and the claim, both at one revision of the store. When a rollout ends, one transaction
-// erases the claim and writes the node's wish. If the claim's end were seen first, the earlier wish
-// would begin in between.
+// erases the claim and writes the node's wish. If the end of the claim were seen before that write,
+// the node would begin the earlier wish in between.
 struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // another run or a person moves this node, so its wishes wait
