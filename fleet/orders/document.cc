@@ -13,7 +13,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The kinds of records that have a name each, so that a document may have several of them.
+// The kinds of records of which a document may have several, each under a name.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
 // The members of a record about who wrote it and when, which are not part of the order.
@@ -60,7 +60,7 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
 
 struct There {
   bool is_there = false;
-  std::string why_not = {};  // the difference from the order; empty if there is none
+  std::string why_not = {};  // why the record does not match the order; empty if it does
 };
 
 // Compares only the terms that the document names. The others were filled in when the rollout
@@ -127,9 +127,9 @@ void put(Transaction& all, const Put& one) {
   *same = one;
 }
 
-// Returns one transaction that makes a rollout or a plan with all its records. Without a document,
-// several transactions write them, one after the other. Returns a Refusal if the one transaction
-// would be too large.
+// Returns one transaction that makes a rollout or a plan with all its records. An order that is not
+// in a document writes the same records by several transactions. Returns a Refusal if the one
+// transaction would be too large.
 Result<Transaction> whole(Creation& creation) {
   Transaction all;
   KeyValue written{.key = creation.key()};
@@ -140,8 +140,8 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // Each part compares the record that the part before it writes. In one transaction, that record
-    // is not written yet, so the compare is dropped.
+    // Each part compares the plan's or rollout's record as the part before it has written it. In a
+    // single transaction that record is not yet written, so the compare is dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;

@@ -38,7 +38,7 @@ struct Order {
 // The person who orders, and when.
 struct Orderer {
   std::string who = {};
-  bool is_proved = false;  // a certificate shows that it is `who`
+  bool is_proved = false;  // the person's certificate shows that `who` is true
   std::string time = {};   // the present time, as a text for records
   std::string trace = {};  // the trace of this order
   ZoneBook zones = {};     // if empty, names of time zones are not checked

@@ -93,8 +93,8 @@ Result<RecordSet> stop(const Asked& asked) {
                    "nothing begins" + (why.empty() ? "" : ": " + why)};
 }
 
-// Returns the nodes that the desired version concerns: one node, or, if it is that of the cell, all
-// nodes that a person has not pinned to a version.
+// Returns the nodes that the desired version concerns. For the desired version of one node, this is
+// that node. For the cell's, these are all nodes that a person has not pinned to a version.
 std::vector<NodeView> meant_by(const Asked& asked) {
   auto nodes = nodes_in(asked.reading);
   if (asked.key.kind == KeyKind::node_desired) return nodes;

@@ -18,8 +18,9 @@ namespace fleet {
 
 struct RecordSet {
   std::string record = {};
-  std::string words = {};              // the order as a text, for the event
-  std::vector<Compare> compares = {};  // the records that must not have changed meanwhile
+  std::string words = {};  // the order as a text, for the event
+  // Hold as long as the records on which the decision rests are unchanged.
+  std::vector<Compare> compares = {};
 };
 
 // Returns the record to store. `body` is the whole new record; `before` is the present record, or
