@@ -64,7 +64,8 @@ class FleetSigner {
   RenewalRequests renewals_;
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
-  Revision awaited_ = 0;  // the revision of our last write; the mirror must reach it first
+  // The revision of this process's last write; the mirror must reach it first.
+  Revision awaited_ = 0;
   std::string since_;
   std::string own_key_;  // the key of the record of this process
   Presence presence_;

@@ -12,9 +12,9 @@ struct SignerOptions {
   StoreOptions store;
   std::string signer;  // the file of the authority's certificate
   std::string signer_key;
-  int days = 90;          // for how many days its certificates are valid
+  int days = 90;          // for how many days the signed certificates are valid
   std::string name;       // an id that no other signer has
-  std::string snapshots;  // a directory; if empty, this process takes none
+  std::string snapshots;  // the directory for snapshots; if empty, this process takes none
   int snapshots_kept = 48;
 };
 

@@ -33,8 +33,8 @@ void Presence::show(const SignerAtWork& state) {
 }
 
 // Writes the record without a compare. If two processes have the same name by mistake, each write
-// of one replaces the other's record. The other does not write again for that reason, or both would
-// write for ever.
+// replaces the record of the other process. The replaced process does not write again because of
+// that, or both would write for ever.
 void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;

@@ -51,7 +51,7 @@ class Snapshots {
   UnixSeconds taken_ = 0;
   std::string trouble_;
   upgrader::OwnedFd file_;
-  std::string last_;   // the last bytes, which `sum_` leaves out: a checksum at the end
+  std::string last_;   // the last bytes of the snapshot: a checksum, which `sum_` leaves out
   std::string error_;  // why this snapshot cannot be used
   crypto_hash_sha256_state sum_{};
   std::unique_ptr<EtcdSnapshot> under_way_;
