@@ -21,7 +21,7 @@ class Endpoints {
   struct Endpoint {
     std::size_t index = 0;
     std::string url = {};
-    bool fresh = false;  // an old connection to this member may be dead, so a new one is needed
+    bool fresh = false;  // true: make a new connection, since an old one to this member may be dead
   };
   [[nodiscard]] Endpoint next() {
     Endpoint endpoint{at_, urls_[at_], stale_[at_]};
@@ -29,8 +29,9 @@ class Endpoints {
     return endpoint;
   }
 
-  // Notes that a call to this member has failed. If the member is in use, the next one in the list
-  // takes its place. So several failed calls to one member advance the list only once.
+  // Notes that a call to this member has failed. If the member is the one in use, the next one in
+  // the list takes its place. Further failures of the old member then change nothing, so several
+  // failed calls to one member advance the list only once.
   void failed(std::size_t index) {
     stale_[index] = true;
     if (at_ == index) at_ = (at_ + 1) % urls_.size();

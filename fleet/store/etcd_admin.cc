@@ -9,8 +9,8 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// Parts of etcd's error messages: the thing to make exists already, or the thing to remove does not
-// exist.
+// Parts of etcd's error messages by which a step counts as done: the user, role or right exists
+// already, or does not exist any more.
 constexpr std::string_view is_there = "already";
 constexpr std::string_view is_gone = "not found";
 

@@ -32,8 +32,8 @@ class EtcdAdmin {
 
   // Asks the member that `line` would ask next for its state.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
-  // Makes a user and a role of the same name. If the user, the role or a right exists already, it
-  // stays. Then calls `then` with the trouble that prevented a step, or with no value.
+  // Makes a user and a role of the same name. Leaves a user, a role or a right that exists already
+  // as it is. Then calls `then` with the trouble that prevented a step, or with no value.
   void grant(const Permissions& permissions,
              std::function<void(const std::optional<Trouble>&)> then);
   // Removes the user and the role of this name, if they exist.

@@ -17,8 +17,8 @@ struct CallFailure {
 enum class Meaning {
   passing,     // another member, or a later try, may succeed
   denied,      // no other try can succeed
-  lease_gone,  // the lease does not exist (any more)
-  compacted,   // old revisions were removed, also the one that was asked for
+  lease_gone,  // the lease does not exist, or does not exist any more
+  compacted,   // the store has removed old revisions, among them the wanted one
 };
 
 [[nodiscard]] Meaning meaning_of(const CallFailure& failure);

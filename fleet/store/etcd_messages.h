@@ -39,7 +39,8 @@ struct WatchAnswer {
   Changes changes = {};
   bool more = false;  // more changes of this revision follow in the next answer
   bool canceled = false;
-  Revision compacted = 0;  // if not 0, the watch has ended: changes up to here are forgotten
+  // If not 0, the watch has ended: the store has removed revisions up to this one.
+  Revision compacted = 0;
   std::string reason = {};
 };
 [[nodiscard]] std::optional<WatchAnswer> watch_answer(std::string_view bytes);

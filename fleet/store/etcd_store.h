@@ -22,7 +22,8 @@ class EtcdStore : public Store {
     Certificates certificates = {};      // the files for endpoints with https
     Http2::Judge judge = nullptr;        // the time by which the members' certificates are judged
     std::chrono::milliseconds deadline{5'000};  // the time limit for one question
-    std::uint64_t seed = 0;  // should differ from client to client, to spread them
+    // Should differ from client to client, so that each begins with another member.
+    std::uint64_t seed = 0;
   };
 
   EtcdStore(uv_loop_t& loop, Settings settings);

@@ -13,9 +13,9 @@ namespace fleet {
 
 class EtcdWatch : public Watch {
  public:
-  // After `patience` without a message, the member is asked for a sign of life, and has as much
-  // time again to answer. If a call to the member has failed, it is asked at once, and has only
-  // `patience_if_suspected` to answer.
+  // After `patience` without a message, the watch asks the member for a sign of life, and gives it
+  // as much time again to answer. If a call to the member has failed, the watch asks at once, and
+  // gives it only `patience_if_suspected`.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 

@@ -29,7 +29,7 @@ struct Certificates {
 // The time by which the certificates of members are judged.
 struct JudgingTime {
   std::int64_t seconds = 0;  // since 1970
-  std::string words = {};    // a text for people about this time
+  std::string words = {};    // the time as a text for people
   std::string wait = {};     // why no connection is made now; may be empty
 };
 
@@ -48,9 +48,10 @@ class Http2 {
   };
   struct Request {
     std::string url;
-    std::string body;                      // the first message, with its prefix
+    std::string body;                      // the first message, already with its prefix
     std::chrono::milliseconds timeout{0};  // 0 for a stream, which lasts until one side ends it
-    bool fresh = false;                    // makes a new connection, since an old one may be dead
+    // Makes a new connection, since an old connection may be dead.
+    bool fresh = false;
   };
   struct Observer {
     std::function<void(const std::string& message)> message;

@@ -18,7 +18,8 @@ class LeaseKeeper {
   struct Observer {
     // Called when there is a new lease. No key has it yet.
     std::function<void(const Lease&)> taken;
-    // Called when the lease has ended or may end soon: the store erases the keys that have it.
+    // Called when the lease has ended, or is so near its end that it may be over at the store,
+    // which then erases the keys that have it.
     std::function<void(const std::string& reason)> lost;
     // Called when the lease was renewed.
     std::function<void()> kept = [] {};

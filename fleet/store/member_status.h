@@ -13,7 +13,8 @@ struct MemberStatus {
   std::int64_t used_bytes = 0;
   bool leads = false;
   bool has_leader = false;
-  std::vector<std::string> errors = {};  // complaints, such as: its space is used up
+  // Complaints of the member, such as that its space is used up.
+  std::vector<std::string> errors = {};
 };
 
 }  // namespace fleet

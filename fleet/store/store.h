@@ -52,10 +52,10 @@ struct Lease {
 // The state of a lease after keep_alive() or revoke().
 enum class LeaseState {
   alive,
-  gone,  // it has ended, and all keys with it are erased
+  gone,  // the lease has ended, and all keys that had it are erased
 };
 
-// A key was written or erased. If it was erased, only `key` and `modified` of `now` are set.
+// A key was written or erased. If the key was erased, `now` has only its `key` and `modified`.
 struct Change {
   KeyValue now = {};
   bool erased = false;

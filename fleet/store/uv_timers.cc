@@ -38,7 +38,8 @@ UvTimers::Milliseconds UvTimers::now() const {
 }
 
 std::unique_ptr<Timer> UvTimers::after(Milliseconds delay, std::function<void()> call) {
-  uv_update_time(&loop_);  // libuv counts from the time of its last look at the clock
+  // Libuv counts a delay from its last look at the clock, so it must look now.
+  uv_update_time(&loop_);
   return std::make_unique<UvTimer>(loop_, delay, std::move(call));
 }
 
