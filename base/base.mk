@@ -7,8 +7,9 @@ base_files = $(patsubst %,base/%.cc,$(1))
 # installed.
 base_text_parts := $(call base_files,escape form json_line utf8)
 base_text := $(call unit,base/text,$(base_text_parts))
-# The other parts that the upgrader links; they also build with -fno-exceptions. The simulation
-# links none of the second list, whose parts start processes and lock files.
+# The other parts that the upgrader links. They are also compiled with -fno-exceptions, for the
+# static program. They are two lists, since the simulation links only the first: the parts of the
+# second start processes and lock files.
 base_words_parts := $(call base_files,argument check directory duration ending errno_name \
   no_wait number visible)
 base_process_parts := $(call base_files,descriptors environment executable lock \
@@ -17,7 +18,7 @@ base_upgrader_parts := $(base_words_parts) $(base_process_parts)
 base_upgrader_objects := $(call unit,base/words,$(base_words_parts)) \
   $(call unit,base/process,$(base_process_parts))
 
-# A part that libagent-releases contains besides the texts.
+# A part that libagent-releases contains in addition to base_text.
 base_moment := $(call unit,base/moment,base/moment.cc)
 # Parts that only the programs of tools/ and fleet/ link.
 base_tools_parts := $(filter-out base/moment.cc $(base_text_parts) $(base_upgrader_parts), \

@@ -51,8 +51,8 @@ class CurlLoop {
 
   [[nodiscard]] CURLM* multi() const { return multi_.get(); }
 
-  // Makes libcurl try to write to every socket that it polls, whether or not the socket is
-  // writable.
+  // Makes libcurl try to write to every socket that it polls, even if libuv has not reported the
+  // socket as writable.
   void write_to_all() {
     std::vector<curl_socket_t> sockets;
     for (const auto& [socket, poll] : polls_) {

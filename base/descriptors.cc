@@ -15,7 +15,8 @@
 namespace upgrader {
 namespace {
 
-// The most descriptors that are tried one by one, even if the process may have more.
+// How many numbers are tried at most if neither close_range() nor /proc can be used. A process may
+// be allowed many more descriptors, and to try all of them would delay the start.
 constexpr int descriptors_looked_at_max = 1 << 20;
 
 void mark(int fd) {
@@ -42,7 +43,8 @@ void mark_close_on_exec_from(int first) {
 
 bool mark_by_close_range(int first) {
 #ifdef SYS_close_range
-  constexpr unsigned close_on_exec = 1U << 2;  // CLOSE_RANGE_CLOEXEC, which not every libc names
+  // The value of CLOSE_RANGE_CLOEXEC, which not every libc defines.
+  constexpr unsigned close_on_exec = 1U << 2;
   return ::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, close_on_exec) == 0;
 #else
   static_cast<void>(first);
@@ -83,9 +85,9 @@ void mark_one_by_one(int first) {
 int put_signals_right() {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
-  // The first three signals may come when the log is written: its pipe has no reader, its file has
-  // reached a limit, or its terminal belongs to another session. SIGIO comes if an agent has used
-  // F_SETOWN to make the kernel send it to us.
+  // SIGPIPE, SIGXFSZ and SIGTTOU may come when the log is written: its pipe has no reader, its file
+  // has reached a limit, or its terminal belongs to another session. SIGIO comes if an agent has
+  // used F_SETOWN to make the kernel send it to us.
   for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU, SIGIO}) {
     ::sigaction(signal_number, &action, nullptr);
   }

@@ -16,8 +16,8 @@
 namespace upgrader {
 namespace {
 
-// The most bytes of a name that prepared_name() takes over. A prepared name must not be longer than
-// NAME_MAX.
+// prepared_name() uses at most so many bytes of the name, so that the prepared name is never longer
+// than NAME_MAX (255).
 constexpr std::size_t name_bytes_kept = 200;
 
 // Returns the path as an absolute one. Symbolic links in it are not resolved.
@@ -158,7 +158,7 @@ void Directory::remove(const std::string& name) const {
 
 int Entry::open(const std::string& path) {
   const std::size_t slash = path.rfind('/');
-  name = path.substr(slash + 1);  // the whole path if it has no slash
+  name = path.substr(slash + 1);  // without a slash, npos + 1 is 0: the whole path
   if (name.empty()) return EINVAL;
   if (slash == std::string::npos) return directory.open(".");
   return directory.open(path.substr(0, std::max(slash, std::size_t{1})));

@@ -51,8 +51,8 @@ class Directory {
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
   // Makes `name` a file with this text; if `durably`, also syncs it. Returns 0, or an errno value
-  // if the file is unchanged. If only the sync of the directory fails, an errno value is returned
-  // although the file is new.
+  // if the file is unchanged. If only the sync of the directory fails, returns an errno value
+  // although the file has the new text.
   [[nodiscard]] int replace_file(const std::string& name, std::string_view text,
                                  bool durably) const;
   // Makes `name` a link to `target`. Returns 0, or an errno value if `name` is as it was.

@@ -75,8 +75,8 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// Reads `size` bytes. Returns nothing if all could be read. Returns the error if reading failed,
-// and the result of `cut_off()` if the file is too short.
+// Reads `size` bytes. Returns nothing if all could be read, the error if reading has failed, and
+// the result of `cut_off()` if the file is too short.
 std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
                                   Refusal (*cut_off)()) {
   const ssize_t count = read_at(fd, buffer, size, offset);

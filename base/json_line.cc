@@ -86,7 +86,8 @@ class Parser {
   }
 
   // Goes to the beginning of the next value, past the ends of arrays and objects, commas, and the
-  // name of a member. If the outermost object has ended, there is no next value, and `over` is set.
+  // name of a member. Sets `over` if there is no next value, because the outermost object has
+  // ended.
   [[nodiscard]] const char* next_value(bool& over) {
     for (;;) {
       skip_blanks();
@@ -256,8 +257,6 @@ Result<JsonLine> JsonLine::parse(std::string_view line) {
   JsonLine parsed(line);
   Parser parser(parsed.bytes_, parsed.nodes_);
   if (const char* const expected = parser.parse()) {
-    // Written without form.h, since this file is also linked without form.cc (by agent-releases and
-    // the kit).
     return Refusal{"no JSON at byte " + decimal(static_cast<std::int64_t>(parser.at()) + 1) +
                    " (expected " + expected + ")"};
   }

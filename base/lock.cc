@@ -105,7 +105,7 @@ bool holds_lock(const std::string& process, const struct stat& file) {
     if (!tells_of_lock(read_file("{}/fdinfo/{}"_with(process, fd), fdinfo_bytes_max), inode)) {
       continue;
     }
-    // stat() comes last, since a slow file system may delay it for long.
+    // stat() comes after the cheaper comparisons, since a slow file system may delay it for long.
     struct stat found {};
     if (::stat("{}/fd/{}"_with(process, fd).c_str(), &found) != 0) continue;
     if (is_same_file(found, file)) return true;
@@ -121,7 +121,7 @@ Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(numbe
 }
 
 int Lock::keep_at_number(OwnedFd fd) {
-  if (fd.get() == number_) {  // the number was free, and the descriptor has it already
+  if (fd.get() == number_) {  // the number was free, and `fd` has it already
     descriptor_ = std::move(fd);
     return 0;
   }
@@ -138,8 +138,7 @@ bool Lock::has_file() const {
          is_same_file(ours, named);
 }
 
-// Opens FILE. A file that is not regular is not even opened, since opening a device may have an
-// effect.
+// Opens FILE. Opens only a regular file, since opening a device may have an effect.
 int Lock::open_file() {
   struct stat named {};
   if (::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -188,8 +187,8 @@ OwnedFd Lock::open_for_text() const {
 }
 
 // Clears the previous holder's text, and returns 0. If FILE has a text that a lock cannot have
-// written, leaves it and returns an errno value. While we have the lock, no other process writes to
-// FILE. A failure to clear is harmless: write_holder() truncates again.
+// written, leaves the text and returns an errno value. While we have the lock, no other process
+// writes to FILE. A failure to clear is harmless: write_holder() truncates again.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;
@@ -232,7 +231,7 @@ std::string Lock::holder_in_words() const {
     const bool holds = found.empty() || std::count(found.begin(), found.end(), holder->pid) > 0;
     return holds ? "{} holds it"_with(process_in_words(holder->pid)) : found_hold();
   }
-  if (!start_time_in("/proc/self/stat")) {  // then /proc is not mounted, and names no holder
+  if (!start_time_in("/proc/self/stat")) {  // /proc is not mounted, so it names no holder
     return "process {} or an agent of it holds it"_with(holder->pid);
   }
   return "process {}, which {} names, is gone: one of its agents still holds it{}{}"_with(

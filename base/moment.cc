@@ -7,7 +7,7 @@
 namespace upgraderctl {
 namespace {
 
-// Takes exactly `count` digits off the front of `text`.
+// Removes exactly `count` digits from the front of `text`, and returns their value.
 std::optional<int> take_digits(std::string_view& text, std::size_t count) {
   if (text.size() < count) return std::nullopt;
   int number = 0;
@@ -25,7 +25,7 @@ bool take(std::string_view& text, char wanted) {
   return true;
 }
 
-// Takes the decimal point and the digits after it, if there are any.
+// Removes the decimal point and the digits after it from the front of `text`, if there are any.
 std::optional<Duration> take_fraction(std::string_view& text) {
   if (!take(text, '.')) return Duration{0};
   std::int64_t milliseconds = 0;

@@ -1,5 +1,5 @@
-// Tables of numbers and their names, for errors and signals. They contain no addresses, so that the
-// loader need not change them when the program starts.
+// Tables of numbers and their names, for errors and signals. The tables contain no addresses, so
+// the loader need not change them when the program starts.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,7 @@ constexpr std::size_t child_stack_bytes = 16'384;
 // the null at the end.
 constexpr std::size_t entries_added_max = 4;
 
-// Separates the adapter's own arguments from those of the program.
+// Ends the adapter's own arguments. The program's arguments follow.
 constexpr const char* end_of_options = "--";
 
 struct Pipe {
@@ -197,8 +197,8 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
 
 }  // namespace
 
-// envp_ has places for all entries that may be added. The places that stay unused are null, and the
-// first null ends the environment.
+// envp_ has places for all entries that may be added later. Unused places are null, and the first
+// null ends the environment.
 Vectors::Vectors(const Program& program, const Program* adapter, const Environment& environment)
     : envp_(environment.entries.size() + entries_added_max) {
   auto next = std::copy(environment.entries.begin(), environment.entries.end(), envp_.begin());

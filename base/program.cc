@@ -49,7 +49,8 @@ std::string end_of_link(std::string path) {
     if (count <= 0) break;
     const std::string_view target(text, static_cast<std::size_t>(count));
     if (target.front() == '/') path.clear();
-    path.resize(path.rfind('/') + 1);  // leaves nothing of a path without a slash
+    // If `path` has no slash, rfind() + 1 is 0: `target` replaces all of it.
+    path.resize(path.rfind('/') + 1);
     path += target;
     end = path;
   }

@@ -1,5 +1,5 @@
-// Prints cells in columns: each column is as wide as its widest cell, and two blanks follow it. The
-// last cell of a row is not padded.
+// Prints cells in columns. Each column is as wide as its widest cell, and is followed by two
+// blanks. The last cell of a row is not padded.
 #pragma once
 
 #include <string>
