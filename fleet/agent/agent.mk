@@ -10,8 +10,8 @@ $(fleet_agent_library): $(call unit,fleet/agent,$(fleet_agent_parts)); $(make_ar
 fleet_common_library := $(BUILD)/libfleet-common.a
 $(fleet_common_library): $(call unit,fleet/common,$(wildcard fleet/common/*.cc)); $(make_archive)
 
-# The libraries that the fleet's programs are linked with; fleet-agent itself uses nothing of
-# fleet/orders.
+# The libraries with which the fleet's programs are linked. fleet-agent calls nothing of
+# fleet/orders, so the linker leaves that library out.
 fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-orders.a libfleet-agent.a \
   libfleet-common.a libfleet-store.a libfleet-model.a libagent-releases.a) $(control_library) \
   $(base_library) $(protocol_library)
@@ -22,7 +22,8 @@ $(BUILD)/fleet-agent: $(call objects,fleet/agent/main.cc fleet/agent/version.cc)
     $(fleet_agent_libraries)
 	$(link_fleet_agent)
 
-# ---- the tests of fleet-agent: versions of it, under real upgraders, with real members of etcd
+# ---- the tests of fleet-agent: several versions of fleet-agent, run by real upgraders, with real
+# etcd
 
 fleet_agent_versions := 1.0.0 1.1.0 1.2.0
 fleet_agent_variants := $(patsubst %,$(BUILD)/tests/together/fleet/agents/%,$(fleet_agent_versions))
@@ -35,7 +36,8 @@ $(fleet_agent_variants): $(BUILD)/tests/together/fleet/agents/%: $(call \
 	$(link_fleet_agent)
 .SECONDARY: $(patsubst %,$(BUILD)/objects/tests/together/fleet/agents/%.o,$(fleet_agent_versions))
 
-# The tests tests/together/fleet/node and clocks, with real upgraders.
+# A library by which the tests tests/together/fleet/node and clocks set a program's wall clock
+# wrong.
 fleet_wall_clock := $(BUILD)/tests/together/fleet/wall_clock.so
 $(fleet_wall_clock): $(BUILD)/objects/tests/together/fleet/wall_clock.o
 	@mkdir -p $(@D)

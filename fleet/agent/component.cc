@@ -81,7 +81,7 @@ void Component::look() {
   look_at_command();
 }
 
-// Looks for a new command in the mirror. If the command is to stop the old version, it waits until
+// Looks for a new command in the mirror. A command to stop the old version is not passed on before
 // the new version is at the gate.
 
 void Component::look_at_command() {
@@ -110,7 +110,7 @@ void Component::perform(const Save& save) {
     desired_ = progress.attempt;
     fetcher_.desire(progress.to);
   } else if (progress.phase != UpgradePhase::done && !is_under_way(progress.phase) && was_desired) {
-    desired_.clear();  // the new version has gone back, so the old one is desired again
+    desired_.clear();  // the new version has been undone, so the old one is desired again
     if (!before_.empty()) fetcher_.desire(before_);
   }
 }
@@ -132,7 +132,8 @@ void Component::perform(const Ask& ask) {
     if (!std::holds_alternative<Committed>(outcome))
       desk_.log(settings_.name + ": the command is not obeyed now: " + words(outcome));
     take(AskEnded{outcome});
-    // If the store refused the transaction, looks at the command again at the next change.
+    // The store has refused the transaction: forgets the command, so that the next change of the
+    // mirror makes this component look at it again.
     if (std::holds_alternative<Refused>(outcome)) seen_ = {};
   });
 }
@@ -195,7 +196,7 @@ void Component::perform(const SendCommit& commit) {
 }
 
 void Component::commit_now(const std::string& upgrade) {
-  if (!commander_->commits(upgrade)) return;  // the upgrade has ended, or must go back
+  if (!commander_->commits(upgrade)) return;  // the upgrade has ended, or is to be undone
   const std::string why = hands_.commit(upgrade);
   if (why.empty()) return;
   desk_.log(settings_.name + ": cannot commit: " + why);

@@ -39,12 +39,13 @@ struct NodeDesk {
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // exists if a program has asked for a reboot
   bool is_doubtful = false;           // if true, no upgrade is begun
-  EvidenceLevel evidence = EvidenceLevel::reason;  // how much the node tells of a failure
+  // How much evidence of a failure the node reports.
+  EvidenceLevel evidence = EvidenceLevel::reason;
   // For each component, the trouble that it has on this machine, such as a full disk.
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // Returns the evidence of a failure of which only the stage and the reason are known.
+  // Returns the evidence of a failure of which nothing but the stage and the reason is known.
   [[nodiscard]] std::vector<Capsule> evidence_of(const std::string& stage,
                                                  const std::string& reason) const {
     return capsule_of({.stage = stage, .reason = reason}, evidence);
@@ -72,7 +73,7 @@ class Component {
     std::string executable = {};
     std::string version = {};  // the version of the release
     bool gate = false;         // true: the new version, when ready, waits for `confirm`
-    Ms trial_ms = 0;           // if not 0: goes back after this time, unless SendCommit was sent
+    Ms trial_ms = 0;           // if not 0: without a `commit`, the new version goes back after it
   };
   // The functions that send requests to this component's upgrader. Each returns why the request
   // could not be sent, or an empty text if it was sent.
@@ -126,7 +127,7 @@ class Component {
   [[nodiscard]] const NodeLedger* ledger() const {
     return commander_ ? &commander_->ledger() : nullptr;
   }
-  // Returns the id of the upgrade that the upgrader was asked for last.
+  // Returns the id of the upgrade that this component last requested of the upgrader.
   [[nodiscard]] const std::string& asked() const {
     return wish_reports_ ? machine_.upgrade().attempt : commander_->ledger().upgrade.id;
   }
@@ -185,9 +186,10 @@ class Component {
   bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;
-  std::string asked_;    // the attempt for which the upgrader was asked last
-  std::string before_;   // the version that ran before the last command's upgrade
-  std::string desired_;  // the upgrade to the version that the directory now desires
+  std::string asked_;   // the attempt for which the upgrader was asked last
+  std::string before_;  // the version that ran before the upgrade of the last command
+  // The id of the upgrade to the version that the directory of releases now desires.
+  std::string desired_;
   std::pair<std::string, Revision> seen_;  // id and revision of the last command seen
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;

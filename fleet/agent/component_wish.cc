@@ -91,7 +91,7 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 void Component::perform(const CancelUpgrade& cancel) {
   const std::string attempt = machine_.upgrade().attempt;
   if (asked_ != attempt)
-    return feed(AttemptEnded{cancel.reason});  // this upgrade was not requested yet
+    return feed(AttemptEnded{cancel.reason});  // the upgrader was not asked for this upgrade yet
   const std::string why = hands_.go_back(attempt, cancel.reason);
   if (!why.empty()) feed(AttemptEnded{cancel.reason});
 }

@@ -7,7 +7,8 @@
 namespace fleet {
 namespace {
 
-// Raises `value` to `other` if that is larger. Each of them may be absent.
+// Raises `value` to `other` if `other` is larger, or if `value` is absent. Does nothing if `other`
+// is absent.
 void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other) {
   if (other) value = std::max(*other, value.value_or(0));
 }

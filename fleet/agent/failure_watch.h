@@ -31,7 +31,7 @@ class FailureWatch {
   // Measures the process of the new version. Called again and again while the upgrade is under way.
   void see(const std::optional<upgraderctl::AgentStatus>& agent);
   // Returns the evidence for this ending of the upgrade: at most one capsule, and none if the
-  // upgrade was committed or the node is to give no evidence.
+  // upgrade was committed or this node's settings forbid evidence.
   [[nodiscard]] std::vector<Capsule> evidence_of(const upgraderctl::Ending& ending) const;
 
   [[nodiscard]] EvidenceLevel level() const { return level_; }

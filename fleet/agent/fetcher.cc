@@ -42,9 +42,9 @@ Fetcher::Result refused(const std::string& why) {
   return {.error = why};
 }
 
-// Returns an error if the ordered version is older than the one that runs, and no older version is
-// wanted; or an empty text. If the running version is not a release, the versions cannot be
-// compared, and any version is good.
+// Returns an error if the ordered version is older than the one that runs, and the order does not
+// allow that; otherwise an empty text. If the running version is not a release, the versions cannot
+// be compared, and any version is good.
 std::string why_too_old(const Fetcher::Order& order, const agent_releases::Version& version) {
   const auto running = agent_releases::Version::parse(order.running);
   if (!running || order.older_is_wanted || !(version < *running)) return "";

@@ -25,8 +25,9 @@ class Fetcher {
     std::string keys = {};       // a directory with the public keys of trusted publishers
     // The directories from which `file:` URLs may be fetched.
     std::vector<std::string> allowed_files = {};
-    // How long to wait while another process writes to the directory. An operator's command may
-    // take minutes, and while one thread of libuv's pool waits, the other components have one less.
+    // How long to wait for another process that writes to the directory. An operator's command may
+    // write for minutes. The wait occupies a thread of libuv's pool, which the other components
+    // need, so it is much shorter.
     std::chrono::milliseconds patience{10'000};
   };
   struct Order {
@@ -38,7 +39,7 @@ class Fetcher {
     std::string running = {};
   };
   struct Result {
-    std::string error = {};       // empty if the release is there and verified
+    std::string error = {};       // empty if the release is on disk and verified
     std::string executable = {};  // the path of the release's executable
   };
   using Then = std::function<void(const Result& result)>;

@@ -55,7 +55,7 @@ HookRun::~HookRun() {
   if (pid_ > 0) kill_all();
 }
 
-// Kills the hook and all processes that it has started. They have a session of their own.
+// Kills the hook and all processes that it has started: they share a session of their own.
 void HookRun::kill_all() const {
   ::kill(-pid_, SIGKILL);
 }
@@ -82,7 +82,8 @@ std::string HookRun::start() {
   }
   auto& started = std::get<upgrader::Started>(began);
   pid_ = started.pid;
-  output_ = std::move(started.output);  // the hook's standard input is closed
+  // Nothing is written to the hook: `started.input` is closed at the end of this function.
+  output_ = std::move(started.output);
   return "";
 }
 
@@ -100,8 +101,7 @@ void HookRun::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_signal_start(child_.get(), reaped, SIGCHLD) == 0);
   UPGRADER_CHECK(uv_poll_start(readable_.get(), UV_READABLE, heard) == 0);
-  // If the hook ended before the signal handler was installed, SIGCHLD was missed, so look once
-  // now.
+  // The hook may have ended before the handler of SIGCHLD was installed, so this looks once now.
   look();
 }
 
@@ -127,12 +127,13 @@ void HookRun::look() {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";
   }
-  // look() may be called by the constructor, so the end is reported later, from the loop.
+  // The constructor may have called look(), and `ended` must not be called before it returns. So
+  // the end is reported later, from the loop.
   later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
 }
 
 void HookRun::end(const Result& result) {
-  const auto ended = ended_;  // the function may destroy this object
+  const auto ended = ended_;  // a copy, since the call may destroy this object
   ended(result);
 }
 

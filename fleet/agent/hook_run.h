@@ -54,8 +54,8 @@ class HookRun {
   upgrader::OwnedFd output_;
   upgrader::UvHandle<uv_poll_t> readable_;
   upgrader::UvHandle<uv_signal_t> child_;
-  // If the program was not started, this timer calls end(). Otherwise it kills a program that takes
-  // too long.
+  // Calls end() soon, if the program was not started. Otherwise kills the program if it takes too
+  // long.
   std::unique_ptr<Timer> later_;
   std::string text_;  // the end of the hook's output
   bool too_long_ = false;

@@ -37,7 +37,8 @@ upgrader::Time monotonic() {
       std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// Reads at most one byte more than a token may have, so that too long a text is noticed.
+// Reads at most one byte more than a token may have, so that a text that is too long can be
+// recognised.
 std::string read_token(const std::string& file) {
   std::string text(join_bytes_max + 1, '\0');
   std::ifstream opened;

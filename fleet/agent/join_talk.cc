@@ -16,8 +16,8 @@ using upgrader::Time;
 constexpr Duration shortest_pause{200};
 constexpr Duration longest_pause{5'000};
 constexpr int doublings_max = 5;
-// How often the machine asks, if the controller does not know the token. A controller may not have
-// read yet a token that was made a moment ago.
+// How many times a controller may answer that it does not know the token; after the last one, the
+// machine gives up. A controller may not have read yet a token that was made a moment ago.
 constexpr int unknown_max = 4;
 
 constexpr long status_joined = 200;
@@ -57,7 +57,8 @@ JoinNext JoinTalk::take(const JoinReply& reply, Time now) {
   controller_ = (controller_ + 1) % controllers_;
   const bool is_round_over = controller_ == 0;
   if (!is_round_over) return next(now);
-  // If a controller belongs to another authority, waiting does not help.
+  // A controller of another authority will still belong to that one later, so the machine does not
+  // wait.
   if (other_authority_ && waits_.empty()) return JoinEnd{join_failed, trouble_};
   return pause(now);
 }

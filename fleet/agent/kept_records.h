@@ -27,7 +27,7 @@ class KeptRecords {
   struct Observer {
     // Called when the store has the wanted values of all records.
     std::function<void()> stand = [] {};
-    // Called if the store denies a write for lack of rights.
+    // Called if the store refuses a write because this machine lacks the right to it.
     std::function<void(const std::string& reason)> denied;
   };
 

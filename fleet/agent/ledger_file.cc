@@ -39,7 +39,7 @@ std::optional<std::string> take_line(const std::string& name, const std::string&
   if (name == "leaves") ledger.leaves = text;
   if (name == "came-from") ledger.came_from = text;
   if (name == "came-to") ledger.came_to = text;
-  return std::nullopt;  // an unknown name is a newer fleet-agent's, and is ignored
+  return std::nullopt;  // A newer fleet-agent has written a member of this name: it is ignored.
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// The time between two looks at the control directory. It matters if the system does not report
-// changes of the directory, or if the directory does not exist yet.
+// The time between two looks at the control directory. The look is needed if the system does not
+// report changes of the directory, or if the directory does not exist yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
 }  // namespace
@@ -103,8 +103,8 @@ void Neighbour::watch(uv_loop_t& loop) {
   static_cast<void>(uv_fs_event_start(event_.get(), changed, control_.path().c_str(), 0));
 }
 
-// Returns a new name for a request to the upgrader. No other process of fleet-agent makes the same
-// name.
+// Returns a new name for a request to the upgrader. The id of this process is a part of the name,
+// so no other process of fleet-agent makes the same name.
 std::string Neighbour::next_name() {
   return desk_.instance.substr(0, 36) + "." + std::to_string(++requests_);
 }

@@ -64,7 +64,7 @@ class Neighbour {
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::string version_;
-  std::string life_;     // start time of the upgrader process seen last
+  std::string life_;     // when the upgrader process that was seen last had started
   std::string request_;  // the request to upgrade that has no answer yet
   std::string told_;     // the request to commit or go back that has no answer yet
   std::string asked_;    // the upgrade that was requested and is under way

@@ -143,7 +143,8 @@ void NodeAgent::look() {
   presence_.look();
   become_ready();
   if (!activated_ || desk_.is_doubtful) return;
-  if (mirror_.revision() < desk_.active) return;  // The mirror has not yet read our own write.
+  // The mirror has not read yet that this instance wrote `active`.
+  if (mirror_.revision() < desk_.active) return;
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
   if (!is_ours) return take_active();
@@ -206,7 +207,8 @@ void NodeAgent::begin_to_act(Revision active) {
   const bool is_of_rollout = is_on_trial() && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();
   for (const auto& neighbour : neighbours_) {
-    neighbour->look_at_status();  // the first record of versions includes this one then
+    // The status is read now, so that the first record of versions has this neighbour's version.
+    neighbour->look_at_status();
   }
   keep_facts();
   begin_own();

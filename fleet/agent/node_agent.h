@@ -108,8 +108,8 @@ class NodeAgent {
   KeptRecords records_;   // facts and versions; written while active
   Mirror halt_;           // the copy of the record `stop`: nothing begins while it exists
   Mirror epoch_;
-  KnownStore known_;  // epoch and revision of the store, as last seen
-  KnownStore kept_;   // epoch and revision of the store, as on disk
+  KnownStore known_;  // epoch and revision of the store, as this process saw them last
+  KnownStore kept_;   // epoch and revision of the store, as the file on disk has them
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
@@ -120,7 +120,8 @@ class NodeAgent {
   Agent::Role role_ = Agent::Role::first;
   std::optional<Agent::Failure> failure_;  // why the upgrade that led to this instance failed
   NodeLedger ledger_;                      // the ledger of an earlier process
-  std::string unreadable_;                 // the ledger's error; if not empty, nothing is begun
+  // Why the ledger cannot be read; if not empty, nothing is begun.
+  std::string unreadable_;
   Timers::Milliseconds activated_at_{0};
   bool welcomed_ = false;
   bool said_ready_ = false;
@@ -128,7 +129,7 @@ class NodeAgent {
   bool asking_for_active_ = false;
   std::int64_t generation_ = 0;
   std::string committed_;  // the id of the upgrade to this version, once committed
-  std::string degraded_;   // the doubt that the node's record shows
+  std::string degraded_;   // the trouble or doubt that the node's record shows
   std::string doubt_;      // why this node begins nothing; empty if it may
   // The timer after which no instance from before this boot can have its lease any more.
   std::unique_ptr<Timer> past_;
@@ -137,7 +138,7 @@ class NodeAgent {
   std::int64_t seen_epoch_ = known_.epoch;
   bool stopping_ = false;
   std::unique_ptr<Timer> retry_;
-  std::unique_ptr<Timer> keep_;  // writes `known_` to disk later
+  std::unique_ptr<Timer> keep_;  // runs until `known_` is to be written to disk
   std::unique_ptr<Timer> end_;
 };
 

@@ -26,7 +26,7 @@ Epoch read_epoch(const KeyValue* record) {
 
 // Looks for another machine with this node's name: an instance in the store with another boot id.
 // If that instance has this machine's id, it may be from before the last boot, and its lease will
-// run out. If it stays longer than that, it belongs to a copy of this machine.
+// run out. If the instance stays longer than such a lease, it belongs to a copy of this machine.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;
@@ -52,7 +52,7 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// Notes a doubt. `degraded` is the text that the node's record shows. As long as `why` is not
+// Notes a doubt, or its end. `degraded` is the text for the node's record. While `why` is not
 // empty, this node begins nothing.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
@@ -84,8 +84,8 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// Forgets, if the store was restored, what this process has written before: the restored store
-// counts on from an older revision, so earlier revisions mean nothing in it.
+// If the store was restored, forgets which revisions this process has written. The restored store
+// counts on from an older revision, so the old revisions mean nothing in it.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);

@@ -43,8 +43,8 @@ void NodeAgent::become_ready() {
   keep_instance();
 }
 
-// Begins to act. The earlier instance has written the commands that it had begun into the ledger
-// before it ended.
+// Begins to obey commands and wishes. The earlier instance has ended, and before that it has
+// written into the ledger which commands it had begun.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   const auto ledger = own_.ledger_on_disk();
@@ -69,8 +69,8 @@ void NodeAgent::take(const Agent::Stop& /*stop*/) {
   end_ = timers_.after(farewell_max, [this] { stop_now(); });
 }
 
-// Ends the process at once. A download that is under way breaks off; a release is on disk either
-// completely or not at all.
+// Ends the process at once. That is safe: a download that breaks off leaves no part of a release in
+// the directory.
 void NodeAgent::stop_now() {
   const bool said = agent_.stopped();
   ::_exit(said ? 0 : 1);
@@ -108,7 +108,7 @@ void NodeAgent::take(const Agent::Committed& committed) {
 void NodeAgent::take(const Agent::Error& error) {
   desk_.log("the upgrader: " + error.reason);
   if (!own_.has_begun()) return;
-  // The upgrader refuses to cancel while the old version stops.
+  // The upgrader has refused the `cancel`, since the old version stops already.
   if (error.about == "cancel") own_.take(NotTold{own_.ledger()->upgrade.id});
   if (error.about != "upgrade") return;
   own_.upgrade_ended({.command = own_.asked(),

@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-// After a transaction whose answer was lost, the time until the PlanPart decides again what to
-// write.
+// The time from a transaction whose answer was lost until the PlanPart decides anew. By then the
+// mirror most likely shows whether the transaction was committed.
 constexpr std::chrono::milliseconds write_again{1'000};
 
 }  // namespace

@@ -8,7 +8,8 @@
 namespace fleet {
 namespace {
 
-// The time between two checks whether the certificate must be renewed, and after a refused request.
+// The time between two checks whether the certificate must be renewed. After a refused request, the
+// next check makes another one.
 constexpr std::chrono::hours look_interval{1};
 
 // The mode of the certificate's file: a certificate is not secret.

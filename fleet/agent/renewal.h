@@ -1,6 +1,7 @@
 // Keeps the machine's certificate valid: when two thirds of its life are over, writes a request for
 // a new one into the store, and later the new certificate to its file. The key never leaves the
-// machine, and stays the same. Also keeps the time by which certificates are judged.
+// machine, and stays the same. Also lets CertificateClock write the time to disk, by which this
+// machine judges certificates.
 #pragma once
 
 #include <memory>
