@@ -25,15 +25,16 @@ bool careless_of(std::string_view what) {
   return how != nullptr && how == what;
 }
 
-// Descriptors whose fsync() the kind "late" has put off until an agent is told to stop.
+// The descriptors whose fsync() is put off, with CARELESS=late, until an agent is told to stop.
 std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;
 
-// The move of the link of --previous, which the kind "order" has put off.
+// The name of the link of --previous, and of the new link that is renamed to it. CARELESS=order
+// puts off that rename.
 constexpr const char* previous = "previous";
 constexpr const char* fresh_previous = ".previous.upgrader";
-int put_off_move = -1;  // the descriptor of the link's directory, or -1
+int put_off_move = -1;  // the descriptor of the directory in which the rename is put off, or -1
 
 void catch_up() {
   told_to_stop = true;

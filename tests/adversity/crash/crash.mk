@@ -15,7 +15,7 @@ $(BUILD)/tests/adversity/crash/judge_position: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# Built without sanitizers, since programs without them load it, too, such as env.
+# careless.so has no sanitizers: programs that have none, such as env, load it, too.
 careless_flags := $(filter-out -fsanitize=%,$(CXXFLAGS))
 $(BUILD)/tests/adversity/crash/careless.so: CXXFLAGS = $(careless_flags)
 $(BUILD)/tests/adversity/crash/careless.so: LDFLAGS := $(filter-out -fsanitize=% \
@@ -31,7 +31,7 @@ crash:
 	  $(BUILD)/sample-agent/sample-agent $(crash_programs)
 	@BUILD=$(BUILD) tests/adversity/crash/run
 
-# It takes only seconds, so every `make check` runs it.
+# The check takes only seconds, so every `make check` runs it.
 layer_tests += tests/adversity/crash/run
 slow_tests += tests/adversity/crash/run
 check-built: $(crash_programs) $(BUILD)/sample-agent/sample-agent

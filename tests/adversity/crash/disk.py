@@ -128,7 +128,8 @@ def materialise(picture, where):
         else:
             with open(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                 file.write(content)
-    # A directory may forbid changes in it, so it comes last.
+    # Sets the modes when all files are there, and those of directories last: a mode may forbid
+    # changes in a directory.
     for path, kind, _, mode in reversed(picture):
         if kind != "link":
             os.chmod(where + path, mode)

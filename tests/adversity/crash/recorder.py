@@ -14,7 +14,7 @@ UNKNOWN = ("writev", "pwritev", "fallocate", "copy_file_range", "sendfile", "rmd
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?|(-?\w+)<((?:[^>\\]|\\.)*)>|([^,\s"<]+)')
 LINE = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|\?)(?:<([^>]*)>)?(.*)$")
 
-# The umask of the recorded programs, too.
+# The umask of this process, which the recorded programs inherit.
 UMASK = os.umask(0)
 os.umask(UMASK)
 
@@ -74,7 +74,7 @@ class Call:
 def strace(log, command, inject=None):
     """Returns the command that runs `command` and writes its calls to `log`."""
     options = ["-e", f"inject={inject}"] if inject else []
-    # In a build with sanitizers: a traced process cannot be searched for leaks.
+    # LeakSanitizer does not work in a process that is traced, so it is switched off.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:verify_asan_link_order=0"
     return ["strace", "-y", "-s", "1000000", "-o", log, "-e", "trace=" + CALLS, *options,
             "-E", "ASAN_OPTIONS=" + sanitizer, *command]

@@ -33,9 +33,9 @@ def content_of(path):
 
 # ---- the link
 
-# An agent in shell. It requests an upgrade to the program that its first argument names, unless
-# that is itself: then it ends, and with it the upgrader. It has long comments, so that a write of
-# it can be torn.
+# An agent in shell. Unless it is version v2, it requests an upgrade to the program that its first
+# argument names. Version v2 ends when it is committed, and its upgrader ends with it. The text is
+# long enough that a power cut can keep only a part of it.
 AGENT = """#!/bin/sh
 # release {name}
 exec 8<&0 9>&1 </dev/null >&2
@@ -174,7 +174,8 @@ class PositionStory:
         self.recorder = Recorder(self.disk)
         self.generation = 0
         self.tell_all()
-        # A copy also has the lines that were appended later, since it is the file that is copied.
+        # Each copy is a hard link to the log, so it also has the lines that were appended after the
+        # copy was made.
         for _, copy in self.sessions:
             last = content_of(copy + "/log").split()[-1]
             write(copy + "/lines", "".join(f"line {n}\n" for n in range(1, int(last) + 1)), 0o644)

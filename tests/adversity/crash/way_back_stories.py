@@ -26,15 +26,16 @@ class WayBackStory(LinkStory):
                   "releases/agent-v2", None),
         "beside": ("releases/current", "agent-v1", "releases/previous", "agent-v0",
                    "releases/agent-v2", None),
-        # A kill loses no bytes that are not synced. So the power is cut only when the next upgrader
-        # has committed, or is about to.
+        # A killed process loses no bytes, even if they were not synced. So these stories cut the
+        # power only when the next upgrader has committed, or is about to.
         "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                    "releases/agent-v2", "death"),
-        # Without --attempts nothing else syncs that directory.
+        # The same without --attempts, so that no file of --attempts syncs the directory of the link
+        # of --previous.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
-        # The target of AGENT's link fails at once, so that the other version is started and
-        # committed.
+        # A boot: the version that AGENT's link names fails at once, and the version that the link
+        # of --previous names is started and committed.
         "boot": ("releases/current", "agent-bad", "ways/previous", "../releases/agent-v2",
                  "releases/agent-v2", None),
     }
@@ -104,7 +105,8 @@ class WayBackStory(LinkStory):
         committed = self.has_said(moment, b'"committed"')
         if committed and kind == "old":
             return kind, "AGENT's link names the old one after `committed`"
-        # Bytes that are written at the end may be lost: they only add how the last start ended.
+        # The file of --attempts may lack its last bytes, which only say how the last start ended.
+        # The start itself must be counted.
         if not committed and self.has_said(moment, b'"welcome"') and not self.counts(tree):
             return kind, "an agent was started, and that this start was counted is not durable"
         return kind, None

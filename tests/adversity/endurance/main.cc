@@ -52,7 +52,7 @@ struct Outcome {
   Measure last;
 };
 
-// Runs one upgrader, and makes upgrades until something is wrong.
+// Runs one upgrader, and makes upgrades until all are made or something is wrong.
 class Run {
  public:
   Run(const Programs& programs, const std::string& table, const Variables& variables)
@@ -140,9 +140,9 @@ void Run::judge_log(std::size_t number) {
   }
 }
 
-// Measures the upgrader's resources when it is at rest and two measurements agree: the kernel and
-// the upgrader may need a moment to free the resources of an agent that has ended. Waits for a
-// while if there are more than at the base.
+// Measures the upgrader's resources when it is at rest. The first measurement, the base, counts
+// when two in a row agree. Later ones are repeated for a while as long as they exceed the base: the
+// kernel and the upgrader may need a moment to free the resources of an agent that has ended.
 void Run::take_measure(bool base) {
   Measure before;
   const auto rests = [&] {

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t short_sample = 3'000;
 
-// The number of faults after which a line shows the progress.
+// A line about the progress is printed each time that this number of faults has been tried.
 constexpr std::size_t progress_interval = 1'000;
 
 std::string setting_of(const char* name, const char* otherwise = "") {
@@ -40,7 +40,7 @@ std::string with_commas(std::size_t number) {
   return text;
 }
 
-// The numbers for the result line.
+// The numbers in the line for the table of results.
 struct Figures {
   std::size_t injected = 0;
   std::size_t fired = 0;

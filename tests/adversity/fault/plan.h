@@ -26,9 +26,9 @@ struct Planned {
 [[nodiscard]] std::vector<Planned> all_faults(const Baselines& baselines,
                                               const Expectations& expectations);
 
-// Returns a sample of up to `count` faults. The sample has the first fault of every call, error and
-// phase. In every play it has the calls that move bytes, processes and links. The rest is drawn
-// with `seed`.
+// Returns a sample of up to `count` faults: the first fault of every call, error and phase; for
+// every play, the faults of the calls that move bytes, processes and links; and further faults,
+// which are drawn with `seed`.
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 

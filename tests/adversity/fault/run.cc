@@ -17,12 +17,11 @@
 namespace fault {
 namespace {
 
-// The number of looks, one a millisecond, that must find the upgrader in a wait without limit. Only
-// then it counts as idle.
+// The upgrader counts as idle when so many looks, one a millisecond, have found it in a wait
+// without limit.
 constexpr int idle_looks_wanted = 2;
 
-// For a call that the upgrader repeats until it succeeds: the number of failures before the call
-// may succeed.
+// A call that the upgrader repeats until it succeeds fails so many times before it may succeed.
 constexpr int tries_in_vain = 12;
 
 // Within this number of looks, one a millisecond, the upgrader must have noticed an agent's act.
@@ -154,8 +153,9 @@ void Run::receive(int socket, std::string_view packet) {
   if (packet[0] == 'E') {
     agent->end_of_input = true;
     agent->types.emplace_back("(end)");
-    // At the end of its input an agent exits. If the upgrader is alive, the agent's pipe has
-    // broken.
+    // An agent exits at the end of its input. Here it does so only while the upgrader lives, whose
+    // pipe to the agent must then have broken. If the upgrader has ended, run_end.cc ends the
+    // agents.
     if (tracer_->alive()) agent->steps.push_back({.deed = Step::Deed::exit});
   }
   if (packet[0] == 'L') {
@@ -248,7 +248,7 @@ void Run::take_step(Agent& agent) {
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    if (agent.unanswered == 0 && tracer_->at_rest()) ++look;  // the upgrader does not wake up
+    if (agent.unanswered == 0 && tracer_->at_rest()) ++look;  // the upgrader sleeps on
     if (!tracer_->held()) pump(1);
   }
   end_agent(agent, "exit " + std::to_string(step.status));
@@ -353,7 +353,7 @@ void Run::idle() {
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
-  if (init_awaits_ready()) return;  // the upgrader would wait for ever for init
+  if (init_awaits_ready()) return;  // it would wait for init and not end
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 
@@ -391,7 +391,7 @@ bool Run::init_awaits_ready() const {
 std::string Run::story() const {
   std::string text;
   for (const Agent& agent : agents_) {
-    // An agent that ended before it had read anything is left out.
+    // The story leaves out an agent that ended before it had read a message.
     if (agent.types.empty() && agent.ended) continue;
     if (!text.empty()) text += "; ";
     text += agent.role.empty() ? "an agent" : agent.role;

@@ -43,7 +43,7 @@ struct Play {
   std::string story;  // the messages that the agents must have received when the run is over
   Texts options{};
   LogKind log = LogKind::file;
-  bool link = false;                  // AGENT is the link `current` to `one`
+  bool link = false;                  // AGENT is a link to the program `one`
   bool script = false;                // the programs are scripts with an interpreter
   bool adapter = false;               // the programs run behind an adapter
   std::string previous{};             // the target of the link of --previous
@@ -121,7 +121,7 @@ class Run {
   void request_upgrade(std::string_view members = "", std::string_view program = "two");
   void stop_slowly(Agent& agent);  // in three steps: says `stopped`, closes its output, exits
   void exit_after(Agent& agent, std::string text,
-                  int status);  // text and exit at once, so that the upgrader finds both
+                  int status);  // sends the text, and exits before the upgrader reads it
   void signal(int number);      // sent to the upgrader; SIGTERM, SIGINT and SIGQUIT end it
   void point_link_at(std::string_view name);
   void replace_program(std::string_view name);  // another file gets the program's name

@@ -94,12 +94,13 @@ void Run::judge_files() {
 }
 
 // Checks the link of --previous, which must name the program that was committed before the last
-// one. AGENT's link may name `two` only if the link of --previous names `one`.
+// one. The first agent runs the program `one`, and the upgrade is to `two`: AGENT's link may name
+// `two` only if the link of --previous names `one`.
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);
-  // If the first agent, from `one`, was activated, an upgrade may have moved the link of
-  // --previous.
+  // Only an upgrade moves the link of --previous, and there is none before the first agent, of the
+  // program `one`, has been activated.
   const bool moved = report_.at_end.find("first welcome activate") != std::string::npos;
   if (!play_.previous.empty() && !moved) {
     if (target != path(play_.previous)) violation("the link of --previous leads to " + target);

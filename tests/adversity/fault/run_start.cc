@@ -101,8 +101,8 @@ void Run::install(std::string_view name) {
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }
-  // A copy, and not a second name of the file: two names of one file would be one executable, so an
-  // upgrade from one to the other would need no way back.
+  // Copies the puppet. A second name of the same file would not do: the upgrader would take both
+  // programs for the same executable, and an upgrade between them would need no way back.
   std::filesystem::copy_file(setting_.puppet, path(name));
 }
 

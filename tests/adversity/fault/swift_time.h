@@ -32,9 +32,9 @@ class SwiftTime {
   void leave(const RawCall& call);
 
  private:
-  std::int64_t started_ns_ = 0;  // the kernel's time at the first question
+  std::int64_t started_ns_ = 0;  // the kernel's time when the process first asked for the time
   std::int64_t waited_ms_ = 0;
-  bool changed_ = false;  // the length of the wait was changed
+  bool changed_ = false;  // the time limit of the present wait was replaced, and is put back
   bool broken_off_ = false;
 };
 

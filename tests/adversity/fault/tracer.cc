@@ -60,7 +60,8 @@ bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
-// Returns the resource that a call needs. While the resource is short, all calls that need it fail.
+// Returns the resource that a call needs, or the call's own name. While the resource is short, all
+// calls that need it fail.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
@@ -260,7 +261,7 @@ void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {
     if (is_break) {
-      registers.rdi = 0;  // the register is put back at the call's return
+      registers.rdi = 0;  // invalid for brk; put back at the call's return
     } else {
       registers.orig_rax = ~0ULL;
     }
@@ -400,7 +401,8 @@ void await_end(pid_t pid) {
   poll(&one, 1, moment_ms);
   close(descriptor);
   // The pidfd becomes readable just before the kernel signals the parent. The kernel holds a lock
-  // until then that waitid() needs, too, so the parent has its signal when waitid() returns.
+  // meanwhile, and waitid() needs the same lock. So when waitid() returns, the parent has been
+  // signalled.
   siginfo_t ignored;
   waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT);
 }

@@ -103,7 +103,7 @@ class Tracer {
   void release();
 
   void stop_faults() { faults_over_ = true; }  // ends a fault that makes call after call fail
-  void enter_end() { ending_ = true; }         // the phase is `end` from here on
+  void enter_end() { ending_ = true; }         // from now on the phase is `end`
   [[nodiscard]] bool fired() const { return fired_ > 0; }
   [[nodiscard]] int times_fired() const { return fired_; }
   [[nodiscard]] Phase fault_phase() const { return fault_phase_; }
@@ -112,7 +112,7 @@ class Tracer {
   // Returns the number of lines that were written to this pipe, the standard input of an agent.
   [[nodiscard]] int lines_sent(const std::string& pipe) const;
   [[nodiscard]] bool has_closed(const std::string& pipe) const { return closed_.contains(pipe); }
-  // Returns the ends of our children that are not traced, as waitpid gives them. They are orphans
+  // Returns the ends of this process's children that are not traced, as waitpid gives them: orphans
   // of the upgrader, and processes that the run itself has started.
   [[nodiscard]] const std::map<pid_t, int>& others() const { return others_; }
   // Returns the process that still lives because the upgrader's kill() was made to fail, or 0.

@@ -42,7 +42,7 @@ void AgentWatcher::see_heard(const UpgraderMessage& message, const SessionAction
     must(!std::holds_alternative<ExitAtOnce>(action), "the upgrader's words end an agent");
   }
   if (std::holds_alternative<Stop>(message) && active_ && !stopped_) ordered_ = true;
-  // A session that stops because of SIGTERM may be sent the upgrader's `stop` meanwhile.
+  // While a session stops because of SIGTERM, the upgrader may still send it `stop`.
   if (std::holds_alternative<Stop>(message) && stopping_) ordered_ = true;
   see_actions(actions);
 }

@@ -64,7 +64,7 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor all of whose orders succeed.
+// A supervisor in surroundings in which every order succeeds.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {

@@ -18,7 +18,7 @@ struct Happening {
   // One event; or last words, and the exit that follows them at once.
   std::vector<upgrader::Event> events;
   upgrader::Duration later{};      // the time since the event before
-  bool deadlines_are_seen = true;  // false: deadlines that pass in this time are not delivered
+  bool deadlines_are_seen = true;  // if false, no deadline in this time is reported
   int outcome = 0;                 // the number of the outcome that the next order has
 };
 

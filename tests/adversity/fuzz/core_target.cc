@@ -178,7 +178,7 @@ class Stage {
 
   Supervisor supervisor_;
   test::Watcher watcher_;
-  std::string* story_;  // null if nobody will read the story
+  std::string* story_;  // the story in words, for people; may be null
   Time now_{1'000'000};
   int outcome_ = 0;
   Actions actions_;  // the actions of the last step

@@ -10,8 +10,8 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fu
   $(base_text_parts) $(base_upgrader_parts) \
   $(addprefix sample-agent/,configuration.cc position.cc)
 
-# The fuzzer's objects are built apart, by another compiler with sanitizers. Edges are counted only
-# in the program: new ones in the test code mean nothing.
+# The fuzzer has objects of its own, built by clang with sanitizers. Only the tested code reports
+# its edges to the fuzzer: an input that reaches a new edge of the test code is not interesting.
 fuzz_sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzz_compile = clang++-14 -std=c++20 $(WARNINGS) $(wide_types) $(CPPFLAGS) -O2 -g1 \
   $(fuzz_sanitizers) -MMD -MP
@@ -24,13 +24,13 @@ $(BUILD)/fuzz/objects/tests/%.o: tests/%.cc
 	@mkdir -p $(@D)
 	$(fuzz_compile) -c -o $@ $<
 
-# An archive, so that only the needed part of the explorer is linked.
+# The objects are in an archive, so that of the explorer only the needed part is linked.
 $(BUILD)/fuzz/libfuzzed.a: $(fuzz_objects); $(make_archive)
 $(BUILD)/tests/adversity/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a
 	@mkdir -p $(@D)
 	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^
 
-# The same targets, built by the usual compiler.
+# replay_test has the same targets, built by the usual compiler.
 layer_tests += $(BUILD)/tests/adversity/fuzz/replay_test
 $(BUILD)/objects/tests/adversity/fuzz/%.o $(BUILD)/objects/units/tests/adversity/fuzz/%.o: \
   CXXFLAGS += -O1
@@ -45,7 +45,7 @@ $(BUILD)/tests/adversity/fuzz/replay_test: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# The seconds for each target; with LONG=1 ten minutes.
+# The time for each target in seconds; with LONG=1 ten minutes.
 SECONDS ?= $(if $(LONG),600,12)
 fuzz_packages = g++ libcereal-dev python3 clang-14 libclang-rt-14-dev
 

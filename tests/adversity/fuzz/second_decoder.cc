@@ -21,8 +21,8 @@ constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
 enum class Kind { text, id, path, state, word, integer, boolean, texts, failure };
 
-// The rule for one member of a message. `least` and `most` are the limits of a number, `bytes`
-// those of a text and of each text of an array, `items` the limit of an array.
+// The rule for one member of a message. `least` and `most` limit a number, `bytes` limits a text
+// and each text of an array, `items` limits the length of an array.
 struct Rule {
   std::string_view name;
   Kind kind;
@@ -214,7 +214,8 @@ bool is_in_range(const Json& value, const Rule& rule) {
   return number && *number >= rule.least && *number <= rule.most;
 }
 
-// A member that was searched by its name; `twice` is true if the object has several of this name.
+// The result of looking up a member by its name; `twice` is true if the object has several of this
+// name.
 struct Found {
   const Json* value = nullptr;
   bool twice = false;

@@ -94,8 +94,8 @@ class Actor {
   long served_ = 0;
   bool reading_ = true;
   int lock_ = -1;
-  int beside_ = -1;          // readable when a standby runs
-  bool lacks_lock_ = false;  // active, but another process has the lock
+  int beside_ = -1;          // a FIFO, readable as soon as a standby runs
+  bool lacks_lock_ = false;  // this agent is active, but has not got the lock
   int socket_;
 };
 
@@ -309,7 +309,7 @@ void Actor::say_line(std::string line) {
   line += '\n';
   for (std::size_t sent = 0; sent < line.size();) {
     const ssize_t size = write(1, line.data() + sent, line.size() - sent);
-    if (size <= 0) return;  // the end of input follows
+    if (size <= 0) return;  // the upgrader has gone: reading finds that
     sent += static_cast<std::size_t>(size);
   }
 }

@@ -22,7 +22,7 @@ class Aftermath {
     bool ended = false;  // the signal ended the process, and did not only freeze it
   };
 
-  // Notes which processes live. So an Aftermath must be made before the signal is sent.
+  // Notes which processes live now. The signal must be sent afterwards.
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
   // Returns the first error in words, or "". `versions` are the versions with which an upgrader may
@@ -49,9 +49,9 @@ class Aftermath {
   const Setting setting_;
   const Party victim_;
   pid_t first_agent_ = 0;
-  std::set<pid_t> upgrader_processes_;  // the upgrader's process, and that of a wrapper
+  std::set<pid_t> upgrader_processes_;  // the upgrader, and the wrapper that started it, if any
   std::set<pid_t> living_;              // the agents that lived before the signal
-  std::set<pid_t> playing_;  // the agents of living_ that were not killed by SIGKILL before
+  std::set<pid_t> playing_;             // the agents in living_ that no SIGKILL had struck
   const Agent* active_ = nullptr;
   bool released_ = false;  // a waiting candidate of the part "dies-beside" was made to fail
   End end_{};

@@ -11,8 +11,8 @@ namespace {
 // The time limit for waits that must fail.
 constexpr auto patience = std::chrono::seconds(3);
 
-// The names of points at which the real upgrader does nothing wrong, for runs with an error
-// planted. The last name has a step that does not exist, `after-upgrader-writes-nonsense`.
+// Names of points at which the real upgrader keeps all rules. The canaries play them with a planted
+// error. The last name has a step that does not exist, `after-upgrader-writes-nonsense`.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
 constexpr const char* with_the_lock =

@@ -10,8 +10,8 @@ $(BUILD)/tests/adversity/kill/kill_points: $(BUILD)/objects/tests/adversity/kill
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# These programs are linked statically: they are started ten times for each point and traced, so
-# they should make no calls to find libraries.
+# These programs are linked statically, because a dynamic program makes many system calls to find
+# its libraries. Each point starts them ten times under the tracer, which stops at each call.
 kill_static = $(if $(findstring -fsanitize,$(CXXFLAGS) $(LDFLAGS)),,-static)
 $(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
   $(BUILD)/tests/adversity/kill/stand_in: \

@@ -29,7 +29,7 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// Of the stories that go wrong by themselves, a short run plays one point in this number.
+// A short run plays every fifth point of the stories that go wrong by themselves.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {
@@ -127,8 +127,8 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// Returns true if the wanted point's name contains the whole name of a story, and this is another
-// story.
+// Returns true if ONLY is the name of a point of another story, so that this story need not be
+// played.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)

@@ -13,8 +13,8 @@ int exited(int status) {
   return status << 8;
 }
 
-// Returns whether the story has a candidate. At boot there is none, nor in a sequential upgrade
-// whose old agent stops uncleanly.
+// Returns whether the story has a candidate. A story at boot has none. A sequential upgrade whose
+// old agent stops uncleanly has none either: the old version is started again instead.
 bool has_candidate(const Story& story) {
   if (story.with == Story::With::boot) return false;
   return !story.sequential || story.end != End::fallback ||

@@ -3,8 +3,9 @@
 // Shares no code with the product.
 //
 // Two ends are allowed between the step that makes a change inevitable and the step that reports
-// it, since only the upgrader knows what it has seen first. The same holds if agents run before the
-// upgrader: then the candidate can say `ready` before the upgrader looks for ended processes.
+// the change, since only the upgrader knows which of two events it has seen first. Two ends are
+// also allowed if the agents run before the upgrader: the candidate may then say `ready` before the
+// upgrader looks for ended processes.
 #pragma once
 
 #include <set>

@@ -83,8 +83,8 @@ Scene::~Scene() {
     kill(init_, SIGKILL);
     if (!init_status_) waitpid(init_, nullptr, 0);
   }
-  // Each round makes this process the parent of the killed processes' children, so there are rounds
-  // until no child is left.
+  // When a process is killed, its children become children of this process. So children are killed
+  // until none is left.
   for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
     kill(left[0], SIGKILL);
     waitpid(left[0], nullptr, __WALL);

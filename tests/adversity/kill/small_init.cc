@@ -19,7 +19,7 @@
 
 namespace {
 
-// The number of starts after which the init gives up: the upgrader itself must be broken then.
+// The number of starts after which the init gives up, since no story starts the upgrader so often.
 constexpr int starts_max = 20;
 
 class Init {

@@ -31,8 +31,8 @@ struct Story {
   enum class With {
     nothing,
     way_back,  // --control, --previous and --attempts
-    // The same options as way_back, at a boot: AGENT's link names a version that fails at once, and
-    // nobody requests an upgrade.
+    // The options of way_back. The story is a boot: AGENT's link names a version that fails at
+    // once, and nobody requests an upgrade.
     boot,
     standby,  // --fallback=warm
   };
@@ -45,7 +45,8 @@ struct Story {
 // Returns all stories, each in its mode.
 const std::vector<Story>& stories();
 
-// A story, with or without --lock, and the choice whether agents or the upgrader run first.
+// One way to play a story: with or without --lock, and with the agents or the upgrader running
+// first.
 struct Setting {
   const Story* story;
   bool lock;

@@ -134,10 +134,10 @@ Stop Tracer::stop_of(Tracee& tracee) {
   return {tracee, tracee.in_call ? Stop::What::call_begins : Stop::What::call_ends};
 }
 
-// Interrupts all running processes while another process exits, and returns true if it held one. A
-// process that waits for the exit learns of it twice: by the end of a pipe, and by the death.
-// Without the interruption, the processors' timing would decide whether it sees the two at once. A
-// process that waits for its child's exec is left alone, since it sleeps until the exit is over.
+// Stops all running processes while another process exits, and returns true if it stopped one. A
+// process may learn of the exit twice: by the end of a pipe, and by the death of its child. If it
+// ran on, the speed of the processors would decide whether it sees both at once. A process that
+// waits for its child's exec is not stopped, since it sleeps until the exit is over.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
@@ -230,7 +230,7 @@ void Tracer::take_event(Tracee& tracee, int event) {
   if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
     unsigned long pid = 0;
     ptrace(PTRACE_GETEVENTMSG, tracee.pid, 0, &pid);
-    tracee.in_call = true;  // the process made no stop at the entry of its first call
+    tracee.in_call = true;  // the first fork has no stop at its entry
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
@@ -292,7 +292,7 @@ bool Tracer::freeze(Tracee& victim) {
     take(victim, status);
     if (!stopped_for_good) continue;
     detach(victim, 0);
-    // The process runs for a moment between the ptrace stop and the stop by SIGSTOP.
+    // After the detaching, the process runs for a moment before SIGSTOP stops it.
     int looks = 0;
     while (integration::state_of(victim.pid) != 'T' && Clock::now() < deadline)
       pause(looks);

@@ -68,8 +68,8 @@ class Tracer {
   // stopped.
   bool freeze(Tracee& victim);
 
-  // Lets the processes that come first in the order run until each of them waits. In this way they
-  // see the events so far before any other process does.
+  // Lets the processes that come first in the order (agents or upgrader) run until each of them
+  // waits, so that they see all events so far before the others do.
   void run_first_ones();
 
   // Detaches from all processes: from stopped ones at once, from the others when they stop, by
@@ -99,7 +99,7 @@ class Tracer {
   const std::string agent_;
   std::list<Tracee> tracees_;
   int generations_ = 0;
-  bool news_ = false;  // the last stop was at a system call, or an end
+  bool news_ = false;  // the last stop was at a system call or the end of a process
 };
 
 }  // namespace kill_points

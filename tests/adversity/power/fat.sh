@@ -1,6 +1,7 @@
 #!/bin/busybox sh
-# The machine of tests/adversity/power/fat: starts the upgrader with each option in turn, and prints
-# its exit status and its messages. The agent is the first one, and ends at once with status 0.
+# The machine of tests/adversity/power/fat: starts the upgrader with --control, with --previous, and
+# without options, and prints its exit status and its messages. The agent ends with status 0 as soon
+# as it is active, and the upgrader with it.
 . /common.sh
 
 mount -t "$FS" /dev/vda /data || tell 'mounted: no'

@@ -1,10 +1,11 @@
 #!/bin/busybox sh
-# The init of a machine with a hardware watchdog, on which a program hangs, mostly with an upgrade
+# The init of a machine with a hardware watchdog. A program hangs there, mostly while an upgrade is
 # on trial. After the watchdog has reset the machine, the second boot prints which version works.
-# The script hangs judges.
+# tests/adversity/power/hangs judges the output.
 . /common.sh
 
-# Prints an agent that sends heartbeats, four in the time of the watchdog.
+# Prints an agent that sends a heartbeat after each message, and every 2 s. The watchdog's timeout
+# is 20 s.
 beating_agent_of() {
   cat <<AGENT
 #!/bin/sh

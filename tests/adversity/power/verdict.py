@@ -3,8 +3,8 @@
 
 import statistics
 
-# Names that may stand beside the releases. A temporary file of the upgrader, with a dot, must not
-# stay.
+# The names that may be on the disk beside the releases. A temporary file of the upgrader, whose
+# name begins with a dot, must not be left.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 
 

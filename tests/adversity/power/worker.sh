@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # The init of the machine whose power is cut: it makes upgrades, good and bad, on a disk whose
-# writes and flushes are logged. It puts notes into the log: `begin V` before an upgrade, and its
-# end after.
+# writes and flushes are logged. It puts notes into the log: `begin V` before an upgrade to version
+# V, and how the upgrade ended after it.
 . /common.sh
 
 # Writes a note to the last sectors of the disk, behind the file system.
@@ -21,7 +21,7 @@ request() {
     "$1" "$1" "$2" | timeout 10 dd of=/run/control/control bs=4096 2>/dev/null
 }
 
-# Installs a release as a program that syncs nothing would, and makes other writes meanwhile.
+# Installs a release without syncing it, as a careless program would, while other files are written.
 bring() {
   agent_of "$1" >"/data/releases/.$1"
   chmod 755 "/data/releases/.$1"
