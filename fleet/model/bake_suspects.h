@@ -41,8 +41,7 @@ class BakeSuspects {
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 
-// The text with which the result of words() begins, by which that part is found in the text of an
-// event.
+// The beginning of a text from words(). It separates that text from the rest of an event's text.
 inline constexpr const char* suspects_mark = "; maybe by rollout ";
 
 }  // namespace fleet

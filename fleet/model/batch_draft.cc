@@ -121,7 +121,8 @@ void order_nodes(const RolloutTerms& terms, std::vector<PlacedNode>& nodes) {
 }
 
 // Returns the sizes of the batches; the last size holds for all further batches. Without
-// `--batches` these are the size of the canary, if there is one, and that of the other batches.
+// `--batches` there are at most two sizes: that of the canary, if there is one, and that of the
+// other batches.
 std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) {
   std::vector<std::int64_t> sizes;
   if (const auto shares = parse_batches(terms.batches)) {

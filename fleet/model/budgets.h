@@ -5,15 +5,15 @@
 //
 // Each value of the label has K places. A place is a record place/LABEL/HASH/NUMBER with a number
 // below K: HASH is the hash of the value, and the record has the value itself. A driver takes a
-// place by a transaction that creates the record, and which the store refuses if the record exists.
-// It gives the place back by erasing the record. So two drivers never have the same place, whatever
-// process dies. Each record names the node, and the rollout or component that moves the node. So a
-// driver that continues for another one finds the places that are taken already.
+// place by a transaction that creates the record; the store refuses that if the record exists. The
+// driver gives the place back by erasing the record. So two drivers never have the same place,
+// whatever process dies. Each record names the node, and the rollout or component that moves the
+// node. So a driver that continues for another one finds the places that are taken already.
 //
-//     a node has a place              it counts against K
-//     a node is degraded or silent    it counts against K, since it does not work
-//     a node was forgotten            any driver that needs its place may take it over
-//     a node does not have the label  it needs no place
+//     a node has a place              the node counts against K
+//     a node is degraded or silent    the node counts against K, since it does not work
+//     a node was forgotten            any driver may take over the places that the node had
+//     a node does not have the label  the node needs no place
 //     K was made smaller              places from K on stay taken until they are given back
 #pragma once
 

@@ -1,6 +1,6 @@
-// Writes something new that takes several transactions, such as a plan, one transaction after the
-// other. Before each of them, the store is read, and the records show what is still to be written.
-// So it does no harm if an answer was lost, or if another process began to write. Pure.
+// Writes a new rollout or plan that takes several transactions, one after the other. Before each
+// transaction the caller reads the store, and the records show which ones are still missing. So the
+// writing can go on after a lost answer, or after another process began it. Pure.
 #pragma once
 
 #include <optional>

@@ -91,8 +91,8 @@ class DesiredDecider {
 
   [[nodiscard]] bool is_late(const std::string& id, const DesiredNode& node) const {
     if (!is_under_way(node, *wish_) || phase_of(node) == UpgradePhase::cutover_ready) return false;
-    // A node can only be sent back to the version that it has reported, if that is a valid name of
-    // a version.
+    // A node is sent back to the version that it reports. If what it reports is not a valid name of
+    // a version, it cannot be sent back.
     if (!is_version_name(node.running)) return false;
     const auto told = marks_.told.find(id);
     return told != marks_.told.end() && now_ >= told->second.second + settings_.staging_ms;

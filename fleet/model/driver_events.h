@@ -37,8 +37,8 @@ struct Over {
   bool operator==(const Over&) const = default;
 };
 
-// The time to live of a driver's lease. If a controller dies, another one continues its rollout
-// within this time and 2 s more, in which it notices and takes the key.
+// The time to live of a driver's lease. If a controller dies, its lease ends within this time, and
+// another controller continues the rollout within 2 s after that.
 inline constexpr Ms driver_lease_ms = 15'000;
 // The time between two tries if the store does not answer.
 inline constexpr Ms store_retry_ms = 1'000;

@@ -64,9 +64,8 @@ class Cohorts {
           std::int64_t control_failed);
 
   // Puts the node at risk in this cohort from `at` on, and takes it out of the other cohort.
-  // `known` is the node's last report before. A node that was in this cohort before returns to it,
-  // and counts once. If `has_failed`, the node has failed since the rollout began, and is not
-  // compared.
+  // `known` is the node's last report before `at`. A node that returns to a cohort counts once. If
+  // `has_failed`, the node has failed since the rollout began, and is not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
   // Ends the node's time at risk without a failure: the node moves, goes back, or is silent

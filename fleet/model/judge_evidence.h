@@ -71,8 +71,8 @@ class Evidence {
   Logs logs_ = {};  // the logarithm of the evidence for each ratio
 };
 
-// How many new nodes and how many nodes of the control are at risk when a node fails, including
-// that node.
+// The number of nodes that are at risk when a node fails, including that node: new ones, and those
+// of the control.
 struct AtRisk {
   std::int64_t fresh = 0;
   std::int64_t control = 0;

@@ -133,7 +133,7 @@ void JudgeWatch::look_at_parts(Ms now) {
 // ---- the part of the soak that is seen
 
 // Adds up how much of the soak was seen: the time since the last look, for each node that soaks and
-// is not silent. If a node's soak has ended since the last look, that time counts, too, since the
+// is not silent. A node whose soak has ended since the last look is counted once more, since its
 // soak may have ended just now.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (const auto turn = turn_of(*view.rollout); std::exchange(found_.batch, turn) != turn) {

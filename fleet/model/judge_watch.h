@@ -3,18 +3,18 @@
 //
 //     control     the last control_size() nodes in the random order of the seed, until they move
 //     others      all other nodes that have not moved are watched, but not compared. If such a node
-//                 fails, it is not compared after it has moved, either, just as control nodes that
-//                 have failed do not belong to the control any more
+//                 fails, it is not compared after its move, either. In the same way, a node of the
+//                 control that has failed leaves the control
 //     new         nodes on which the new version is active: from a minute after its activation to
 //                 the end of the rollout
 //     a failure   another process of fleet-agent is active than before, of the same version, so
 //                 nobody has ordered its end; or no process of it has reported for five minutes. If
 //                 more than a tenth of the nodes that have not moved are silent, too, the cause is
 //                 unknown; then the node is not compared until it reports again
-//     of `agent`  in a rollout of fleet-agent, a node that has gone back counts as a failure, too,
-//                 since the same crash on a control node shows as another process. In a rollout
-//                 of another component, going back does not count: nodes do not report the crashes
-//                 of the old version, so the comparison would be unfair
+//     of `agent`  in a rollout of fleet-agent, a node that has gone back counts as a failure, too:
+//                 a crash on a node of the control is seen as well, by the new process. In a
+//                 rollout of another component, going back does not count: nodes do not report
+//                 crashes of the old version, so the comparison would be unfair
 //
 //     unseen      time does not count as seen while a node of the batch is silent in its soak, or
 //                 while no driver looks

@@ -88,8 +88,8 @@ void NodeCommander::consider() {
   begin(command);
 }
 
-// Returns the answer to a command that need not begin: an error, or that its effect is there
-// already. Returns an empty text if the command has to begin.
+// Returns the answer to a command that need not begin: an error, or that the effect of the command
+// is there already. Returns an empty text if the command has to begin.
 std::string NodeCommander::why_not(const Command& command) const {
   const bool ours = run_ && run_->command.trace == command.trace;
   const bool preparing =
@@ -191,8 +191,8 @@ void NodeCommander::begin_upgrade(const Command& command) {
       BeginUpgrade{command, command.action == CommandAction::apply ? confirm_within(command) : 0});
 }
 
-// Sends the upgrader the order that is valid now: to commit or to go back. If commands have given
-// both orders, the order to go back is valid, since it is the later one.
+// Sends the upgrader the order to commit or to go back. If commands have ordered both, sends the
+// order to go back, since that order is the later one.
 void NodeCommander::tell_upgrader() {
   run_->tell_at.reset();
   if (run_->told) {

@@ -12,9 +12,9 @@
 //     report    answer and progress are written to the store, if this instance is still active
 //
 // If a command comes again with the same id, the same answer is reported, and nothing is executed.
-// After a restart, the upgrader reports how the upgrade of a command that was begun has ended, or
-// that it is on trial. If the upgrader does not know it, the answer is `interrupted`. An upgrade
-// begins only with a release that was prepared since the last upgrade. A command with `undo` goes
+// If a command was begun before a restart of fleet-agent, the upgrader reports how its upgrade has
+// ended, or that the upgrade is on trial. If the upgrader does not know the upgrade, the answer is
+// `interrupted`. An upgrade begins only with a release that was prepared since the last upgrade. A command with `undo` goes
 // to the version that ran just before, according to the ledger, and to no other; it is executed
 // even if `stop` exists.
 //
@@ -22,10 +22,10 @@
 // after a refusal, until the upgrade has ended. The upgrader refuses to cancel an upgrade while the
 // old version stops, so the order to go back is sent again when the new version is activated.
 //
-// An upgrade by `apply` stays on trial. It has soaked when it has been healthy for soak_ms. If no
-// `confirm` comes within confirm_ms of its activation (0: the longer of three soaks and five
-// minutes), by this node's clock, it goes back by itself. `confirm` is answered with `done` only
-// when the upgrade is committed.
+// An upgrade by `apply` stays on trial. Its version has soaked when it has been active for soak_ms.
+// If no `confirm` comes within confirm_ms of the activation (0: the longer of three soaks and five
+// minutes), by this node's clock, the node goes back by itself. `confirm` is answered with `done`
+// only when the upgrade is committed.
 #pragma once
 
 #include <optional>

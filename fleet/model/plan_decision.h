@@ -17,9 +17,10 @@
 //     the plan stops, and all have reported it    aborted if all went back, otherwise halted
 //
 // Every transaction compares the driver's key and the plan, and writes the plan. A transaction that
-// lets members begin something also compares that `stop` is absent. A transaction that stops the
-// plan compares the record of the lock's holder, so that the driver knows whether the holder has
-// begun to act.
+// lets members begin something also compares that `stop` is absent, unless the members have stopped
+// for the step already: they would not work while they wait. A transaction that stops the plan
+// compares the record of the lock's holder, so that the driver knows whether the holder has begun
+// to act.
 #pragma once
 
 #include <map>
@@ -90,9 +91,10 @@ struct PlanDecision {
 // erases it. Returns none if the run still goes on.
 [[nodiscard]] std::vector<Transaction> recover_plan(const PlanView& view);
 
-// Returns the transactions of recover_plan(), except that the records once/PLAN/STEP stay, which
-// name the steps that were done once for a version. Returns none if the last run still goes on, or
-// is halted, so that a person has to recover it first.
+// Returns the transactions that erase the records of a run that has ended, for the next run of the
+// same name. Keeps the records once/PLAN/STEP, which say which steps were done once for a version.
+// Returns none if the last run still goes on, or if it is halted: a person has to recover a halted
+// run first.
 [[nodiscard]] std::vector<Transaction> make_room(const PlanView& view);
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// Chooses the release to take among those that a source offers, by its tag, its channel and the
+// Chooses which of the releases of a source to take, by their tags, the wanted channel and the
 // order of versions.
 #pragma once
 

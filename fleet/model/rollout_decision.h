@@ -17,11 +17,11 @@
 //     some confirming               waits for them, at most confirm_answer_ms; then they count as
 //                                   unconfirmed
 //     all confirmed or ended        records that. After the last batch, the rollout is completed,
-//                                   or bakes first.
-//                                   If a node is unconfirmed or was ordered to go back, it is
-//                                   paused. Otherwise the next batch begins after the pause. A
-//                                   batch without a verdict is done again when the rollout goes on:
-//                                   its nodes that have gone back for that begin anew
+//                                   or bakes first. If a node is unconfirmed or was ordered to
+//                                   go back, the rollout is paused. Otherwise the next batch begins
+//                                   after the time `pause`. When a paused rollout goes on, a batch
+//                                   without a verdict is done again: its nodes that went back for
+//                                   lack of a verdict begin anew
 //
 // A failure is recorded at once. The rollout becomes `aborting` at the max_failed-th failure, if a
 // gate says worse, or by a person's order. Then the nodes that have begun and are not confirmed get
@@ -38,8 +38,8 @@
 //
 // An undo orders the same steps, without a soak, for each node that was ordered to apply and still
 // runs the version: batch by batch from the newest, or all batches at once. It does not wait for
-// windows, nor for the end of `stop`, since it may end harm. If a node cannot go back, it is
-// recorded as `kept`, and the undo continues. When the first batch has gone back, the rollout is
+// windows, nor for the end of `stop`, since the version may do harm until it is undone. If a node
+// cannot go back, it is recorded as `kept`, and the undo continues. When the first batch has gone back, the rollout is
 // `undone`.
 #pragma once
 

@@ -171,8 +171,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.puts.push_back(put_rollout(id, rollout));
     return transaction;
   }
-  // Adds batches to the transaction until it might not have room for a further one of the largest
-  // size and for the rollout's own record.
+  // Batches are added while there is certainly room for one more batch of the largest size, and for
+  // the rollout's own record.
   constexpr std::size_t enough = transaction_bytes_max - 3 * value_bytes_max;
   std::size_t bytes = 0;
   while (rollout.batch < rollout.batches && bytes < enough &&

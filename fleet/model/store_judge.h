@@ -22,8 +22,10 @@ struct StoreVerdict {
   std::string doubt = {};  // if not empty: the node does nothing, for this reason
 };
 
-// Decides whether the node may go on with this store. If a person has accepted the epoch, it may,
-// whatever the revision is. If the record of the epoch is absent, the epoch is 0.
+// Decides whether the node may go on with this store. A node that knows no store yet may. If the
+// epoch is the known one, the node may go on unless the revision is lower than the known one. If
+// the epoch is another one, it may only if a person has accepted that epoch, whatever the revision
+// is. If the record of the epoch is absent, the epoch is 0.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 

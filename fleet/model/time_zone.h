@@ -58,8 +58,8 @@ class TimeZone {
   [[nodiscard]] std::int64_t offset_at(UnixSeconds moment) const;
 
   // Returns the moment at which clocks show `local`, which is given in seconds as if it were UTC.
-  // If clocks show that time twice, returns the first moment. If they skip it, returns the moment
-  // at which they would show it without the change.
+  // If clocks show `local` twice, returns the first moment. If clocks are put forward over `local`,
+  // returns the moment at which they would show it without that change.
   [[nodiscard]] UnixSeconds moment_of(std::int64_t local) const;
 
   bool operator==(const TimeZone&) const = default;
