@@ -1,5 +1,5 @@
-// Writes and reads the terms of a cell, which are its machines, as a text in the cell's directory.
-// Decides how `fleetctl cell init` may change the terms if it is called again. Pure.
+// Writes the terms of a cell, which name its machines, as a text in the cell's directory, and reads
+// that text. Decides how a later call of `fleetctl cell init` may change the terms. Pure.
 #pragma once
 
 #include <optional>

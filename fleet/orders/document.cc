@@ -63,7 +63,7 @@ struct There {
   std::string why_not = {};  // why the record does not match the order; empty if it does
 };
 
-// Compares only the terms that the document names. The others were filled in when the rollout
+// Compares only the terms that the document names. The other terms were filled in when the rollout
 // began.
 There rollout_there(const Order& order, const KeyValue& found) {
   const JsonTree there = tree_of_text(found.value);

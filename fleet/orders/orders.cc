@@ -1,5 +1,5 @@
-// Decides an order: returns the keys that must be read for it, and then passes it to the function
-// for its kind of record: a plan, a rollout, or a record that people set.
+// Decides an order in two steps: returns the keys that must be read for the order, and then passes
+// the order to the function for its kind of record: a plan, a rollout, or a record that people set.
 #include <algorithm>
 #include <array>
 #include <utility>

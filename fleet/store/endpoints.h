@@ -1,5 +1,5 @@
-// Chooses the member of the store that is asked next: the one that has answered before, until it
-// fails; then the next one in the list. Pure.
+// Chooses the member of the store that is asked next. A member is asked until a call to it fails;
+// then the next one in the list takes its place. Pure.
 #pragma once
 
 #include <cstddef>

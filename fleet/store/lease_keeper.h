@@ -1,6 +1,6 @@
-// Holds one lease: gets it from the store, renews it, and gets another one when it is gone. Reports
-// when the lease may have ended. Measures the lease's time by this machine's clock, from just
-// before each question was sent.
+// Holds one lease: gets a lease from the store, renews it, and gets a new one when the old one is
+// gone. Reports when the lease may have ended. Measures the lease's time by this machine's clock,
+// from just before each question was sent.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class LeaseKeeper {
   struct Observer {
     // Called when there is a new lease. No key has it yet.
     std::function<void(const Lease&)> taken;
-    // Called when the lease has ended, or is so near its end that it may be over at the store,
-    // which then erases the keys that have it.
+    // Called when the lease has ended, or may have ended at the store. The store then erases the
+    // keys that have the lease.
     std::function<void(const std::string& reason)> lost;
     // Called when the lease was renewed.
     std::function<void()> kept = [] {};

@@ -64,8 +64,8 @@ class Mirror {
   Revision revision_ = 0;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Timer> retry_;
-  // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
-  // store may answer later.
+  // A callback from the store may come after this object was destroyed. So callbacks hold a weak
+  // pointer to `alive_`, and do nothing if it has expired.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 
