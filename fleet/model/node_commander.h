@@ -14,9 +14,9 @@
 // If a command comes again with the same id, the same answer is reported, and nothing is executed.
 // If a command was begun before a restart of fleet-agent, the upgrader reports how its upgrade has
 // ended, or that the upgrade is on trial. If the upgrader does not know the upgrade, the answer is
-// `interrupted`. An upgrade begins only with a release that was prepared since the last upgrade. A command with `undo` goes
-// to the version that ran just before, according to the ledger, and to no other; it is executed
-// even if `stop` exists.
+// `interrupted`. An upgrade begins only with a release that was prepared since the last upgrade. A
+// command with `undo` goes to the version that ran just before, according to the ledger, and to no
+// other; it is executed even if `stop` exists.
 //
 // The order to commit, or to go back, is sent to the upgrader until it could be sent, and again
 // after a refusal, until the upgrade has ended. The upgrader refuses to cancel an upgrade while the

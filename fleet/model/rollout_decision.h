@@ -39,8 +39,8 @@
 // An undo orders the same steps, without a soak, for each node that was ordered to apply and still
 // runs the version: batch by batch from the newest, or all batches at once. It does not wait for
 // windows, nor for the end of `stop`, since the version may do harm until it is undone. If a node
-// cannot go back, it is recorded as `kept`, and the undo continues. When the first batch has gone back, the rollout is
-// `undone`.
+// cannot go back, it is recorded as `kept`, and the undo continues. When the first batch has gone
+// back, the rollout is `undone`.
 #pragma once
 
 #include <optional>
