@@ -1,5 +1,5 @@
 # The checks that every init must pass: the columns of the table, in the order in which they are
-# made. Each raises Failed with words.
+# made. A check that fails raises Failed, with the reason in words.
 
 import shutil
 
@@ -11,13 +11,14 @@ GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop: long enough to meet a 
 BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
 QUICK_CRASHES = 20  # more than any init allows by default
 MEMORY_LEFT = 100_000_000  # enough for the service, and too little for a greedy agent
-# A release that passes its self-test, and uses ten times as much memory as a candidate.
+# A release that passes its self-test and then, as a candidate, takes ten times the memory that is
+# left for it.
 GREEDY = """#!/bin/sh
 case "$*" in *--self-test*) echo 8.0.0 ok; exit ;; esac
 echo 1000 >/proc/self/oom_score_adj
 taken=$(head -c 1000000000 /dev/zero | tr '\\0' x)
 """
-# A program that is an agent, works, and never says healthy: its trial takes its whole time.
+# An agent that works and never says `healthy`, so that its trial takes the whole time.
 NEVER_HEALTHY = """#!/bin/sh
 case "$*" in *--self-test*) echo 8.5.0 ok; exit ;; esac
 echo '{"type":"hello","protocol":1,"version":"8.5.0"}'

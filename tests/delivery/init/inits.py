@@ -96,7 +96,7 @@ class S6(Init):
     versioned = "s6"
     program = ["/etc/s6/init"]
 
-    # The script that s6-linux-init would make, which Debian 12 does not package.
+    # Debian 12 has no package of s6-linux-init, which would make this script.
     STAGE_1 = """#!/bin/sh
 # The first process: makes the scan directory, and becomes the supervisor of what is in it.
 mkdir -p /run/service

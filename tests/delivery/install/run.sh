@@ -108,9 +108,9 @@ logged() {
   tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
 }
 
-# Prints what one program or library lacks of the protection that all are built with. Each is built
-# from many objects, so at least one of them has a buffer and calls the check of the stack
-# protector.
+# Prints which part of the protection a program or library lacks: all are built with the same. Every
+# one of them is built from many objects, so at least one object has a buffer and calls the check of
+# the stack protector.
 lacks_protection() {
   readelf -lW "$1" | grep -q GNU_RELRO || echo "$1: tables of addresses can be written"
   readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS.* NOW' || echo "$1: addresses are looked up late"
@@ -175,7 +175,8 @@ has_examples() {
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
-      # Scripts there ask agentify, by PATH, and OpenWrt's package puts programs into /usr/sbin.
+      # The examples for agentify and the hello-agents name no program by its path. The script for
+      # procd names those in /usr/sbin, where OpenWrt's package puts them.
       */agentify | */hello-agent | */procd) programs= ;;
       */fleet) programs='upgrader fleet-agent fleet-controller' ;;
       *) programs='upgrader sample-agent' ;;

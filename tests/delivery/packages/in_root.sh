@@ -132,8 +132,8 @@ survives_trial() {
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# The hello-agents must be uncompressed, so that their names for each other are right, and scripts
-# must be executable.
+# The hello-agents must be uncompressed, since they name each other by their plain names. Their
+# scripts must be executable.
 has_hello_agents() {
   cp -r "$examples/hello-agent" . &&
     [ "$(find hello-agent -mindepth 1 -name 'hello[-_]agent*' | wc -l)" = 7 ] &&

@@ -1,6 +1,7 @@
 # make check-dist, make check-deb: test the results of `make dist` and `make deb`.
-# make check-reproducible [PACKAGES="npm wheels deb"]: makes these packages on two paths, and
-# compares them. Takes the time of six of these targets, each from nothing.
+# make check-reproducible [PACKAGES="npm wheels deb"]: makes each of these packages twice, in copies
+# of the tree with different paths, and compares the results. It makes everything anew, so it takes
+# as long as six such targets from nothing.
 
 .PHONY: check-dist check-deb check-reproducible
 check-dist: dist

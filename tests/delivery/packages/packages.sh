@@ -1,9 +1,8 @@
 #!/bin/sh
 # Judges the packages of `make deb` as Debian does (lintian, with its pedantic findings), and tests
 # them in a small Debian: see in_root.sh. That system is made once, in $BUILD, and only read
-# afterwards: changes go to memory, in a place that no other process sees.
-# Prints `ok` lines, a line for the table of results and `N passed, N failed`. Needs to be root, or
-# sudo.
+# afterwards: a test's changes go to a file system in memory, which no other process sees. Prints
+# `ok` lines, a line for the table of results and `N passed, N failed`. Needs to be root, or sudo.
 #
 # usage: tests/delivery/packages/packages.sh    BUILD=build
 set -u

@@ -1,3 +1,3 @@
-# Tests upgrades whose system calls are watched and denied. They take seconds, so every `make check`
-# runs them.
+# Tests upgrades while the upgrader's system calls are watched or denied. The tests take seconds, so
+# every `make check` runs them.
 layer_tests += tests/delivery/places/calls

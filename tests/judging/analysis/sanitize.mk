@@ -6,13 +6,15 @@
 
 .PHONY: sanitize sanitize-build sanitize-run
 
-# Set in the sanitized builds only. The product's objects are linked first, so that the functions of
-# headers are the sanitized ones, even if the tests are not sanitized.
+# The settings of the sanitized builds. Both the product and a test may have a copy of a function
+# from a header. The product's objects are linked first, so that its sanitized copy is used, even if
+# the tests are not sanitized.
 ifdef SANITIZE
 HARDENING =
 CXXFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
-# One runtime each, linked statically: otherwise each has its own log, and one of them has none.
+# Links the runtimes of both sanitizers statically. As shared libraries, each would have a log of
+# its own, and one of the two logs would stay empty.
 LDFLAGS += -fsanitize=address,undefined -static-libasan -static-libubsan
 $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
   -Wl,--no-whole-archive -luv
@@ -36,7 +38,8 @@ else
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize SINGLE=1 SANITIZE=1 sanitize-run
 endif
 
-# In two steps, since the first step's libraries are linked whole into all programs of the second.
+# Builds the libraries first. LDFLAGS links them whole into all tests in the second step, and make
+# does not know of that.
 sanitize-build:
 	@$(MAKE) --no-print-directory $(upgrader_library) $(protocol_library) $(planted_faults)
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(filter $(BUILD)/%,$(tests_when_sanitized)) \
@@ -50,7 +53,8 @@ tests_when_sanitized = $(tests_when_instrumented) $(if $(filter 1,$(LONG)),$(san
 
 # ---- settings for both sanitizing and counting coverage
 
-# The walks through all states would take minutes, and find in the core what other tests find, too.
+# Without LONG=1 the walks through all states are left out. They would take minutes, and find
+# nothing in the core that the other tests do not find.
 directories_when_instrumented = decisions/unit decisions/scenario together/integration \
   together/regression $(if $(filter 1,$(LONG)),decisions/explore)
 # Without LONG=1 the sample agent is not built.
@@ -60,7 +64,8 @@ tests_when_instrumented = $(sort $(filter \
   $(filter-out $(if $(filter 1,$(LONG)),,$(slow_tests) $(tests_of_samples)), \
     $(unit_tests) $(integration_tests))))
 
-# Builds the usual objects of these tests.
+# Builds these tests as usual, without instruments: their objects are linked again with the
+# instrumented product.
 .PHONY: instrumentable
 instrumentable:
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)

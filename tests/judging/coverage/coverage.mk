@@ -3,10 +3,10 @@
 
 .PHONY: coverage coverage-build coverage-run
 
-# Set in the coverage build only. Nothing is inlined, no branch is made for an exception, and only
-# the product is counted. Threads may count at the same time, since some walks through all states
-# have several. The product's objects are linked first, so that the functions of headers are
-# counted.
+# The settings of the coverage build. Nothing is inlined, no branch is made for an exception, and
+# only the product is counted. The counters are atomic, since some walks through all states have
+# several threads. The product's objects are linked first, so that of a function from a header the
+# counted copy is used.
 ifdef COVERAGE
 HARDENING =
 CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-update=atomic \
@@ -21,7 +21,7 @@ $(coverage_dump): tests/judging/coverage/dump.cc
 	$(CXX) -std=c++20 $(WARNINGS) -O2 -c -o $@ $<
 	@rm -rf $(BUILD)/tests $(BUILD)/upgrader  # to be linked anew with it
 
-# Tests of code that is only in a header are compiled anew, so that it is counted.
+# Code that is only in headers is counted in its tests, so these tests are compiled anew.
 tests_of_headers := $(call objects,$(wildcard tests/decisions/unit/agent_cpp*_test.cc))
 $(tests_of_headers): CXXFLAGS += -fexceptions
 endif
@@ -36,9 +36,9 @@ coverage:
 	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-build
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 
-# In two steps, since the first step's libraries are linked whole into all programs of the second. A
-# program that does not name them as prerequisites would keep the old ones, whose counts no longer
-# match, so it is deleted.
+# Builds the libraries first. LDFLAGS links them whole into all tests in the second step, and make
+# does not know of that: a program that is older than a library would keep the library's old code,
+# whose counts no longer match. So such a program is deleted.
 coverage-build:
 	@rm -f $(tests_of_headers)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)

@@ -30,8 +30,9 @@ static bool files_are_limited() {
   return limit.rlim_cur != RLIM_INFINITY;
 }
 
-// The signal that a child gets before a test kills it by SIGKILL. The child then writes its counts
-// and dies. While a child is writing its counts for another reason, it blocks the signal.
+// The signal that is sent to a child before a test kills the child by SIGKILL. On this signal the
+// child writes its counts and dies. The child blocks the signal while it writes its counts for
+// another reason.
 static constexpr int last_signal = 60;
 
 static sigset_t put_off_last_signal() {
@@ -50,7 +51,7 @@ static void dump() {
 }
 
 static void leave(int status, void*) {
-  put_off_last_signal();  // for good, since gcc's own dump follows
+  put_off_last_signal();  // stays blocked while gcc writes the counts
   if (files_are_limited()) __real__exit(status);
 }
 

@@ -182,7 +182,7 @@ class Finder:
 
     def look_at_case_stmt(self, cursor):
         body = list(cursor.get_children())[-1]
-        # Without a break as the last statement of a switch, nothing changes.
+        # The last break of a switch is left alone: nothing changes without it.
         if re.compile(rb'break;\s*\}').match(self.source, body.extent.start.offset):
             return 'done'
         self.look_at_statement(body)
@@ -418,8 +418,8 @@ class Finder:
         for value in cursor.get_children():
             named = cursor.location.offset + len(cursor.spelling)
             before = self.text(named, max(named, value.extent.start.offset)).strip()
-            # An expression before the name, or in brackets, is a part of the type and not the
-            # value.
+            # Only the initial value is looked at: an expression before the name, or one in
+            # brackets, is a part of the type.
             if value.kind.is_expression() and value.extent.start.offset > named and before != '[':
                 if cursor.type.get_canonical().kind == T.BOOL and value.kind not in LITERALS:
                     self.condition(value)
@@ -454,7 +454,7 @@ class Finder:
 
     def look_at_member_ref_expr(self, cursor):
         for child in cursor.get_children():
-            # Not an argument of a template.
+            # Visits the object, and not the arguments of a template.
             if child.extent.start.offset == cursor.extent.start.offset:
                 self.visit(child)
         return 'done'

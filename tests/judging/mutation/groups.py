@@ -3,20 +3,22 @@
 import glob
 from dataclasses import dataclass
 
-# Files that are left out: code that only tests call or that only stops a program that is wrong
-# already, a version, the C header, which has no code, and plain data whose makers set every member.
+# Files that have no mutants: code that only tests call, code that only stops a program that is
+# wrong already, the version, the C header, which has no code, and plain data whose makers set every
+# member.
 LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
             'base/check.cc', 'base/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
-# Files of upgrader/core that are judged with the shell: init's first messages, and code that is
-# tested with whole programs.
+# Files of upgrader/core that are judged together with the shell: the first messages to init, and
+# code that is tested with whole programs.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h')}
 # Files of base/ that are judged with the decisions (BASE_CORE) or with the protocol
 # (BASE_PROTOCOL).
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
-# Files that only other programs link are left out, and so is the part of agent-protocol/ that gives
-# orders through a control directory: those programs have tests of their own.
+# Files of base/ that the upgrader does not link. They have no mutants, and neither has the part of
+# agent-protocol/ that gives orders through a control directory: the programs that use them have
+# tests of their own.
 BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'shown', 'table')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # The beginnings of the paths of tests. The decisions and the protocol are judged only by their own

@@ -24,8 +24,8 @@
 
 namespace {
 
-// A reporter that prints nothing: text that is left in a buffer would be printed again by each
-// process that a test forks.
+// A reporter that prints nothing. If it printed, text in the buffer of standard output would be
+// printed again by each process that a test forks.
 struct Silent : Catch::StreamingReporterBase<Silent> {
   using StreamingReporterBase::StreamingReporterBase;
   static std::string getDescription() { return "says nothing"; }

@@ -91,7 +91,9 @@ class Worker:
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
         outcome, case.ms = self.run(case, RECORD, (300, 300_000))
         case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
-        # If a test waits for other processes, the notes add no time to it.
+        # Noting the mutants slows a test down, so its time is taken from a second run. A test of
+        # tests/together/integration mostly waits for processes, so the time of the first run is
+        # right.
         waits = case.program.startswith('tests/together/integration/')
         if outcome != 'passed' or waits:
             return outcome == 'passed'

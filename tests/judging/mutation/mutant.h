@@ -21,8 +21,8 @@ struct Control {
   char reached[mutants_max];
 };
 
-// The mutant that is on in this process. A program that forks to run one mutant sets both
-// variables.
+// The number of the mutant that is on in this process, and the mapped file. A program that forks in
+// order to run one mutant sets both variables in the child.
 inline int active = 0;
 inline Control* control = nullptr;
 
@@ -51,8 +51,8 @@ inline bool is_on(int mutant) {
   return mutant == active;
 }
 
-// Returns whether the mutant is on, like is_on(), but false when the compiler evaluates the
-// function.
+// Returns whether the mutant is on, like is_on(). During constant evaluation by the compiler,
+// returns false.
 constexpr bool is_on_at_run_time(int mutant) {
   return !std::is_constant_evaluated() && is_on(mutant);
 }

@@ -17,10 +17,11 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
           'tests/decisions/unit', 'tests/decisions/scenario', 'tests/decisions/explore',
           'tests/support', 'tests/together/integration', 'tests/together/regression',
           'tests/judging/mutation/mutant.h']
-# Tests of code that is not mutated, and a walk that second_table_test makes, too.
+# Tests that are not made: those of code that has no mutants, and explore_test, whose walk
+# second_table_test makes, too.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
-# Without the hardening of the installed programs, under which calls have other names than those
-# that the tests make fail.
+# The flags leave out the hardening of the installed programs: with it, some calls have other names
+# than those that the tests make fail.
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/judging/mutation/mutant.h'
 ROUNDS_MAX = 8
 

@@ -1,6 +1,7 @@
-# Judges the fates of a group's mutants. If the group's survivors are listed, by the reviewed table:
-# a survivor that is not in the table is wrong, and so is a line that is no longer true. Otherwise
-# by the share that is killed; the functions with the most survivors are named.
+# Judges the fates of a group's mutants. If the group's survivors are listed, the reviewed table
+# decides: a survivor that is not in the table is wrong, and so is a line of the table that is no
+# longer true. Otherwise the share of the killed mutants decides, and the functions with the most
+# survivors are named.
 import re
 from dataclasses import dataclass, replace
 
@@ -14,10 +15,12 @@ class Verdict:
     sampled: int
     all: int
     wrong: list  # for people, a line each
-    # The share of all that is not listed, or the share of the tried ones that is killed.
+    # If the table decides: the share of all mutants that is not listed. Otherwise: the share of the
+    # tried mutants that is killed.
     figure: float
     met: bool
-    # If the share decides: functions, with the number of survivors and of all their mutants.
+    # If the share decides: the functions with the most survivors; for each the number of survivors
+    # and of tried mutants.
     worst: tuple = ()
 
 

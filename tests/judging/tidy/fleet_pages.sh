@@ -86,7 +86,8 @@ canary_fleet_statuses() {
   echo 'in fleet/fleetctl and not in man/fleetctl.1: 5'
 }
 
-# The page has ID, UUID, RID, N and the like in the places of names in keys.cc.
+# The page has ID, UUID, RID, N and the like where keys.cc has signs for the parts of a key that
+# vary. Both are replaced by NAME, and then compared.
 check_fleet_records() {
   sed -nE 's/.*KeyKind::[a-z_]+, "([^"]+)".*/\1/p' fleet/model/keys.cc |
     sed -E ':again; s/(^|\/)[*cV#E](\/|$)/\1NAME\2/; t again' >"$scratch/code"

@@ -40,8 +40,8 @@ includes() {
     sed -E 's/^([^:]*:[0-9]+):[^<"]*[<"]([^>"]*)[>"].*/\1:\2/'
 }
 
-# Reports the lines `FILE:LINE:INCLUDED` of standard input whose included file "$scratch/allowed"
-# does not list. $1 and $2 are printed around its name.
+# Reads lines `FILE:LINE:INCLUDED` from standard input, and reports those whose INCLUDED the file
+# "$scratch/allowed" does not list. The report has $1 before INCLUDED and $2 after it.
 not_allowed() {
   awk -F: -v allowed="$scratch/allowed" -v opening="${1:-}" -v closing="${2:-}" '
     BEGIN { while ((getline name < allowed) > 0) is_allowed[name] }
@@ -122,8 +122,8 @@ layer_of() {
   layer_table | awk -v layer="$1" '$1 == layer { print $2 }'
 }
 
-# cereal is for L1 and for fleet/model. Other checks name the files of fleet/model, and those of
-# agent-conformance that read JSON.
+# Only L1, fleet/model and agent-conformance may include cereal. For the last two, other checks name
+# the files that may.
 check_cereal() {
   {
     layer_of 1
@@ -142,8 +142,8 @@ canary_cereal() {
   echo 'upgrader/shell/loop.h'
 }
 
-# libuv is for L3, and there for the upgrader, the sample agent and programs of tools/ and fleet/:
-# not for the library.
+# Only L3 of base/ and the upgrader, the sample agent, and programs of tools/ and fleet/ may include
+# libuv. The library for agents may not.
 check_uv() {
   layer_of 3 | grep -E '^(base|upgrader)/' >"$scratch/allowed"
   product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
@@ -169,7 +169,7 @@ pure_headers='algorithm array bit cerrno charconv chrono compare concepts csigna
 # Prints calls in the files of "$scratch/pure" that do input or output or read a clock.
 impure_calls() {
   calls='getpid|getenv|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
-  # `system` with a slash behind it is a directory of systemd.
+  # `system/` is a part of the names of systemd's directories, and not the function system().
   xargs grep -nE "_clock\\b|\\b($calls)\\b|\\bsystem\\b([^/]|\$)" /dev/null <"$scratch/pure" |
     grep -v ':[[:space:]]*//'
 }
@@ -232,8 +232,8 @@ canary_sample_agent_includes() {
 # The files of agent-conformance that do input or output: all others are pure.
 conformance_shell='agent_process|drain|look|main|stage|start'
 
-# agent-conformance may have no code of the programs that it judges, nor may its double. Its
-# deciding part must do no input or output.
+# agent-conformance and its double may include no code of the programs that they judge or stand for.
+# The deciding part of agent-conformance must do no input or output.
 check_conformance_includes() {
   code_files | grep -E '^(tools/agent-conformance|tests/together/conformance)/' | includes |
     grep -E ':(agent-protocol|base|upgrader)/' |
@@ -304,8 +304,8 @@ canary_upgraderctl_includes() {
 }
 
 # fleet/model decides for many machines as the supervisor does for one: no input or output, no
-# clock, and no code of the store or of the programs that use it. cereal is for record_archive and
-# record_members, regular expressions are for target_match.
+# clock, and no code of the store or of the programs that use it. Only record_archive and
+# record_members may include cereal, and only target_match regular expressions.
 check_fleet_model() {
   echo "$pure_headers deque" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/model/' >"$scratch/pure"

@@ -78,7 +78,7 @@ options_in_help() {
   "$1" --help | grep -oE -- '(^|[ ,[])--[a-z][a-z-]+' | sed 's/^[^-]*//'
 }
 
-# --help and --version come from base/command_line.h, for all programs that use it.
+# All programs get --help and --version from base/command_line.h, so its options count as theirs.
 check_options() {
   sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' upgrader/core/options.cc \
     base/command_line.h >"$scratch/code"
@@ -155,7 +155,8 @@ canary_upgraderctl_page() {
   echo 'in tools/upgraderctl and not in man/upgraderctl.1: 5'
 }
 
-# Compares the functions of the two classes; `store` is for the code here that uses them.
+# Compares the functions of the classes Releases and Follower with the page. Releases::store() is
+# left out: it is only for code that extends the class.
 check_releases_library() {
   for class in releases follower; do
     sed -nE 's/^  (\[\[nodiscard\]\] )?(static )?[A-Za-z_:<>& ]+ ([a-z_]+)\(.*/\3/p' \
@@ -236,7 +237,8 @@ canary_signals() {
   echo 'in man/upgrader.8 and not in upgrader --help: SIGPWR'
 }
 
-# The names in init_system.cc are of messages to init, not of variables.
+# The environment variables in the code must be those on the pages. The names in init_system.cc are
+# left out: they belong to messages to init.
 check_environment() {
   product_files | grep -E '^(base|upgrader|agent-protocol)/' | grep -v '/init_system\.cc$' |
     xargs grep -ohE '"([A-Z]+(_[A-Z]+)+|PATH)[="]' | tr -d '"=' >"$scratch/code"
@@ -320,8 +322,8 @@ canary_versions() {
   echo 'debian/changelog: 98.0 is not'
 }
 
-# Each processor for which the static program can be built must be named by the page's commands and
-# by the makefile's first comment. A table of processors on the page must have no other.
+# Each processor for which the static program can be built must be named in docs/small-machines.md
+# and in the first comment of static.mk. A table of processors on the page must have no other.
 check_processors() {
   sed -nE 's/^static_triplet_([a-z0-9]+) = .*/\1/p' packaging/static/static.mk >"$scratch/code"
   sed '/^$/q' packaging/static/static.mk >"$scratch/comment"

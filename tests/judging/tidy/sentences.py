@@ -17,13 +17,14 @@ import sys
 
 words_max = 40
 
-# Beginnings that make a riddle; a question may begin in these ways.
+# A sentence must not begin in these ways, unless it is a question: its subject would be hard to
+# find.
 riddle = re.compile(r"^\W*(?:What(?:ever)?|Who(?:ever|m|se)?|Where)\b(?!.*\?$)")
 bare = re.compile(r"^\W*(?:Nothing|None|Empty):(?:\s|$)")
 bare_in_code = re.compile(r"^(?:Nothing|None|Empty|0):(?:\s|$)")
 
-# A function that is declared or defined, up to its parameters. A variable whose initial value has
-# parentheses, a point or a text in it is none.
+# Matches the beginning of a function's declaration or definition, up to its parameters. Does not
+# match a variable whose initial value has parentheses, a point or a text in it.
 function = re.compile(
     r"(?:template ?<.*?> |\[\[[\w:]+\]\] |extern \"C\" )*"
     r"(?!(?:return|else|new|delete|throw|case|using|class|struct|enum|namespace|goto)\b)"

@@ -102,8 +102,8 @@ canary_function_lengths() {
   echo '61 lines: TEST_CASE("a test")'
 }
 
-# The program that is replaced least often must stay small enough to be read. Other code belongs
-# beside it. Rows: J-21
+# The upgrader, which is replaced least often of all programs, must stay small enough to be read.
+# Code that it can do without belongs in a program beside it. Rows: J-21
 check_budget() {
   lines=$(tests/judging/verify/lines | sed -n 's/^result: .* | \([0-9]*\) lines of code .*/\1/p')
   [ "${lines:-9999}" -le "$code_lines_max" ] || echo "upgrader/: $lines lines of code"
@@ -114,8 +114,8 @@ canary_budget() {
   echo 'lines of code'
 }
 
-# Prints lines `PATTERN FILE`: how each file must open. A file that needs no opening is left out,
-# and a file of an unknown kind has the pattern `?`.
+# Prints a line `PATTERN FILE` for each file: its first line must match the pattern. Leaves out
+# files that need no opening comment. The pattern is `?` for a file of an unknown kind.
 openings() {
   tree_files | while IFS= read -r file; do
     case $file in

@@ -1,6 +1,6 @@
 # make verify: runs every layer of verification in sequence, and writes the table of results.
 
-# Plants errors in the supervisor; each must be found by two layers.
+# make seeded: plants errors in the supervisor, one at a time. Two layers of tests must find each.
 seeded_programs := $(addprefix $(BUILD)/tests/,decisions/explore/explore_test \
   decisions/explore/second_table_test decisions/scenario/scenario_test \
   decisions/unit/supervisor_test together/simulation/simulation_test)
@@ -14,17 +14,19 @@ seeded-here: $(seeded_programs)
 	  ONLY='$(ONLY)' SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' \
 	  tests/judging/verify/seeded
 
-# STEPS: only these steps; LONG=1: the full bars.
+# STEPS names the only steps to run. LONG=1 measures against the full bars, and also runs the
+# longest steps.
 verify:
 	@tests/need-packages $(check_packages) python3 git
 	@BUILD=$(BUILD) LONG=$(LONG) tests/judging/verify/verify $(STEPS)
 
-# Counts the lines of the program's code.
+# Counts the lines of code that the upgrader consists of.
 lines:
 	@tests/need-packages python3
 	@tests/judging/verify/lines
 
-# Tries every target of `make help-all`, each in a clone of its own. TARGETS: only these.
+# Tries every target of `make help-all`, each in a clone of its own. TARGETS names the only targets
+# to try.
 check-targets:
 	@tests/need-packages git
 	@tests/judging/verify/targets $(TARGETS)
