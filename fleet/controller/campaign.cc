@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether a rollout needs a driver. A rollout in the state `created` needs none yet, since
-// some of its records are still to be written.
+// Returns whether a rollout needs a driver. A rollout in the state `created` does not: some of its
+// records are still to be written.
 bool is_under_way(RolloutState state) {
   return state == RolloutState::rolling || state == RolloutState::paused ||
          state == RolloutState::aborting || state == RolloutState::undoing ||
@@ -87,8 +87,9 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
-  // If a driver ends soon after it began, again and again, the rest before the next try gets longer
-  // each time. Rests that ended long ago are forgotten, so that the next rest is short again.
+  // If the driver of one `id` ends soon after it began, again and again, the pause before the next
+  // try gets longer each time. A pause that ended long ago is forgotten, so the next one is short
+  // again.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

@@ -57,13 +57,13 @@ class Campaign {
   // that are not in a pause after their last driver.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns the time at which the first pause of one of these `drivable` ends, or no value if none
-  // is in a pause.
+  // Returns the time at which the first of these `drivable` that is in a pause may be tried again,
+  // or no value if none is in a pause.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 
-  // Notes that this controller's driver of `id` has ended. `drove` is true if the driver had the
-  // driver's key, and false if another controller had the key.
+  // Notes that this controller's driver of `id` has ended. `drove` is false if it never drove,
+  // because another controller had the driver's key.
   void ended(const std::string& id, bool drove, Ms began, Ms now);
 
  private:

@@ -77,7 +77,8 @@ void Controller::take_changes(const Changes& changes) {
   look_soon();
 }
 
-// Calls look() later, from the loop: the caller may be a Driving object, which look() may destroy.
+// Calls look() later, from the loop. The caller may be a Driving object, and look() may destroy
+// that object.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
 }

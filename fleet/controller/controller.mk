@@ -1,10 +1,11 @@
-# fleet-controller, which drives rollouts and desired versions on the store, by the model's drivers.
+# fleet-controller, which drives rollouts, plans and desired versions. The drivers themselves are in
+# fleet/model.
 fleet_controller_parts := $(filter-out fleet/controller/main.cc,$(wildcard fleet/controller/*.cc))
 fleet_controller_library := $(BUILD)/libfleet-controller.a
 $(fleet_controller_library): $(call unit,fleet/controller,$(fleet_controller_parts))
 	$(make_archive)
 
-# In this list, a library comes before the libraries that it uses.
+# In this list, each library stands before the libraries that it calls, as the linker needs it.
 $(BUILD)/fleet-controller: $(call objects,fleet/controller/main.cc) $(fleet_controller_library) \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread

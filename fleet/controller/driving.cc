@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-// Returns the longest common beginning of these keys. All keys with this beginning can be read at
-// one revision, and one watch reports their changes in the right order.
+// Returns the longest common beginning of these keys. One reading of all keys with this beginning
+// has them at one revision, and one watch of them reports their changes in the right order.
 std::string common_beginning(const std::vector<std::string>& keys) {
   std::string common = keys.front();
   for (const std::string& key : keys) {
@@ -117,7 +117,7 @@ void Driving::take_changes(const Changes& changes) {
     return tell(ReadingEnded{std::move(reading)});
   }
   for (std::size_t i = 0; i < changes.changes.size(); ++i) {
-    if (over_ || reading_) return;  // these changes are in the reading already
+    if (over_ || reading_) return;  // stops: a new reading has all further changes
     const Change& change = changes.changes[i];
     const bool more = i + 1 < changes.changes.size();
     if (change.erased) {

@@ -59,8 +59,8 @@ class Driving {
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
     // Asks the gates of a rollout. Calls the function later, with the gates' answers.
     std::function<void(const AskGates&, std::function<void(const GatesAnswered&)>)> ask_gates = {};
-    // Called when the driving ends. The caller is a function of this object, so `ended` must not
-    // destroy the object.
+    // Called when the driving ends. `ended` must not destroy this object, since one of its
+    // functions is the caller.
     std::function<void()> ended;
   };
 
@@ -73,7 +73,7 @@ class Driving {
   void leave();
 
   [[nodiscard]] bool is_over() const { return over_; }
-  // Returns whether the driver has held its key at any time.
+  // Returns whether the driver has ever held its key.
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] Ms began() const { return began_; }
 

@@ -92,8 +92,8 @@ std::uint16_t Front::port() const {
   return website_ == nullptr ? std::uint16_t{0} : website_->port();
 }
 
-// Starts the thread of the front. Blocks all signals in it, so that only the main thread, which
-// runs the drivers, gets them.
+// Starts the thread of the front. Blocks all signals in it, so that only the main thread gets them:
+// it ends the program at a signal.
 void Front::start() {
   sigset_t all;
   sigset_t before;

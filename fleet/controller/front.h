@@ -25,7 +25,7 @@ namespace fleet {
 struct FrontSettings {
   std::string controller = {};
   std::vector<std::string> endpoints = {};
-  Certificates certificates = {};  // the files for connections to the store
+  Certificates certificates = {};  // the certificate files for connections to the store
   std::chrono::seconds lease{15};
   std::string webhook_secret = {};  // a file with secrets; empty: notices are not signed
   std::optional<WebsiteSettings> website = {};
@@ -64,7 +64,8 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // Returns the fence of the driver that writes the history, or 0 if another controller writes it.
+  // Returns the fence of the driver that writes the history, or 0 if this controller is not the one
+  // that writes it.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();

@@ -13,8 +13,8 @@
 namespace fleet {
 namespace {
 
-// The time after a write in which the mirror, the copy of the store's records, most likely gets the
-// written record.
+// The time from a write until the next look at the mirror, the copy of the store's records. By
+// then, the mirror most likely has the written record.
 constexpr std::chrono::milliseconds settle_time{200};
 // The time that an ending controller waits for the store to remove its keys. If the store does not
 // answer by then, the next controller has to wait until the lease has run out.
@@ -22,7 +22,8 @@ constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
-// Calls look() later, from the loop: the caller may be a Driving object, which look() may destroy.
+// Calls look() later, from the loop. The caller may be a Driving object, and look() may destroy
+// that object.
 void Front::look_soon() {
   soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -68,7 +69,8 @@ void Front::begin(const std::string& id) {
                         .ended = [this] { look_soon(); }});
 }
 
-// Gives this controller's keys back, so that another controller can take over the duties at once.
+// Gives this controller's keys back at its end, so that another controller can take over the duties
+// at once.
 void Front::leave() {
   leaving_ = true;
   for (const auto& [id, duty] : duties_) {
@@ -103,7 +105,8 @@ void Front::tell_people() {
     store_->commit(*transaction, [this, alive](const Outcome&) {
       if (alive.expired()) return;
       notices_.written();
-      // The mirror shows whether the write succeeded, but it may be a moment behind.
+      // By the mirror, the next step sees whether the write succeeded. The mirror may be a moment
+      // behind, so that step comes later.
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
@@ -178,7 +181,8 @@ void Front::perform(const ReleaseWatcher::Order& step) {
   store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log(news);
-    // The mirror shows whether the write succeeded, but it may be a moment behind.
+    // By the mirror, the next step sees whether the write succeeded. The mirror may be a moment
+    // behind, so that step comes later.
     settled_ = timers_->after(settle_time, [this] {
       watcher_.written();
       look_soon();

@@ -10,7 +10,7 @@
 namespace fleet {
 namespace {
 
-// The longest answer of Prometheus that is read: enough for some thousand series.
+// The most bytes of an answer of Prometheus that are read. A query with some thousand series fits.
 constexpr std::size_t answer_bytes_max = 1'048'576;
 
 std::string escaped(const std::string& text) {
@@ -68,7 +68,8 @@ void Gates::run(const std::string& gate, const AskGates& asked,
 void Gates::answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round) {
   const std::uint64_t number = ++number_;
   soon_[number] = timers_.after(std::chrono::milliseconds(0), [this, number, stand, round] {
-    const auto kept = std::move(soon_.at(number));  // this timer owns the function that runs now
+    // Keeps the timer alive, since it owns the function that runs now.
+    const auto kept = std::move(soon_.at(number));
     soon_.erase(number);
     answer(stand, *round);
   });

@@ -24,7 +24,7 @@ class Gates {
   struct Settings {
     std::string controller = {};  // the controller's name, for messages to people
     std::vector<PrometheusGate> prometheus = {};
-    std::string programs = {};  // a directory of programs, each of them a gate; empty: none
+    std::string programs = {};  // a directory whose programs are gates; empty: there are none
   };
   using Then = std::function<void(const GatesAnswered&)>;
 

@@ -16,8 +16,8 @@ struct ControllerOptions {
   int lease_s = 15;
   int observe_s = 30;
   std::vector<PrometheusGate> prometheus_gates;
-  std::string gates;           // a directory of programs, each of them a gate; empty: none
-  std::string webhook_secret;  // a file with secrets, to sign notices; empty: not signed
+  std::string gates;           // a directory whose programs are gates; empty: there are none
+  std::string webhook_secret;  // a file with the secrets that sign notices; empty: not signed
   std::string http;            // HOST:PORT of the web server; empty: runs none
   std::string http_certificate;
   std::string http_key;
