@@ -13,7 +13,7 @@ struct Freed {
   void operator()(archive_entry* one) const { archive_entry_free(one); }
 };
 
-// The limit for an archive. The settings, certificates and texts of one machine need less.
+// The most bytes of an archive. The settings, certificates and texts of one machine need far less.
 constexpr std::size_t archive_bytes_max = 1'048'576;
 
 bool add(archive* out, const fleet::MachineFile& file, std::int64_t seconds) {

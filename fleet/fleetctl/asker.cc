@@ -55,8 +55,8 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// Adds what is wrong with the asker's own certificate, if anything, when no member could be
-// reached. The error message of TLS does not tell whose certificate is wrong.
+// If no member could be reached, adds what is wrong with the asker's own certificate. The error
+// message of TLS does not tell whose certificate is wrong.
 fleet::Trouble Asker::explained(fleet::Trouble trouble) const {
   if (trouble.kind != fleet::Trouble::Kind::unreachable) return trouble;
   const std::string why = why_not_let_in(options_.store.certificates, std::time(nullptr));

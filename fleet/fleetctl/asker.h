@@ -1,5 +1,5 @@
-// Asks the store a question, and waits for the answer. For fleetctl, which has nothing else to do
-// meanwhile.
+// Asks the store a question, and blocks until the answer has come or the time is over. For
+// fleetctl, which has nothing else to do meanwhile.
 #pragma once
 
 #include <uv.h>
@@ -19,7 +19,7 @@ namespace fleetctl {
 class Asker {
  public:
   explicit Asker(const Options& options);
-  // Opens another store in place of etcd, for tests. It answers on this loop.
+  // Opens another store in place of etcd, for tests. That store answers on this object's loop.
   using OpenStore = std::function<std::unique_ptr<fleet::Store>(uv_loop_t& loop)>;
   Asker(const Options& options, const OpenStore& open_store);
   Asker(const Asker&) = delete;

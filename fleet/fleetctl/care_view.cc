@@ -15,7 +15,7 @@ using fleet::KeyKind;
 using fleet::UnixSeconds;
 
 constexpr UnixSeconds day_s = 86'400;
-// A certificate that expires within so many days counts as ending.
+// A certificate is counted as `ending` if it expires within so many days.
 constexpr UnixSeconds soon_days = 30;
 
 std::string days_left(UnixSeconds until, UnixSeconds now) {
@@ -25,7 +25,8 @@ std::string days_left(UnixSeconds until, UnixSeconds now) {
 }
 
 struct Found {
-  std::map<std::string, UnixSeconds> expiries = {};  // when certificates of nodes and people end
+  // The times at which certificates of nodes and people expire.
+  std::map<std::string, UnixSeconds> expiries = {};
   std::size_t revoked = 0;
   std::vector<std::string> waiting = {};          // nodes that wait for a new certificate
   std::map<std::string, std::size_t> bytes = {};  // bytes of each node's records in the store

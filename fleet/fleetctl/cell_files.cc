@@ -23,7 +23,8 @@ bool exists(const std::string& path) {
 fleet::CertificateThere look_at(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
-  // If there is nothing to sign, the key of an authority may be kept elsewhere.
+  // The key of an authority may be kept in another place: it is needed only to sign a certificate
+  // that is missing.
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
   if (there.certificate && (there.key || wanted.authority.empty())) {

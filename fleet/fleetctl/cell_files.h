@@ -13,12 +13,13 @@ namespace fleetctl {
 inline constexpr unsigned int secret_mode = 0600;
 
 struct CertificatesMade {
-  std::vector<std::string> files = {};    // the new files, without .pem
+  std::vector<std::string> files = {};    // the names of the new files, without `.pem`
   std::vector<std::string> refused = {};  // why nothing was made
 };
 
 // Makes those of the wanted certificates that the directory does not have, each with its key. Never
-// replaces a file. After a failure, the same call continues. Only their owner may read the keys.
+// replaces a file. After a failure, the same call continues. The keys can be read only by their
+// owner.
 [[nodiscard]] CertificatesMade make_certificates(
     const std::string& directory, const std::vector<fleet::CertificateWanted>& wanted);
 

@@ -19,8 +19,8 @@ namespace {
 
 using fleet::content_of_file;
 
-// Writes a new file. If a file of this name exists, leaves it as it is, and returns an error if it
-// differs.
+// Writes a new file. An existing file of this name is left as it is; if it has other content,
+// returns an error.
 std::string write_once(const std::string& path, const std::string& content, std::string& made) {
   if (::access(path.c_str(), F_OK) != 0) {
     made += (made.empty() ? "" : ", ") + path.substr(path.rfind('/') + 1);

@@ -38,8 +38,8 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Returns whether most members answer and have a leader. Prints each other member on standard
-// error.
+// Returns whether more than half of the members answer and have a leader. Prints each member that
+// does not on standard error.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {
@@ -81,8 +81,8 @@ int name_controllers_once(const Options& options, Asker& asker, const fleet::Cel
   return name_controllers(options, asker, controller_urls(terms));
 }
 
-// Looks at the members and at the controllers by HTTPS. Without certificates none of them can be
-// asked.
+// Looks at those members and controllers whose URLs begin with `https://`. A cell without
+// certificates has none.
 void look_at_servers(const Options& options, fleet::CellFacts& facts) {
   const auto& files = options.store.certificates;
   const auto look = [&files](const std::vector<std::string>& urls) {

@@ -32,8 +32,8 @@ std::string versions_words(const NodeView& node) {
   return words.empty() ? "unknown" : words;
 }
 
-// Returns a text about the upgrade that a person looks for first: one that is under way, or one
-// that failed.
+// Returns a text about the first upgrade of this node that is under way or has failed. Returns an
+// empty text if all upgrades are done.
 std::string news_of(const NodeView& node) {
   for (const auto& [component, upgrade] : node.upgrades) {
     if (upgrade.phase != fleet::UpgradePhase::done) return component + " " + upgrade_words(upgrade);

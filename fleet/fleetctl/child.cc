@@ -30,8 +30,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 // Executes the program in the child process. Between fork and exec, only async-signal-safe
-// functions may be called. `failed` is a pipe: exec closes it; if exec fails, the errno value is
-// written to it.
+// functions may be called. If exec fails, writes the errno value to the pipe `failed`; a successful
+// exec closes that pipe.
 [[noreturn]] void become(char* const* argv, char* const* envp, int in, int log, int failed,
                          pid_t parent) {
   ::setsid();

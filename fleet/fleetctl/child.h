@@ -20,7 +20,7 @@ struct ChildTerms {
 
 struct ChildStarted {
   pid_t pid = -1;
-  std::string error = {};  // why it was not started, or empty
+  std::string error = {};  // why the child was not started; empty if it was
 };
 
 // Starts a child. Its standard input is /dev/null. The kernel sends it SIGTERM if fleetctl dies.
@@ -39,7 +39,7 @@ struct ChildEnded {
 };
 [[nodiscard]] std::optional<ChildEnded> reap_child(bool& none_left);
 
-// Kills all children that exist now.
+// Kills all children that exist at the moment of the call.
 void kill_children();
 
 }  // namespace fleetctl

@@ -29,7 +29,7 @@ struct Deed {
   int (*perform)(const Options& options, Asker& asker);
 };
 
-// For each command its function, in the order of the enumeration `Command`.
+// The function of each command, in the order of the enumeration `Command`.
 constexpr auto deeds = std::to_array<Deed>({
     {Command::status, &show_status},
     {Command::nodes, &show_nodes},
@@ -80,8 +80,8 @@ constexpr bool are_in_order() {
 }
 static_assert(are_in_order(), "each command has its deed, at the command's own number");
 
-// Returns whether the text may be a person's name. Such a name is written into records and shown to
-// others.
+// Returns whether a text may be a person's name. Such a name gets into records and is shown to
+// other people.
 bool is_name(std::string_view text) {
   constexpr std::size_t longest = 128;
   return !text.empty() && text.size() <= longest &&

@@ -89,7 +89,8 @@ int refuse(const std::string& why);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 
-// Returns the asker's name for records: that in the certificate or that of the user.
+// Returns the asker's name for records: the name in the certificate, or without a certificate that
+// of the user.
 [[nodiscard]] std::string who_asks(const Options& options);
 
 // Writes one record. `read` is the revision at which the record was read, or 0 if it was absent. If
@@ -104,7 +105,7 @@ int refuse(const std::string& why);
                          const std::string& words_if_done);
 // Writes a rollout or a plan, which takes several transactions. Returns the exit status.
 [[nodiscard]] int write_all(Asker& asker, fleet::Creation& creation);
-// Prints why a transaction was not committed, and returns the exit status for that.
+// Prints why a transaction was not committed, and returns the exit status for that reason.
 [[nodiscard]] int not_committed(const fleet::Outcome& outcome, const std::string& about = {});
 
 }  // namespace fleetctl

@@ -39,8 +39,8 @@ int run_dev(const Options& options) {
     return exit_refused;
   }
   std::optional<StopsHeld> held(std::in_place);
-  // If the terminal is closed, a write to it would kill this process by SIGPIPE, and its children
-  // would stay behind.
+  // SIGPIPE is ignored: when the terminal is closed, it would kill this process at its next line,
+  // and leave the children behind.
   ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
   if (const std::string why = directory.open(options.directory); !why.empty()) {
@@ -52,7 +52,8 @@ int run_dev(const Options& options) {
     complain(why);
     return exit_refused;
   }
-  static_cast<void>(upgrader::become_subreaper());  // if this fails, init gets the orphans
+  // If this call fails, init becomes the parent of orphans.
+  static_cast<void>(upgrader::become_subreaper());
   DevRun run(terms, directory.is_kept());
   held.reset();
   return run.run();

@@ -21,7 +21,7 @@ constexpr std::uint64_t between_looks_ms = 30;
 // they are killed.
 constexpr Time orphan_limit{3'000};
 
-// Prints the lines at once. If standard output is not a terminal, they would stay in a buffer.
+// Flushes after each line: a standard output that is not a terminal would keep lines in its buffer.
 void say_now(const std::vector<std::string>& lines) {
   say_all(lines);
   std::fflush(stdout);

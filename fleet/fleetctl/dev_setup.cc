@@ -34,8 +34,8 @@ std::string words_of(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
 
-// Returns whether the path may be a part of URLs, and of options in which commas and colons are
-// separators.
+// Returns whether a path can stand in URLs, and in options whose values are separated by commas and
+// colons.
 bool is_plain(const std::string& path) {
   return std::all_of(path.begin(), path.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -45,7 +45,7 @@ bool is_plain(const std::string& path) {
 
 struct Bound {
   upgrader::OwnedFd socket = {};
-  int port = 0;  // 0 if the port is taken
+  int port = 0;  // 0 if the port could not be bound
 };
 
 // Binds a socket to this port of 127.0.0.1. With port 0, the kernel chooses a free port.
@@ -81,8 +81,7 @@ std::string choose_ports(fleet::DevTerms& terms) {
   return replace_file(path, ports_text(terms.ports), text_mode);
 }
 
-// Makes a symbolic link. If it exists already, it stays as it is, since an upgrade may have moved
-// it.
+// Makes a symbolic link. An existing link stays as it is, since an upgrade may have moved it.
 std::string link_if_absent(const std::string& target, const std::string& path) {
   if (::symlink(target.c_str(), path.c_str()) == 0 || errno == EEXIST) return "";
   return words_of(path);

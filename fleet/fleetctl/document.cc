@@ -37,8 +37,8 @@ int written(const fleet::DocumentDecision& decision) {
   return exit_done;
 }
 
-// Tries once to apply the document. Returns the exit status. Returns no value if somebody else has
-// written a record at the same time, so that another try is needed.
+// Tries once to apply the document, and returns the exit status. Returns no value if somebody else
+// has written one of the records at the same time: then another try is needed.
 std::optional<int> try_document(const Options& options, Asker& asker,
                                 const std::vector<fleet::Order>& orders, const std::string& trace) {
   const auto reply = read_keys(asker, document_reads(orders));

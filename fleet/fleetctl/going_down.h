@@ -1,6 +1,6 @@
 // Refuses an order for an older version than the one that runs, unless the order has --downgrade.
-// Without this check, each node would refuse the order by itself, and it would count as the
-// release's failure.
+// Without this check, each node would refuse the older version by itself, and the refusals would
+// count as failures of the release.
 #pragma once
 
 #include <string>

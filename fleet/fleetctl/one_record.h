@@ -14,12 +14,12 @@ template <class Record>
 struct OneRecord {
   std::optional<Record> record = std::nullopt;  // no value: absent or damaged
   fleet::Revision revision = 0;                 // 0 if the record is absent
-  std::string damage = {};                      // why it cannot be read; or empty
+  std::string damage = {};                      // why the record cannot be read; empty if it can
 };
 
 // Reads the record at `key` into `one`. Returns exit_done if the store has answered, even if the
-// record is absent or damaged. If the store does not answer, prints that, and returns the exit
-// status for it.
+// record is absent or damaged. If the store does not answer, prints the reason, and returns another
+// exit status.
 template <class Record>
 [[nodiscard]] int read_one(Asker& asker, const std::string& key, OneRecord<Record>& one) {
   const auto reply = asker.read({key});

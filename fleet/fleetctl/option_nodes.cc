@@ -25,8 +25,8 @@ void add_node_orders(CLI::App& app, Options& options) {
   command.add_option("--component", options.component, "otherwise `agent`")
       ->type_name("NAME")
       ->check(form(&fleet::is_component, "the name of a component"));
-  // The default of --component is set here: other commands use the same variable, and have no
-  // default.
+  // The default of --component is set for this command only: other commands have the same variable,
+  // and no default for it.
   command.callback([&options] {
     options.command = Command::node_command;
     if (options.component.empty()) options.component = "agent";

@@ -15,8 +15,8 @@ namespace fleetctl {
 // Adds a subcommand that runs this command.
 CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
               const std::string& about);
-// Adds an option for a duration, in the form that fleetctl(1) describes. `value` becomes its number
-// of `unit`s, rounded up.
+// Adds an option whose value is a duration, as fleetctl(1) describes it. `value` becomes the
+// duration in `unit`s, rounded up.
 void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
                   std::chrono::milliseconds unit, const std::string& about, bool required = false);
 void add_component(CLI::App& app, Options& options, bool required);

@@ -11,8 +11,8 @@
 namespace fleetctl {
 namespace {
 
-// How often an order is tried. The driver of a busy rollout writes the rollout's record all the
-// time, and each write makes a try fail.
+// How often an order is tried. A try fails if the driver of a busy rollout writes the rollout's
+// record at the same moment, and such a driver writes often.
 constexpr int tries = 20;
 
 // Returns whether a transaction whose answer was lost has been committed.
@@ -65,7 +65,7 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto& found = std::get<fleet::Reading>(reply).found;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }
-  put_in_order(all);  // sorts; drops records that were found twice
+  put_in_order(all);  // sorts the records, and drops those that two of the keys have found
   return all;
 }
 

@@ -15,7 +15,7 @@ struct Placed {
   int status = 0;  // exit_done: written, or nothing had to change
   // Why the order was refused, if it was. place() does not print the reason, so the caller must.
   std::optional<fleet::OrderRefused> refused = std::nullopt;
-  fleet::OrderTaken taken = {};  // the decision, unless it was refused
+  fleet::OrderTaken taken = {};  // the decision, unless the order was refused
   std::string trace = {};
 };
 
@@ -36,7 +36,8 @@ struct Placed {
 // Prints `about` and why the order was refused. Returns the exit status.
 [[nodiscard]] int say_refused(const Placed& placed, const std::string& about = {});
 
-// Returns an event for add_note(), for an order that fleet/orders does not decide about.
+// Returns an event that add_note() can write, for an order about which fleet/orders does not
+// decide.
 [[nodiscard]] fleet::FleetEvent note_of(const Options& options, const std::string& subject,
                                         const std::string& text);
 

@@ -13,8 +13,8 @@
 namespace fleetctl {
 namespace {
 
-// Reads the plan in the file. Adds the target and the permission to ignore windows, if the command
-// line has them.
+// Reads the plan in the file. If the command line has a target or the permission to ignore windows,
+// the plan gets them.
 int read_file(const Options& options, std::string& body) {
   std::ifstream file(options.file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -11,7 +11,7 @@
 namespace fleetctl {
 
 struct PlanSight {
-  fleet::Reading reading = {};  // the plan's own records, and those of its members
+  fleet::Reading reading = {};  // all records of the plan, those of its members included
   fleet::PlanView view = {};
 };
 

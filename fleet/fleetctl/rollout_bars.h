@@ -16,7 +16,7 @@ namespace fleetctl {
 struct WatchedRollout {
   bool is_there = false;
   fleet::RolloutState state = fleet::RolloutState::unknown;
-  std::string damage = {};  // why the rollout cannot be read; or empty
+  std::string damage = {};  // why the rollout cannot be read; empty if it can
   std::vector<std::string> lines = {};
 };
 

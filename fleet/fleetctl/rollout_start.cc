@@ -29,7 +29,8 @@ struct Plan {
   fleet::Revision release = 0;
 };
 
-// Reads the release, and adds to the plan what to run and what a node needs to run it.
+// Reads the release. Adds its version and digest to the rollout's terms, and also whether it may be
+// undone, and which version of the commands a node must understand to run it.
 int add_release(const Options& options, Asker& asker, Plan& plan) {
   ReleaseFound found;
   const int status = find_release(asker, options.component, options.version, found);
@@ -126,8 +127,8 @@ int start_rollout(const Options& options, Asker& asker) {
   }
   fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
   if (const int status = write_all(asker, creation); status != exit_done) return status;
-  // Writes a note, from which a controller makes an event of the history. If that fails, it is
-  // ignored: the rollout has begun, and its own record names the person.
+  // Writes a note, from which a controller makes an event of the history. A failure is ignored: the
+  // rollout has begun, and its own record names the person.
   fleet::Transaction note;
   fleet::FleetEvent event = note_of(options, "rollout/" + plan.id,
                                     "begins: " + options.component + " " + options.version);

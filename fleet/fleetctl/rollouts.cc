@@ -101,7 +101,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   return lines;
 }
 
-// Returns the order as requests by HTTP spell it.
+// Returns the word by which a request of HTTP gives this order.
 std::string order_text(const Options& options) {
   switch (options.wish) {
     case fleet::RolloutWish::pause:
