@@ -35,7 +35,7 @@ ino_t inode(int fd) {
   return fd >= 0 && ::fstat(fd, &file) == 0 ? file.st_ino : 0;
 }
 
-// Makes a pipe. The end of this program does not block; the agent's end does.
+// Makes a pipe. This program's end does not block; the agent's end does.
 bool make_pipe(upgrader::OwnedFd& read_end, upgrader::OwnedFd& write_end, bool we_read) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
@@ -128,7 +128,7 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
   options.file = args[0];
   options.args = args.data();
   options.env = env.data();
-  options.flags = UV_PROCESS_DETACHED;  // makes it lead a session of its own
+  options.flags = UV_PROCESS_DETACHED;  // the agent leads a session of its own
   options.stdio = stdio.data();
   options.stdio_count = terms.locked ? 4 : 3;
   options.exit_cb = [](uv_process_t* process, std::int64_t status, int signal) {
@@ -169,8 +169,8 @@ void AgentProcess::tell_when_taken() {
       0, pump_ms);
 }
 
-// Writes as much as the pipe takes. Is called again every millisecond until everything is written
-// and, if that is to be reported, until the agent has read it.
+// Writes as much as the pipe takes. A timer calls this function again every millisecond until
+// everything is written. If tells_taken_ is set, it also waits until the agent has read everything.
 void AgentProcess::pump() {
   while (!unwritten_.empty() && write_some()) {
   }

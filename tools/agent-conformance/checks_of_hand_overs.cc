@@ -101,8 +101,8 @@ Check standby() {
           .script = standby_script};
 }
 
-// The number of hand-overs in a row: in each, a new agent is started, and the active agent hands
-// the work over to it.
+// How many hand-overs are made in a row. For each, a new agent is started, and the active agent
+// hands the work over to it.
 constexpr int hand_overs = 10;
 
 Script hand_over(int from, const Terms& terms, const Lives& lives);

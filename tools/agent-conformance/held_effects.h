@@ -6,8 +6,8 @@
 namespace conformance {
 
 // Makes the script. The step `start` starts agent 0, which becomes ready and is held for a while.
-// Then its input ends, and it exits. With strace, all its system calls are judged; without strace,
-// only whether it listens on a socket.
+// Then its input is closed, and it must exit. With strace, all system calls of the agent are
+// judged; without strace, only whether it listens on a socket.
 [[nodiscard]] Script held_effects(Step start, const Terms& terms);
 
 }  // namespace conformance

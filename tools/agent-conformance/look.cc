@@ -112,7 +112,7 @@ std::vector<Stat> family_of(int pid) {
   return family;
 }
 
-using Addresses = std::map<ino_t, std::string>;  // addresses, by the inode of the socket
+using Addresses = std::map<ino_t, std::string>;  // by the inode of the socket
 
 // Parses lines of /proc/net/tcp: `0: 0100007F:1F90 00000000:0000 0A ... INODE`.
 void add_internet(const std::string& path, const std::string& name, Addresses& addresses) {
@@ -200,8 +200,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // Usually no process is left, which one call shows for the whole process group. Only otherwise
-  // all processes of the machine are read, to find those of the session.
+  // Usually no process is left, and one call of kill() shows that for the whole process group. All
+  // processes of the machine are read only if the group is not empty.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

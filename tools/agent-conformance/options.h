@@ -26,7 +26,7 @@ struct Options {
   std::vector<std::string> skip;
   Terms terms;
   std::vector<std::string> command;  // AGENT and its arguments
-  std::vector<std::string> typed;    // the same as it was typed; in `command`, AGENT is a path
+  std::vector<std::string> typed;    // AGENT as it was typed, not as a path, and its arguments
 };
 
 struct UsageError {

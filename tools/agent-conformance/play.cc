@@ -73,7 +73,7 @@ void Play::go_on(Time now) {
       time_up_ = false;
       const Step step = steps_.front();
       begin_step(step, now);
-      if (over_ || !begun_) continue;  // judging has put new steps before this one
+      if (over_ || !begun_) continue;  // a step `judge` has put others before it
     }
     if (!is_done(steps_.front())) return;
     steps_.pop_front();

@@ -35,7 +35,7 @@ class Play {
     std::string welcome;
     bool bytewise = false;
     bool is_alone = false;
-    bool is_clogged = false;  // we have put empty lines into the output; ignore them
+    bool is_clogged = false;  // clog() has filled the output with empty lines: ignore these
     bool is_committed = false;
   };
 

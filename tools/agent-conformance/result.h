@@ -25,8 +25,8 @@ struct Result {
 
 using Results = std::vector<Result>;
 
-// Returns the name of a check that has not passed, and without which `check` makes no sense.
-// Returns nothing if there is no such check.
+// Returns the name of a check that `check` needs and that has not passed, or nothing if there is
+// none.
 [[nodiscard]] inline std::optional<std::string_view> missing_need(const Check& check,
                                                                   const Results& results) {
   for (const std::string_view need : check.needs) {

@@ -75,7 +75,8 @@ struct Judgement {
   Script more{};  // steps to take before the rest of the script
 };
 
-// Rules that are judged at every line and at every moment of a check, in addition to its script.
+// Rules that an agent must keep all the time, whatever the steps of the script are. Each is judged
+// at every line and every event.
 enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,

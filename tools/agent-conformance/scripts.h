@@ -28,12 +28,12 @@ namespace conformance {
 [[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
 [[nodiscard]] Step examine(Judge judge);
 
-// These make scripts for a first agent: one becomes ready and stays held, one becomes active, and
-// one is stopped for an upgrade.
+// These make scripts for a first agent: in the first script it becomes ready and stays held, in the
+// second it becomes active, in the third it is stopped for an upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);
-// Makes the script for a candidate that this `activate` makes active.
+// Makes the script for a candidate that becomes active by the line `activate_line`.
 [[nodiscard]] Script active_candidate(const std::string& activate_line);
 
 }  // namespace conformance

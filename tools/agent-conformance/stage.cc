@@ -101,7 +101,7 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  if (has_looked_) return;  // the deadline has passed, and on_timer() is about to judge it
+  if (has_looked_) return;  // on_timer() has set the timer already
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();

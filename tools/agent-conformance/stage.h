@@ -45,7 +45,7 @@ class Stage {
   Play* play_ = nullptr;
   std::uint64_t began_ = 0;
   std::deque<Event> waiting_;
-  bool tells_ = false;       // an event is being delivered; further ones wait
+  bool tells_ = false;       // an event is being delivered, so others wait
   bool has_looked_ = false;  // the deadline has passed, and input is read once more
   std::vector<std::unique_ptr<AgentProcess>> agents_;
 };

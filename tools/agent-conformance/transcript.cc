@@ -10,8 +10,8 @@ namespace {
 // The most entries of a transcript. Further messages are judged, but not kept.
 constexpr std::size_t entries_max = 400;
 
-// Returns the number of bytes of the character at `at`; 0 if it is not valid UTF-8, or must not
-// reach a terminal.
+// Returns the number of bytes of the character at `at`. Returns 0 if the bytes there are not valid
+// UTF-8, or are a character that must not reach a terminal.
 std::size_t character(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = byte(at);
