@@ -1,12 +1,12 @@
-# Builds agent-releases and libagent-releases, which keep the versions of a program on disk: they
-# are fetched and verified, never change, and their upgrades are recorded.
+# Builds agent-releases and libagent-releases, which keep the releases of a program on disk. A
+# release is fetched, verified and then never changed, and upgrades to it are recorded.
 
 tool_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev minisign curl \
   xz-utils zstd
 build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
-# The parts that only the program has; all others are the library's.
+# The files that only the program agent-releases has. All others are in libagent-releases.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
   attempt.cc check_published.cc child.cc commands.cc copy_tree.cc interruption.cc key_files.cc \
   options.cc options_publish.cc outgoing.cc pack.cc project_node.cc project_python.cc \
@@ -25,7 +25,8 @@ releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follo
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))
-# Contains the parser for JSON, so that it can be linked beside the shared libagent-protocol, too.
+# The library has a copy of the parser for JSON, so that a program can link it beside the shared
+# libagent-protocol, too.
 $(releases_library): $(base_text) $(base_moment) \
     $(version_unit) \
     $(call unit,tools/releases-core, \
@@ -53,8 +54,8 @@ releases_walk := tests/together/releases/choice_test.cc
 releases_unit_tests := $(releases_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/releases/%.o $(BUILD)/objects/tests/together/releases/%.o: \
   CXXFLAGS += -O0
-# This test walks through all choices, which takes half a minute of processor time without
-# optimisation.
+# The walk makes all choices that choice.h can make. Without optimisation it would take half a
+# minute of processor time.
 $(call objects,$(releases_walk)): CXXFLAGS += -O1
 # replay_test replays the fuzzer's inputs without the fuzzer.
 $(call wing,together/releases/wing,$(releases_files))
@@ -112,8 +113,9 @@ endurance-releases:
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/together/releases/endurance
 
-# Runs libFuzzer, by clang, on everything that reads foreign bytes; SECONDS=N for each kind of
-# input. `make keep-fuzzed-releases` adds its findings to tests/together/releases/inputs.txt.
+# fuzz-releases runs libFuzzer, built by clang, on everything that reads foreign bytes; SECONDS=N is
+# the time for each kind of input. `make keep-fuzzed-releases` adds its findings to
+# tests/together/releases/inputs.txt.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) base/moment.cc \
   $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
   $(releases_parts)) $(addprefix tests/together/releases/,fuzzer.cc target.cc tar_mutation.cc))

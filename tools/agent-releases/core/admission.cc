@@ -65,8 +65,8 @@ std::optional<Moment> signed_at(std::string_view trusted_comment) {
 
 Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                    std::optional<Moment> added) {
-  // The publisher's clock may be ahead of ours by up to this number of seconds. A signature's time,
-  // less this number, has certainly passed.
+  // The publisher's clock may be ahead of the true time by up to so many seconds. So only the time
+  // of a signature less these seconds has certainly passed.
   constexpr Moment publisher_ahead = 600;
   Passed last{program_date, "this program"};
   const auto learn = [&](Moment when, const char* what) {

@@ -63,8 +63,8 @@ struct Entry {
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);
 
-// Returns the id under which the upgrade to a version is requested. `process` and `number` together
-// tell the request from all others of that version.
+// Returns the id under which the upgrade to a version is requested. `process` and `number` make it
+// different from the ids of all other requests for that version.
 [[nodiscard]] std::string upgrade_id(const Version& version, std::int64_t process,
                                      std::int64_t number);
 
@@ -76,7 +76,7 @@ struct Entry {
 // Returns the last entry of an upgrade, or null if the ledger does not know its id.
 [[nodiscard]] const Entry* upgrade_of(const std::vector<Entry>& ledger, std::string_view id);
 
-// Returns fewer entries: the last one of each release, and of these only the newest.
+// Returns the last entry of each release, and of these only the newest ledger_entries_kept.
 [[nodiscard]] std::vector<Entry> shortened(const std::vector<Entry>& ledger);
 
 }  // namespace agent_releases

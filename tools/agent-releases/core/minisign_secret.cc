@@ -51,8 +51,8 @@ bool is(const unsigned char* bytes, std::string_view algorithm) {
   return std::memcmp(bytes, algorithm.data(), mark_bytes) == 0;
 }
 
-// Encrypts or decrypts the content; both are the same operation (XOR). Returns false if there is
-// not enough memory.
+// Encrypts or decrypts the content: both mean an XOR with the same stream of bytes. Returns false
+// if there is not enough memory.
 bool apply_password(Content& content, std::string_view password, const SecretKeyFile& file) {
   Content stream{};
   if (crypto_pwhash_scryptsalsa208sha256(stream.data(), stream.size(), password.data(),

@@ -16,8 +16,8 @@ struct Processor {
   Bits bits;
   Order order;
   std::uint32_t machine;  // the value of e_machine
-  std::uint32_t mask;     // the bits of e_flags that tell processors apart
-  std::uint32_t flags;    // the values of the bits in `mask`
+  std::uint32_t mask;     // the bits of e_flags that must have the value `flags`
+  std::uint32_t flags;    // the value of e_flags in the bits of `mask`
 };
 
 constexpr std::uint32_t arm_hard_float = 0x400;

@@ -17,7 +17,7 @@ Outcome record(const Store& store, const Entry& entry) {
   return append_to_ledger(store.directory(), entry, store.patience());
 }
 
-// Returns the hash of the release's bytes, which are those that were added.
+// Verifies that the release's bytes are those that were added, and returns their hash.
 Result<std::string> verified(const Store& store, const Release& release) {
   Result<Verification> verification = Verification::begin(store, release);
   if (!verification) return verification.refusal();
@@ -28,9 +28,9 @@ Result<std::string> verified(const Store& store, const Release& release) {
   }
 }
 
-// Returns the verified release that should replace `running`, or nothing. The hash of an adopted
-// release, which has no manifest, is known only afterwards: if its bytes have failed, the choice is
-// made again without it.
+// Returns the release that should replace `running`, after verifying it, or nothing. The hash of an
+// adopted release, which has no manifest, is known only after verifying. If the ledger then says
+// that a release with this hash has failed, chooses again without this release.
 Result<std::optional<Release>> choose_verified(const Store& store, const Version& running,
                                                const std::optional<Wish>& wish,
                                                const std::vector<Entry>& ledger) {

@@ -12,15 +12,16 @@
 namespace agent_releases {
 
 struct Attempt {
-  std::string id;  // under which the upgrade is to be requested
+  std::string id;  // the id with which to request the upgrade
   Release release;
 };
 
 // `running` is the version of an agent that has passed its trial. If the ledger says that this
 // version is being tried, records that it is committed. Then verifies the release that should
-// replace it, and records that it is tried. The agent must request the upgrade next: a release that
-// was tried, and has no ending, counts as failed. Returns nothing if no release should replace
-// `running`. If the release is not as it was added, refuses, and records nothing of it.
+// replace `running`, and records that it is being tried. The agent must request the upgrade next: a
+// release that was tried counts as failed until an ending is recorded. Returns nothing if no
+// release should replace `running`. Refuses a release that is not as it was added, and then does
+// not record that it is tried.
 [[nodiscard]] Result<std::optional<Attempt>> begin_attempt(const Releases& releases,
                                                            const Version& running, Moment now);
 

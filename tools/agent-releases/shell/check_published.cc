@@ -48,7 +48,8 @@ class Checking {
   const Directory& directory_;
   std::vector<PublicKey> keys_;
   Moment now_;
-  // The first manifest for each name, version and processor, and the hash of its release.
+  // For each name, version and processor: the first manifest that was found, and the hash of its
+  // release.
   std::map<std::string, std::pair<std::string, std::string>> seen_;
 };
 
@@ -69,8 +70,8 @@ Result<std::string> Checking::verify(const std::string& text, CheckedManifest& c
   return verify_signature(text, *signature.value(), keys_);
 }
 
-// Checks a manifest like a machine that has the right processor, and whose directory has no release
-// yet.
+// Checks a manifest as `add` would on a machine that has the right processor, in a directory that
+// has no release yet.
 Outcome Checking::judge_alone(const Manifest& manifest, const std::string& comment) const {
   const std::string_view processor = todays_processor_name(manifest.arch);
   if (manifest.arch != "any" && !is_processor_name(processor)) {

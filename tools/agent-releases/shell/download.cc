@@ -12,8 +12,8 @@
 namespace agent_releases {
 namespace {
 
-// The limits for the retries of an interrupted transfer: the first limit is for retries in a row
-// that bring no bytes or only slowly, the second one for all retries.
+// The limits for the retries of an interrupted transfer: fruitless_tries_max is for retries in a
+// row that bring nothing, or only little because the server is slow; tries_max is for all retries.
 constexpr int fruitless_tries_max = 2;
 constexpr int tries_max = 100;
 

@@ -70,7 +70,7 @@ std::size_t take_piece(char* bytes, std::size_t, std::size_t size, void* context
   return size;
 }
 
-// Returns true for an error after which the same request, made again, may bring more bytes.
+// Returns true if the request may bring more bytes when it is made again after this error.
 bool may_be_repeated(CURLcode code) {
   switch (code) {
     case CURLE_PARTIAL_FILE:

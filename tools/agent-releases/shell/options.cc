@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t keep_max = 1'000'000;
 
-// The texts of options that CLI11 only splits off. Functions below parse them.
+// The texts of options that CLI11 finds, but does not parse. The functions below parse them.
 struct Words {
   std::string version;
   std::string as;

@@ -196,7 +196,7 @@ Result<Written> write_archive(const Directory& directory, const std::vector<Foun
   if (!writer) return Refusal{"libarchive cannot be used", Trouble::system};
   const Outcome archived = Archiving(writer.get(), directory, sink).run(tree);
   if (!archived) {
-    archive_write_fail(writer.get());  // otherwise freeing it would end the archive
+    archive_write_fail(writer.get());  // so that freeing the writer does not complete the archive
     return archived.refusal();
   }
   return sink.written();

@@ -12,7 +12,7 @@ namespace agent_releases {
 // nor a terminal, or if a signal interrupts the question.
 [[nodiscard]] Result<std::string> read_password(const std::string& question);
 
-// Reads the password of a new key: on a terminal it is asked for twice. Refuses an empty one.
+// Reads the password of a new key. On a terminal, asks for it twice. Refuses an empty password.
 [[nodiscard]] Result<std::string> read_new_password();
 
 }  // namespace agent_releases

@@ -53,7 +53,7 @@ class ProgressLine {
 
   bool json_;
   bool drawn_ = false;
-  std::int64_t shown_ = -1;  // how much of the bar was filled when it was last shown
+  std::int64_t shown_ = -1;  // how much of the bar was filled when the bar was last shown
 };
 
 }  // namespace agent_releases

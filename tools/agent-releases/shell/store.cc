@@ -230,8 +230,8 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims the release's names in .staging. The claim is made under the writer's lock, so that no
-// other process can remove the files in between.
+// Claims the release's names in .staging. Holds the writer's lock while it does, so that no other
+// process can remove the files before they are claimed.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

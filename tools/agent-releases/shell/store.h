@@ -16,8 +16,8 @@
 
 namespace agent_releases {
 
-// Held by the process that writes into the directory. When the lock was taken, the files that a
-// crash had left were removed.
+// The writer's lock and the open .staging. Only the process that has them writes into the
+// directory. Before it got them, the files that a crash had left were removed.
 struct Writing {
   upgrader::OwnedFd lock;
   Directory staging;
@@ -74,7 +74,7 @@ class Store {
   [[nodiscard]] Result<Claim> claim(const Version& version, const std::string& wanted) const;
   [[nodiscard]] bool is_claimed(const Directory& staging, const Version& version) const;
 
-  // Must be called by the owner of the claim when the release is made or has failed.
+  // The owner of the claim must call this function when the release is made or has failed.
   void end_claim(Claim claim, const Version& version) const;
 
   // Removes the files that a crash or a failed command has left, except those that another process

@@ -76,7 +76,7 @@ class Unpacking {
   std::set<std::vector<std::string>> directories_{{}};
   std::vector<Link> hard_links_;
   std::vector<Link> symbolic_links_;
-  std::map<std::string, Listed> files_;  // the files by their paths, for hard links to them
+  std::map<std::string, Listed> files_;  // for hard links: the files so far, by path
   std::string list_;
 };
 
@@ -128,7 +128,7 @@ Outcome Unpacking::copy_data(int file, const std::string& path, Hash& hash) {
                      " bytes when it is unpacked"};
     }
     bytes_ += end - at;
-    // Fill a hole of a sparse file with zeros.
+    // Libarchive has left out a hole of a sparse file. Fills it with zeros.
     for (; at < offset; at += static_cast<std::int64_t>(zeros.size())) {
       const std::int64_t gap = std::min<std::int64_t>(offset - at, zeros.size());
       const std::string_view hole(zeros.data(), static_cast<std::size_t>(gap));
@@ -178,7 +178,7 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    below.emplace_back();  // with an empty last component, parent_of() makes the entry itself
+    below.emplace_back();  // so that parent_of() makes the entry itself
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());
   }

@@ -33,7 +33,7 @@ class Follower {
     bool self_test = true;
     std::vector<std::string> arguments{};  // arguments of the self-test, before --self-test
     std::chrono::milliseconds self_test_limit{5'000};
-    // After a failure that is not the release's fault: the pause until the release is tried again.
+    // The pause before a release is tried again, after a failure that was not the release's fault.
     std::chrono::milliseconds pause{10'000};
   };
 
@@ -69,8 +69,8 @@ class Follower {
   // it records in the ledger that this has happened.
   void begin();
 
-  // Records that an upgrade has failed. It was requested by this agent, or, if this agent is a
-  // fallback, by an earlier agent. Upgrades that no follower of this directory has requested are
+  // Records that an upgrade has failed. This agent has requested the upgrade; if this agent is a
+  // fallback, an earlier agent has. An upgrade that no follower of this directory has requested is
   // ignored.
   void upgrade_failed(const Failure& failure);
 

@@ -51,7 +51,8 @@ class Releases {
     // Control directories of upgraders, in addition to those below /run/upgrader.
     std::vector<std::string> controls{};
     std::chrono::milliseconds patience{30'000};  // how long to wait for locks of other processes
-    // Called now and then while a function waits. If it returns true, the function gives up.
+    // A function of this class calls it now and then while it waits, and gives up if the result is
+    // true.
     std::function<bool()> cancelled{};
   };
   [[nodiscard]] static Result<Releases> open(const Settings& settings);
