@@ -35,7 +35,7 @@ enum class ReadyBy { start, word, time, probe };
 struct Terms {
   bool check = false;
   ReadyBy ready_by = ReadyBy::start;
-  Duration ready_time{};        // with ReadyBy::time: the daemon is ready when it has lived so long
+  Duration ready_time{};        // with ReadyBy::time: how long the daemon must live
   std::string ready_text = {};  // the value of --ready, for messages to people
   // The time that a daemon on trial must be ready and well before agentify says `healthy`.
   Duration settle{};
@@ -57,8 +57,8 @@ inline constexpr Duration ready_interval{100};
 // agentify's exit status after a failure of its own.
 inline constexpr int exit_failed = 1;
 
-// A daemon on trial is judged a tenth of the trial before its end, or this time before its end if
-// that is later.
+// A daemon on trial is judged shortly before the end of the trial: a tenth of the trial earlier,
+// but at most this time earlier.
 inline constexpr Duration trial_margin_max{2'000};
 
 class Adapter {
@@ -140,7 +140,7 @@ class Adapter {
   std::optional<Duration> trial_;  // the length of the trial
   bool commit_healthy_ = false;
   std::optional<Time> judge_at_;    // the time when the daemon must be ready and well
-  std::optional<Time> settled_at_;  // `healthy` is said then, if the daemon stays well until then
+  std::optional<Time> settled_at_;  // when to say `healthy`, if the daemon stays well
   bool settling_ = false;           // the daemon is ready, but must last before `healthy` is said
   bool unfit_ = false;              // `unfit` has been said, so `healthy` must not follow
   Time activated_at_{};

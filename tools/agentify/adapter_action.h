@@ -50,7 +50,7 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-struct CancelStart {  // start no daemon; answered by FamilyGone, unless one was started
+struct CancelStart {  // start no daemon; the event FamilyGone answers, unless one runs already
   bool operator==(const CancelStart&) const = default;
 };
 struct SignalDaemon {

@@ -38,7 +38,7 @@ struct Welcomed {
 };
 struct Activated {
   std::optional<Duration> trial = {};  // the length of the trial, if agentify is on trial
-  bool commit_healthy = false;         // how the trial is passed: by `healthy`, else by lasting
+  bool commit_healthy = false;         // `healthy` passes the trial; if false, lasting does
 
   bool operator==(const Activated&) const = default;
 };

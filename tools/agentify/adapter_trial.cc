@@ -10,8 +10,8 @@ namespace {
 
 constexpr int trial_margin_divisor = 10;
 
-// A daemon settles while it must last before it is called healthy. In that time, its health is
-// checked at least this often.
+// A daemon that is ready settles: it must last for some time before agentify says `healthy`. In
+// that time its health is checked at least so many times.
 constexpr int answers_while_settling = 3;
 
 Duration trial_margin(Duration trial) {
@@ -39,7 +39,8 @@ void Adapter::say_unfit(std::string reason) {
   order(SayUnfit{std::move(reason)});
 }
 
-// Extends the start. The upgrader then moves the end of the trial, too.
+// Says `extend` for the start. On trial, the upgrader then moves the end of the trial, too, and so
+// the daemon is judged later.
 void Adapter::extend_start(Duration time) {
   order(SayExtend{time});
   if (judge_at_) judge_at_ = std::max(*judge_at_, now_ + time - trial_margin(*trial_));
@@ -161,7 +162,7 @@ void Adapter::note_health(const ProbeAnswered& answer) {
   }
   settled_at_.reset();
   not_well_ = answer.words;
-  if (failures_ >= terms_.health_failures) return;  // known to be sick: not reported again
+  if (failures_ >= terms_.health_failures) return;  // the daemon is known to be sick
   ++failures_;
   if (failures_ == terms_.health_failures) find_sick(answer.words);
 }

@@ -39,7 +39,8 @@ agentify_plays := tests/together/agentify/life.py tests/together/agentify/readin
   tests/together/agentify/trial.py \
   tests/together/agentify/faults.py tests/together/agentify/kill.py
 agentify_witness := $(BUILD)/tests/together/agentify/witness
-# The witness is C, so it is not sanitized, and can be static even if everything else is sanitized.
+# The witness is the daemon of these tests: it records whether two daemons ever ran at once. It is
+# written in C, so it is not sanitized, and can be static even if everything else is sanitized.
 $(agentify_witness): $(BUILD)/objects/tests/together/agentify/witness.o
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS)) -static -o $@ $^
@@ -66,8 +67,9 @@ fault-agentify:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agentify $(agentify_witness)
 	@BUILD=$(BUILD) EVERY=1 tests/together/agentify/faults.py
 
-# The packages of the real daemons that the tests use; the results go into the page. A service that
-# the distribution starts does no harm, since each daemon of a test has its own port and directory.
+# The packages of the real daemons that the tests use; the results go into agentify(1). Debian may
+# start a service when it installs a package. That does no harm, since each daemon of a test has a
+# port and a directory of its own.
 daemon_packages = $(build_packages) python3 nginx-light redis-server postgresql chrony util-linux
 # The packages of further daemons that are only examined by `agentify doctor`.
 doctor_packages := haproxy memcached mosquitto dnsmasq-base lighttpd

@@ -64,8 +64,8 @@ class Command {
   std::optional<DaemonEnding> ending_;
 };
 
-// Runs a command and waits for its end, for at most `limit`. For facts that agentify needs before
-// its loop begins.
+// Runs a command and waits for its end, for at most `limit`. Needed for facts that agentify must
+// know before its loop begins.
 [[nodiscard]] CommandOutcome run_command(const std::string& command, const Options& options,
                                          const std::vector<std::string>& environment,
                                          Duration limit);

@@ -166,7 +166,7 @@ void ConnectionProbe::look() {
 ProbeOutcome ConnectionProbe::outcome(CURLcode code) const {
   switch (code) {
     case CURLE_OK:
-    case CURLE_WRITE_ERROR:  // caused by refuse_body() or head_came()
+    case CURLE_WRITE_ERROR:  // refuse_body() or head_came() ended the transfer
       return asks_ ? answer_outcome() : ProbeOutcome{.good = true};
     case CURLE_COULDNT_CONNECT: {
       long error = 0;
@@ -175,7 +175,7 @@ ProbeOutcome ConnectionProbe::outcome(CURLcode code) const {
     }
     case CURLE_GOT_NOTHING:
       return {.words = "the connection was closed without an answer"};
-    case CURLE_UNSUPPORTED_PROTOCOL:  // the answer could only be HTTP/0.9
+    case CURLE_UNSUPPORTED_PROTOCOL:  // an answer without a head, as in HTTP/0.9
     case CURLE_WEIRD_SERVER_REPLY:
       return {.words = "the answer is not one in HTTP"};
     default:

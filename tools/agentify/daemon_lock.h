@@ -23,7 +23,7 @@ class DaemonLock {
   [[nodiscard]] int try_take();
   void release() { held_.reset(); }
 
-  // Returns a process that holds the lock, as far as /proc shows it; or 0.
+  // Returns a process that holds the lock, or 0 if /proc shows none.
   [[nodiscard]] pid_t holder() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }

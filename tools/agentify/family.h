@@ -26,9 +26,9 @@ struct Process {
 // Returns all descendants of `ancestor`, the nearest first.
 [[nodiscard]] std::vector<Process> descendants(const std::vector<Process>& all, pid_t ancestor);
 
-// Returns the process that becomes the main process after the old one has ended with status 0, as a
-// daemon does that goes into the background. It is the oldest living child of `keeper`, which
-// inherits all orphans. Returns 0 if there is none.
+// Returns the process that becomes the main process after the old one has ended with status 0, as
+// happens when a daemon goes into the background. It is the oldest living child of `keeper`, since
+// the keeper inherits all orphans. Returns 0 if there is none.
 [[nodiscard]] pid_t heir(const std::vector<Process>& all, pid_t keeper);
 
 }  // namespace agentify

@@ -17,8 +17,9 @@
 
 namespace agentify {
 
-// Returns the version that runs. If `program`, a resolved path, belongs to a release in `releases`,
-// it is that release's version; otherwise the one that `version` names, or nothing.
+// Returns the version that runs: that of the release in `releases` to which `program`, a resolved
+// path, belongs. If there is no such release, the version that the text `version` names, or
+// nothing.
 [[nodiscard]] std::optional<agent_releases::Version> running_version(
     const std::vector<agent_releases::Release>& releases, const std::string& program,
     const std::string& version);

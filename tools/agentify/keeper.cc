@@ -63,7 +63,7 @@ class Keeper {
   OwnedFd socket_;
   OutputRelay relay_;
   OwnedFd signals_;
-  OwnedFd main_handle_;  // set if the main process is not the keeper's own child
+  OwnedFd main_handle_;  // a pidfd of the main process, if that is not the keeper's child
   Phase phase_ = Phase::idle;
   pid_t main_ = 0;
   bool told_that_it_waits_ = false;
@@ -76,7 +76,7 @@ void Keeper::run() {
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
   signals_.reset(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (!signals_) ::_exit(1);  // without it, no end of a child would be seen
+  if (!signals_) ::_exit(1);  // without the signals, the keeper would not see its children end
   for (;;) {
     wait();
     take_orders();

@@ -39,7 +39,7 @@ struct News {
 struct KeeperPlan {
   const upgrader::Program* program = nullptr;
   ChildSetting child;
-  bool tells_watchdog = false;  // set WATCHDOG_USEC for the child, to the value in `start`
+  bool tells_watchdog = false;  // set the child's WATCHDOG_USEC to the value in `start`
   DaemonLock lock;
   int output = -1;              // the child's standard output and error; -1 leaves agentify's own
   bool closes_input = true;     // the keeper's standard input becomes /dev/null

@@ -18,12 +18,14 @@ struct NoDirectory {
 // directory in /tmp is used. All agents of one upgrader find the same directory.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_lock_directory();
 
-// Finds or makes the directory in `base`, in which other users may write, too. If several
-// directories are ours, the first by name counts; directories of other users are ignored.
+// Finds or makes the directory in `base`, a directory in which other users may write, too. If
+// several directories there belong to this user, takes the first by name. Ignores directories of
+// other users.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_in_shared(const std::string& base);
 
-// Returns the name of the lock's file for the daemons of one upgrader. It has the upgrader's
-// identity in it, so no other running process has this name.
+// Returns the name of the lock's file for the daemons of the upgrader with this pid. The name has
+// the pid and the time of the process's start in it, so the files of no two upgraders have the same
+// name.
 [[nodiscard]] std::string lock_file_name(int upgrader);
 
 // Removes the locks of upgraders that have exited, except those that a process still holds.

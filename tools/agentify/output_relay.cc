@@ -24,8 +24,8 @@ constexpr std::size_t relay_piece_bytes = 16'384;
 // process can write in between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// At its end the keeper waits for a full log: so many times, and for so many milliseconds each
-// time.
+// If the log is full when the keeper ends, the keeper waits for room so many times, each time for
+// so many milliseconds.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 

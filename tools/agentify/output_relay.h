@@ -47,7 +47,7 @@ class OutputRelay {
   mode_t sink_mode_ = 0;
   LastWords* words_ = nullptr;
   std::string waiting_;
-  std::size_t lost_ = 0;  // bytes lost since the log last took some
+  std::size_t lost_ = 0;  // the bytes lost since the log was last written to
 };
 
 }  // namespace agentify

@@ -20,7 +20,8 @@ namespace agentify {
 // Kills and reaps all processes that descend from this process, which must be a subreaper.
 class Sweep {
  public:
-  // `spared` is the main process, whose end is reported separately, so it is not counted as killed.
+  // `spared` is the main process. It is not counted as killed, since its end is reported
+  // separately.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
   // Reaps processes that have ended, and kills those that live. Returns true when none is left.

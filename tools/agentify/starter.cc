@@ -66,7 +66,8 @@ bool reset_signals() {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   for (int number = 1; number < _NSIG; ++number)
-    ::sigaction(number, &by_default, nullptr);  // some signals cannot be set; that does not matter
+    // Fails for signals such as SIGKILL, which always have their default.
+    ::sigaction(number, &by_default, nullptr);
   sigset_t none;
   ::sigemptyset(&none);
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;

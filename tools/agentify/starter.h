@@ -18,7 +18,7 @@ struct ChildSetting {
   std::optional<std::size_t> listen_pid = {};  // the entry in which the child writes its own pid
   // The number of descriptors, from 3 on, that keep their numbers in the child.
   int passed = 0;
-  int ready_descriptor = -1;  // the number that `ready_pipe` gets, if there is one
+  int ready_descriptor = -1;  // the number of `ready_pipe` in the child, if there is one
   int ready_pipe = -1;
   int death_signal = 0;  // the signal that the child gets when its parent dies; 0 for none
 };

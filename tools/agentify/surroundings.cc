@@ -78,8 +78,8 @@ std::string keep_free(int number, int first_free) {
   return error == 0 ? "" : name + in_words(upgrader::SystemError{error});
 }
 
-// Returns the descriptor. If it has the number `from`, which the readiness pipe must get, returns a
-// copy of it at another number.
+// Returns `descriptor`. If its number is `from`, which the readiness pipe must get, returns a copy
+// of it at another number.
 int moved_away(int descriptor, std::optional<int> from) {
   if (descriptor != from) return descriptor;
   return ::fcntl(descriptor, F_DUPFD_CLOEXEC, upgrader::first_passed_descriptor);

@@ -34,9 +34,9 @@ constexpr int doctor_good = 0;
 constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
 
-// The daemon is watched until it has opened no new listener and sent no notification for
-// quiet_time. If it does neither at all, it is watched for silent_time(). In any case watching ends
-// after watched_max.
+// The doctor watches the daemon until, for quiet_time, it has opened no listener and sent no
+// notification. A daemon that never does either is watched for silent_time(). No daemon is watched
+// for longer than watched_max.
 constexpr Duration watched_max{30'000};
 constexpr Duration quiet_time{1'500};
 constexpr Duration watch_interval{20};
@@ -51,7 +51,7 @@ constexpr std::string_view interpreters[] = {"sh",   "dash", "bash", "busybox", 
                                              "ruby", "java", "php",  "lua",     "env"};
 
 struct Patient {
-  std::string name;                // the upgrader's name, by which its lock is found
+  std::string name;                // the name of an upgrader of this daemon, to find its lock
   std::vector<std::string> words;  // the daemon's path and arguments
 };
 
@@ -131,8 +131,8 @@ bool watch(TrialRun& run, Findings& findings) {
   return run.lives() && first != 0;
 }
 
-// Makes a socket that listens at the address of a listener of the first run; returns none if it
-// cannot.
+// Makes a socket that listens where the first run of the daemon had this listener. Returns an empty
+// descriptor if that fails.
 OwnedFd socket_like(const Listener& listener) {
   OwnedFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};

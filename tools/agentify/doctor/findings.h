@@ -44,10 +44,10 @@ struct SignalledEnd {
 
 // Everything that two runs of a daemon have shown.
 struct Findings {
-  bool forks = false;     // the first process ended, and another took its place
+  bool forks = false;     // the main process ended, and another took its place
   bool notifies = false;  // the daemon has said READY=1
   std::vector<Listener> listeners;
-  upgrader::Duration ready_after{};  // when the last listener or notification came, after the start
+  upgrader::Duration ready_after{};  // from the start to the last listener or notification
   SignalledEnd end;
   std::optional<bool> takes_sockets;  // absent if not tried: the daemon listens on no tcp port
   std::string check;                  // a check command that succeeded with this daemon

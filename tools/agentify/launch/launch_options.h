@@ -14,8 +14,8 @@ namespace agentify {
 // know are kept for agentify itself.
 [[nodiscard]] std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch);
 
-// Takes DAEMON and its arguments from words[at] on, and checks all options together. Error texts
-// name `command`.
+// Sets DAEMON and its arguments from words[at] on, and checks all options together. The texts of
+// errors begin with `command`, such as "run".
 [[nodiscard]] std::optional<UsageError> finish_launch(const std::vector<std::string>& words,
                                                       std::size_t at, const std::string& command,
                                                       Launch& launch);

@@ -29,7 +29,8 @@ std::string because(const std::string& path, int error) {
 // Makes the directory unless it exists. Returns why the caller cannot use it, or nothing.
 std::optional<std::string> make_directory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0) {
-    if (::chmod(path.c_str(), mode) == 0) return std::nullopt;  // so the umask does not matter
+    // The umask may have removed bits of `mode`.
+    if (::chmod(path.c_str(), mode) == 0) return std::nullopt;
     return because(path, errno);
   }
   if (errno != EEXIST) return because(path, errno);
@@ -53,8 +54,8 @@ bool belongs_to_caller(const std::string& path) {
 
 std::variant<std::string, NoPlace> find_directory(const std::string& name, bool make) {
   std::string base = system_base;
-  // If the daemon has a user of its own, the service file has made this directory for that user,
-  // who could not make it in /run.
+  // If the daemon has a user of its own, the service file has made this directory for that user as
+  // root: the user could not make it in /run.
   if (belongs_to_caller(base + "/" + name)) return base + "/" + name;
   if (::geteuid() != 0) {
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");

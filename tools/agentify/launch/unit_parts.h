@@ -30,9 +30,9 @@ namespace agentify {
 
 // ---- times
 
-// The time limits in the service file, in seconds: one for the longest stop, and one for the
-// longest start, which includes the wait for the lock. Both are a little longer than needed. 0 is
-// no limit.
+// The time limits in the service file, in seconds, for the longest stop and the longest start. The
+// start includes the wait for the lock. Both limits are a little longer than the upgrader needs. 0
+// means no limit.
 struct UnitTimes {
   long stop = 0;
   long start = 0;
@@ -56,7 +56,7 @@ struct UnitTimes {
 [[nodiscard]] std::string openrc_script(const Unit& unit);
 [[nodiscard]] std::string procd_script(const Unit& unit);
 [[nodiscard]] std::string dinit_service(const Unit& unit);
-// The following scripts execute the upgrader in their own process.
+// These scripts execute the upgrader in their own process.
 [[nodiscard]] std::string runit_script(const Unit& unit);
 [[nodiscard]] std::string s6_script(const Unit& unit);
 [[nodiscard]] std::string busybox_script(const Unit& unit);

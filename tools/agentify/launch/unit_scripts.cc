@@ -23,8 +23,9 @@ std::string preparation(const Unit& unit) {
   return text;
 }
 
-// Returns the command that executes the upgrader. `as_user` begins the command: it must execute the
-// rest in its own process, so that init's signals reach the upgrader.
+// Returns the command that executes the upgrader. If the daemon has a user of its own, the command
+// begins with `as_user`, a program that changes to that user. `as_user` must execute the rest in
+// its own process, so that init's signals reach the upgrader.
 std::string execution(const Unit& unit, const std::string& as_user,
                       const std::vector<std::string>& more = {}) {
   std::string text = "exec ";
