@@ -74,7 +74,7 @@ class Environment {
                             pid_t parent, int report) {
   environment.write_pid(::getpid());
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(1);  // the parent died before the call, so no signal will come
+  if (::getppid() != parent) ::_exit(1);  // the parent has died: no signal will come
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvpe(argv[0], argv, environment.pointers());
   const int error = errno;

@@ -28,8 +28,8 @@ struct StartFailed {
 [[nodiscard]] std::variant<pid_t, StartFailed> start_child(const std::vector<std::string>& command,
                                                            const ChildSetting& setting);
 
-// Reaps all processes that have ended, also orphans if this is process 1. Returns how `child`
-// ended, or nothing.
+// Reaps all children that have ended. If this is process 1, orphans are among them. Returns how
+// `child` ended, or nothing if it still runs.
 [[nodiscard]] std::optional<ChildEnded> reap(pid_t child);
 
 // Returns the interval at which init requires WATCHDOG=1 of notify-watchdog itself, or nothing.

@@ -35,8 +35,8 @@ constexpr unsigned long set_options = _IOR('W', 4, int);
 constexpr unsigned long set_timeout_to = _IOWR('W', 6, int);
 constexpr unsigned long get_timeout = _IOR('W', 7, int);
 
-// The byte that is written to feed the device; any byte would do. After the letter V, the next
-// close() stops the device.
+// `food` is the byte that is written to feed the device; any other would do. Only the letter V has
+// a meaning: after it, the next close() stops the device.
 constexpr char food = '.';
 constexpr char magic_letter = 'V';
 
@@ -131,9 +131,9 @@ void Device::feed() {
   complain("cannot feed {}: {}"_with(path_, in_words(SystemError{errno})));
 }
 
-// Stops the device and returns false if the device's timeout is shorter than `promised`. The
-// program was started with an interval for WATCHDOG=1 that fits the promised timeout, and the
-// interval cannot be changed any more.
+// Returns true if the device's timeout is at least `promised`. Otherwise stops the device and
+// returns false: the program was started with an interval for WATCHDOG=1 that fits the promised
+// timeout, and the interval cannot be changed any more.
 bool Device::keeps_promise(Duration promised) {
   if (timeout_ >= promised) return true;
   log_line("{} takes {} at most, and the program was told {}: use --timeout"_with(
