@@ -24,7 +24,8 @@
 namespace upgraderctl {
 namespace {
 
-// Returns the base directories in which to look for upgraders, with no names filled in yet.
+// Returns the base directories in which to look for upgraders. Their lists of names are still
+// empty.
 std::vector<Base> bases_of_environment() {
   const auto value_of = [](const char* name) {
     const char* const value = std::getenv(name);

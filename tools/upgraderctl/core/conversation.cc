@@ -171,8 +171,8 @@ void Conversation::examine_answer(const Status& own) {
   }
 }
 
-// Handles the answer. If `begun_by_this` is true, this request has begun the upgrade. Otherwise an
-// upgrade of the same id existed already, perhaps to another executable.
+// Handles the answer to the request. If `begun_by_this` is false, the request has not begun the
+// upgrade: one of the same id existed already, perhaps to another executable.
 void Conversation::answered(const Status& own, bool begun_by_this) {
   state_.compares = errand_.executable && !begun_by_this;
   if (finish_if_another(own)) return;

@@ -25,7 +25,7 @@
 
 namespace upgraderctl {
 
-// The goal of a command, with the facts by which to judge whether the goal is reached.
+// The request and the goal of a command, with the facts that show whether the goal is reached.
 struct Errand {
   enum class Goal {
     answer,     // reached when the request has been carried out or begun
@@ -45,13 +45,13 @@ struct Errand {
   // True if the request is for an upgrade. The upgrader then knows the request by the upgrade's id,
   // too.
   bool asks_upgrade = false;
-  std::vector<std::string> answers_before;  // answers that status.json had before this request
+  std::vector<std::string> answers_before;  // the requests that status.json had answered before
   std::string cancel_request;
   std::string cancel_line;
-  std::optional<Duration> timeout;  // of the whole command, so also of the answer; 0: no limit
+  std::optional<Duration> timeout;  // the limit of the whole command; 0: no limit
   std::string tells;                // the command that shows how the upgrade ended
   std::string shows;                // the command that shows what runs
-  std::string on_trial;             // the command to use instead while the upgrade is on trial
+  std::string on_trial;             // if the upgrade is on trial: the command to use instead
 };
 
 class Conversation : public Decider {
@@ -66,8 +66,7 @@ class Conversation : public Decider {
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
   // The time to wait until a control directory that has vanished exists again.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
-  // If a deadline of the upgrader passed longer ago than this, and nothing has happened, that is
-  // shown.
+  // A deadline of the upgrader that passed this long ago without an effect is shown as missed.
   static constexpr Duration late_grace = std::chrono::seconds{5};
   // The time that an interrupted rehearsal waits until its candidate is cancelled.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};
@@ -82,13 +81,13 @@ class Conversation : public Decider {
 
   enum class Stage { asking, following, cancelling, finished };
 
-  // The part of the conversation that changes. Tests compare it and visit its values.
+  // The part of the conversation that changes. Tests visit all its states, and compare them.
   struct State {
     Stage stage = Stage::asking;
     bool sent = false;          // the request of this stage was sent at least once
     bool out_of_sight = false;  // the answer may have been pushed out of status.json
     bool told_no_answer = false;
-    bool compares = false;  // the upgrade may be another request's: compare its executable
+    bool compares = false;  // another request may have begun the upgrade: compare executables
     bool measured = false;  // a rehearsal's candidate was ready, and its memory was asked for
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;
@@ -97,8 +96,8 @@ class Conversation : public Decider {
     Duration pause = first_pause;
     std::optional<Duration> gone;      // until when to wait for a gone upgrader's last status
     std::optional<Duration> vanished;  // until when to wait for a vanished directory
-    std::optional<Moment> told_late;   // the deadline of the upgrader that was last shown as missed
-    std::optional<Finish> leaving;     // how to end once the cancel is answered
+    std::optional<Moment> told_late;   // the upgrader's deadline that was last shown as missed
+    std::optional<Finish> leaving;     // how to end as soon as the cancel is answered
     bool operator==(const State&) const = default;
   };
   [[nodiscard]] const State& state() const { return state_; }

@@ -67,10 +67,10 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
-// Returns the executable that an upgrade with the same id must have. Returns nothing if that cannot
-// be judged, for one of two reasons. A file that is missing here may exist for the upgrader, which
-// may see another file system. And the link of --previous names another executable after the next
-// commit.
+// Returns the executable that an upgrade with the same id must have. Returns nothing without an id
+// or an executable, and if the two executables cannot be compared: a file that is missing here may
+// exist for the upgrader, which may see another file system; and after the next commit the link of
+// --previous names another executable.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;

@@ -33,7 +33,7 @@ using OccasionEnvironment = std::vector<std::string>;
 
 class Occasions {
  public:
-  // `after` is how long an agent must be active to be good.
+  // An agent is good when it has been active for the time `after`.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
   void looked(const Look& look, Duration now);

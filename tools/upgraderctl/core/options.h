@@ -44,7 +44,8 @@ struct Options {
   bool previous = false;
   bool no_wait = false;
   Terms terms;
-  std::optional<std::string> id;  // of a new upgrade, or of the upgrade to confirm, cancel, ...
+  // The id of the upgrade: of a new one, or the one to confirm, cancel ...
+  std::optional<std::string> id;
   std::optional<std::string> reason;
   std::optional<std::string> phase;
   std::optional<Duration> timeout;

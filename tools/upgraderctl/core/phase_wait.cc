@@ -62,8 +62,9 @@ Orders PhaseWait::take(const Look& look) {
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
 }
 
-// Handles a status that cannot be read. If permissions are missing, the wait ends, since waiting
-// does not help. Otherwise it continues: an upgrader may still start, or replace a damaged file.
+// Handles a look that found no status. If permissions are missing, ends the wait, since waiting
+// does not help. Otherwise the wait goes on: an upgrader may still start, or replace a damaged
+// file.
 Orders PhaseWait::no_status(const Look& look) {
   if (look.error_number == EACCES || look.error_number == EPERM) {
     return finish(exit_refused, look.trouble);

@@ -35,8 +35,8 @@ struct NoPlace {
   std::string text;
 };
 
-// Returns the directory that the options mean. `bases` must not be empty. If no base has a
-// directory of the given name, the result is the one that it would have in the first base.
+// Returns the control directory that the options name. `bases` must not be empty. If no base has a
+// directory of that name, returns the path that it would have in the first base.
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
 

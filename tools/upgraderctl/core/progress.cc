@@ -22,8 +22,8 @@ std::string since(const std::optional<Moment>& begun, const std::optional<Moment
   return std::string(text.size() < column ? column - text.size() : 0, ' ') + text;
 }
 
-// Returns the name of the new agent: the candidate's while there is a candidate, and afterwards
-// that of the active agent.
+// Returns the name of the new agent: of the candidate while there is one, and afterwards of the
+// active agent.
 std::string newcomer(const Status& status) {
   if (status.candidate) return agent_name(*status.candidate);
   return status.active ? agent_name(*status.active) : "the candidate";

@@ -127,8 +127,8 @@ void add_endings(std::vector<Row>& rows, const Status& status) {
   }
 }
 
-// Adds an upgrade without an ending: it was under way when its upgrader was killed, or when the
-// machine lost its power.
+// Adds the upgrade that was under way when the previous upgrader was killed, or when the machine
+// lost its power. It has no ending.
 void add_cut_off(std::vector<Row>& rows, const Status& previous) {
   if (previous.ended || !previous.upgrade) return;
   const auto cell = [](const std::optional<AgentStatus>& agent) {

@@ -41,8 +41,8 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // A time is corrected if it was written before the clock was set. A deadline is always in the
-  // future, so it does not show that by itself: it is corrected if the beginning of its phase is.
+  // Corrects each time that was written before the clock was set. For the phase's deadline, its
+  // beginning shows whether that is so: the deadline itself may be in the future in any case.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);

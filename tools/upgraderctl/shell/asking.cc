@@ -26,7 +26,7 @@ namespace upgraderctl {
 namespace {
 
 // The longest wait for the status of the upgrader that reads the FIFO. An upgrader writes its
-// status right after it has opened the FIFO, unless something prevents it.
+// status right after it has opened the FIFO, so only trouble delays it for so long.
 constexpr Duration meeting_longest{5'000};
 constexpr Duration meeting_pause{50};
 

@@ -9,8 +9,7 @@
 
 namespace upgraderctl {
 
-// Runs until a signal ends it, and returns 128 plus the signal's number. Waits for a running
-// command first.
+// Runs until a signal comes, lets a running command end, and returns 128 plus the signal's number.
 [[nodiscard]] int run_on_occasions(const Options& options, const std::string& path,
                                    Terminal& terminal);
 

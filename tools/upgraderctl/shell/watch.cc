@@ -38,7 +38,7 @@ class Watch {
   Terminal& terminal_;
   News news_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  std::optional<std::string> last_;  // the last shown status, in a form without ages
+  std::optional<std::string> last_;  // the status that was last shown, without its ages
   std::optional<int> status_;
 };
 
