@@ -38,8 +38,8 @@ std::string in_small_letters(std::string text) {
 
 // Returns the refusal of a change that a page of another site has caused in a person's browser,
 // which sends the person's certificate with it. Also refuses a change by our own page without the
-// record's tag: the person has decided by what the page has shown, so the record must not have
-// changed since.
+// record's tag: the person has decided by the record that the page shows, so the record must not
+// have changed since.
 std::optional<Response> why_not_from_page(const Request& request) {
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;  // no browser
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {
@@ -85,7 +85,7 @@ bool may_write(Role role, KeyKind kind) {
   switch (role) {
     case Role::none:
     case Role::viewer:
-    case Role::controller:  // controllers write to the store, not by HTTP
+    case Role::controller:  // a controller writes directly to the store, not by HTTP
       return false;
     case Role::operates:
       return kind != KeyKind::release && kind != KeyKind::settings;
@@ -123,7 +123,8 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
 }
 
 bool is_loopback(std::string_view host) {
-  // Only an address in digits counts: a name such as 127.example.org may belong to anybody.
+  // Only an address in digits counts as one of this machine: a name such as 127.example.org may
+  // belong to anybody.
   const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host == "::1" || host == "[::1]" ||
          (is_number && host.starts_with("127."));

@@ -1,4 +1,4 @@
-// Decides whether a request is allowed, before anything else of it is looked at.
+// Decides whether a request is allowed, before any other part of this program looks at the request.
 //
 // Without certificates the server listens only on a loopback address. Everybody on the machine may
 // then read, and nobody may change anything. The name in the Host header is checked, so that a

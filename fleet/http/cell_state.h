@@ -34,16 +34,17 @@ class CellState {
 
   struct OneRollout {
     Rollout rollout = {};
-    std::map<std::string, NodeStage> nodes = {};         // the nodes that have got an order
-    std::map<std::uint64_t, std::int64_t> batches = {};  // the number of nodes in each batch
+    // The stages of the nodes that have got an order.
+    std::map<std::string, NodeStage> nodes = {};
+    std::map<std::uint64_t, std::int64_t> batches = {};  // for each batch the number of its nodes
     std::optional<RolloutJudge> judge = {};
 
     [[nodiscard]] std::map<std::string, std::int64_t> stages() const;
-    [[nodiscard]] std::int64_t node_count() const;  // the nodes of all batches
+    [[nodiscard]] std::int64_t node_count() const;  // the number of nodes in all batches
   };
 
-  // The soak of a new version on one node. Nodes do not report when a soak begins, so this is the
-  // time at which this controller has seen it first.
+  // The soak of a new version on one node. Nodes do not report when a soak begins, so `since` is
+  // the time at which this controller saw the soak first.
   struct Soak {
     std::string attempt = {};  // the id of the upgrade
     UnixSeconds since = 0;

@@ -31,7 +31,7 @@ std::string changes_event(Revision revision, const std::vector<Change>& changes)
       nodes.insert(key->names.front());
       continue;
     }
-    // In the event, each key has its last change: the new record, or null if the record is gone or
+    // The event has each key once, with its newest record. The record is null if it was erased or
     // cannot be read.
     const auto record = parse_tree(change.now.value);
     records.members[change.now.key.substr(key_root.size())] =

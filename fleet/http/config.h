@@ -18,11 +18,11 @@
 
 namespace fleet {
 
-// The facts that a decision needs.
+// The facts about this moment that a decision needs besides the records.
 struct ConfigMoment {
   std::string time = {};         // the present time, as a text for records
   std::string trace = {};        // the trace of this order
-  std::uint64_t next_event = 0;  // a number that no event has yet
+  std::uint64_t next_event = 0;  // a number for the next event: no event in the store has it yet
   ZoneBook zones = {};           // if empty, names of time zones are not checked
 };
 
@@ -35,8 +35,9 @@ struct ConfigDecision {
   Response response = {};                       // the response when everything is written
   std::vector<Transaction> first = {};          // transactions to write first, one after the other
   std::optional<Transaction> transaction = {};  // the last transaction, with the event
-  std::shared_ptr<Creation> creation = {};      // if set, writes all, in place of `transaction`
-  FleetEvent event = {};                        // the event, to write after `creation`
+  // If set, makes all records of a new rollout or plan, in place of `transaction`.
+  std::shared_ptr<Creation> creation = {};
+  FleetEvent event = {};  // the event to write when `creation` has succeeded
 
   [[nodiscard]] bool writes() const { return transaction || creation != nullptr; }
 };

@@ -29,8 +29,8 @@ void Connections::answered(MHD_Connection* connection, Time now) {
   note(connection, {.phase = Phase::asks, .since = now});
 }
 
-// Notes a connection's phase. If the connection has ended already, ignores it: libmicrohttpd may
-// report the end of a request after that of its connection.
+// Notes a connection's phase. Ignores a connection that has ended already, since libmicrohttpd may
+// report the end of a request after the end of its connection.
 void Connections::note(MHD_Connection* connection, const Line& line) {
   const auto at = lines_.find(connection);
   if (at != lines_.end()) at->second = line;

@@ -24,9 +24,9 @@ class Connections {
   void ended(MHD_Connection* connection) { lines_.erase(connection); }
   // Notes that a complete request has arrived.
   void asked(MHD_Connection* connection, Time now);
-  // Notes that the answer is a stream, which has no time limit.
+  // Notes that the answer is a stream, which may last without a time limit.
   void streams(MHD_Connection* connection);
-  // Notes that the whole answer was sent. Now the next request may come.
+  // Notes that the whole answer was sent. From then on, the client may send the next request.
   void answered(MHD_Connection* connection, Time now);
 
   // Shuts down the connections whose time limit has passed. libmicrohttpd then closes them.

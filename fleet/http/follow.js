@@ -1,10 +1,10 @@
-// Reads the data that the page shows: first the cell's state, and then its changes. Each change
-// makes page.js draw the parts of the page again that it concerns.
+// Reads the data that the page shows: first the cell's state, and then its changes. At each change,
+// page.js draws those parts of the page again that show the changed records.
 'use strict';
 
 const refusedTime = 10000;
 
-let nodes = null;  // all nodes' records, while somebody looks at them
+let nodes = null;  // the records of all nodes; read only while somebody looks at them
 
 async function loadNodes() {
   if (!at('nodes-open').open) return;
@@ -110,8 +110,8 @@ function follow() {
     showLive('no store', 'bad');
     showTrouble(storeTrouble(JSON.parse(event.data).reason));
   });
-  // The browser reconnects by itself, except after a refusal: too many clients follow, or the
-  // certificate is no longer let in.
+  // The browser reconnects by itself, except after a refusal. Reasons for a refusal are that too
+  // many clients follow, or that the certificate was revoked or has expired.
   source.onerror = () => {
     showLive('not connected', 'bad');
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, refusedTime);

@@ -3,7 +3,7 @@
 // and fleet-signer decides.
 //
 // If a machine's token is unknown, nothing is written, and the machine learns nothing. All machines
-// that wait get the same answer, so that nobody can find out by it which names exist. Pure.
+// that wait get the same answer, so that the answer shows nobody which names exist. Pure.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ class JoinRate {
   std::optional<Ms> counted_ = {};
 };
 
-// A machine's question, with the fingerprint and the hash of its texts.
+// A machine's question, with the fingerprint of its key and the hash of its token's secret.
 struct JoinAsked {
   std::string node = {};
   std::string pem = {};

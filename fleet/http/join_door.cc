@@ -12,10 +12,11 @@
 namespace fleet {
 namespace {
 
-// The longest time that a request is held. fleet-signer needs a fraction of it. If a machine has to
-// wait for a person, it asks again later.
+// The longest time that a request is held. fleet-signer needs a fraction of it. A machine that has
+// to wait for a person gets the answer that it has to wait, and asks again later.
 constexpr std::chrono::milliseconds hold_time{2'000};
-// All refusals within this time make only one line in the log, since anybody can cause them.
+// At most one line about refusals is logged in this time, since anybody can cause any number of
+// refusals.
 constexpr Ms refusals_together_ms = 1'000;
 
 }  // namespace
@@ -34,7 +35,7 @@ void JoinDoor::take(HttpServer::Number number, const Request& request) {
     return answer(number, request, problem(503, "the store does not answer"));
   const JoinQuestion& asked = std::get<JoinQuestion>(question);
   JoinAsked one{.node = asked.node, .pem = asked.request, .hash = digest_of(asked.secret)};
-  // Checking a key is costly, so it is done only for machines with a token that is known.
+  // Checking a key is costly, so only the keys of machines with a known token are checked.
   if (token_with(world_.mirror.records(), one.hash) != nullptr) {
     const RequestedKey key = key_of_request(asked.request);
     if (!key.error.empty()) return answer(number, request, problem(400, key.error));
@@ -64,8 +65,9 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   const std::weak_ptr<char> alive = alive_;
   world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
     if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
-    // The store refuses the transaction if another controller has written the same request.
-    // fleet-signer decides about that request, and the machine gets its answer from here, too.
+    // Another controller has written the same request, so the store has refused this transaction.
+    // The machine still waits here: fleet-signer decides about the other controller's request, and
+    // the decision is the answer to both.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));
@@ -74,7 +76,8 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
 
 void JoinDoor::hold(HttpServer::Number number, const JoinAsked& asked) {
   held_[number] = {asked, world_.timers.after(hold_time, [this, number] {
-                     const auto late = held_.extract(number);  // keeps the running timer alive
+                     // Keeps the timer alive, since it owns the function that runs now.
+                     const auto late = held_.extract(number);
                      world_.answer(number, join_waits(late.mapped().asked));
                    })};
 }

@@ -36,8 +36,8 @@ struct Request {
   std::string if_match = {};
   std::string if_none_match = {};
   // Two headers that a browser sets and a page cannot change: the origin of the page that asks, and
-  // how that is related to this server (`same-origin` for this server's own page). Both are empty
-  // if no browser asks.
+  // how that origin is related to this server (`same-origin` for this server's own page). Both are
+  // empty if no browser asks.
   std::string origin = {};
   std::string fetch_site = {};
   std::string body = {};

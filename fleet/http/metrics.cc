@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// The metrics name only so many nodes, those with the most bytes in the store. So a node that fills
-// the store can be found.
+// For so many nodes, the metrics have the bytes in the store by name: those with the most. So a
+// node that fills the store can be found, and the metrics stay short.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

@@ -125,7 +125,8 @@ void add_desired(const CellState& cell, const std::string& component, const Desi
 // ---- nodes
 
 void add_nodes(const CellState& cell, Outlook& outlook) {
-  std::map<std::string, std::vector<std::string>> degraded;  // degraded nodes, by the reason
+  // The names of the degraded nodes, by the reason.
+  std::map<std::string, std::vector<std::string>> degraded;
   std::vector<std::string> silent;
   for (const auto& [id, node] : cell.nodes()) {
     if (!node.reports()) silent.push_back(id);
@@ -241,8 +242,8 @@ void add_certificates(const CellState& cell, const Health& health, UnixSeconds n
   std::size_t ended = 0;
   for (const auto& [name, until] : cell.expiries()) {
     const bool is_node = name.starts_with(std::string(node_kind) + ":");
-    // If a certificate has ended, its owner may have left the cell on purpose. So such certificates
-    // are only counted in a note.
+    // If a certificate has ended, its owner may have left the cell on purpose. So certificates that
+    // have ended are only counted, in a note.
     if (until <= now) {
       ++ended;
       continue;

@@ -15,20 +15,21 @@
 
 namespace fleet {
 
-// The certificate of a person or a program is renewed by a person. It is listed under `waits` from
-// so many seconds before its end.
+// The certificate of a person or a program is renewed by a person. The certificate is listed under
+// `waits` from so many seconds before its end.
 inline constexpr UnixSeconds certificate_care_s = 14 * 86'400;
 // A node renews its certificate by itself when a third of its life is left. If its certificate ends
 // within this time, the renewal has failed.
 inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
-// If more than one node in ten is silent, the silent nodes are listed under `waits`.
+// If more than one in so many nodes is silent, the silent nodes are listed under `waits`.
 inline constexpr std::int64_t silent_share = 10;
 
 struct OutlookLine {
-  std::string subject = {};  // the key of the record that it is about, without /fleet/v1/
+  std::string subject = {};  // the key of the record that this line is about, without /fleet/v1/
   std::string text = {};
-  std::optional<UnixSeconds> not_before = {};  // the move lasts until this time at least
-  std::vector<std::string> commands = {};      // commands, one of which a person may type now
+  std::optional<UnixSeconds> not_before = {};  // for a move: the time until which it lasts at least
+  // The commands among which a person can choose one to type now.
+  std::vector<std::string> commands = {};
 };
 
 struct Outlook {

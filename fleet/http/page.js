@@ -7,11 +7,12 @@ const rolloutsShown = 10;
 const namesShown = 8;
 
 let cell = null;             // the summary of the cell
-const rollouts = new Map();  // by the rollout's name: its records, by the rest of their keys
-const loading = new Map();   // by the name of a rollout that is being read: the changes since then
-const events = new Map();    // by the event's number: the last events
-const earlier = new Map();   // by the event's number: events of the rollouts that are shown
-let asked = '';              // the node or the rollout in the page's address
+// By rollout: its records, by the part of their keys after the rollout's name.
+const rollouts = new Map();
+const loading = new Map();   // by rollout that is being read: the changes that have come since
+const events = new Map();    // the last events, by their numbers
+const earlier = new Map();   // the events of the rollouts that are shown, by their numbers
+let asked = '';              // the node or rollout that the page's address names
 
 const at = id => document.getElementById(id);
 
@@ -30,8 +31,8 @@ const pill = (text, kind) => make('span', {class: 'pill ' + (kind || '')}, text)
 const quiet = text => make('div', {class: 'quiet'}, text);
 const two = number => String(number).padStart(2, '0');
 
-// Returns the time, in seconds since 1970, as this browser's clock shows it. The date is left out if
-// it is today.
+// Returns the time, in seconds since 1970, as this browser's clock shows it. Leaves out the date of
+// today.
 function clock(seconds, exactly) {
   const date = new Date(seconds * 1000);
   const time = `${two(date.getHours())}:${two(date.getMinutes())}` +
@@ -41,8 +42,8 @@ function clock(seconds, exactly) {
   return make('time', {datetime: date.toISOString()}, words);
 }
 
-// Puts these children into the element. The keyboard's place and the parts that are open stay as
-// they were: they are found again by the attribute `data-key`.
+// Replaces the element's children by these. The keyboard focus and the parts that a person has
+// opened stay: they are found again by the attribute `data-key`.
 function put(host, ...children) {
   const active = document.activeElement;
   const key = host.contains(active) ? active.dataset.key : undefined;
@@ -55,7 +56,8 @@ function put(host, ...children) {
   if (next) next.focus({preventScroll: true});
 }
 
-// Says something to people at this element, and only if it is new: screen readers read it aloud.
+// Shows the text in this element. If the text has not changed, does nothing, since screen readers
+// read each change aloud.
 function tell(id, text) {
   if (at(id).textContent !== text) at(id).textContent = text;
   at(id).hidden = !text;
@@ -80,8 +82,8 @@ async function get(path) {
   return body;
 }
 
-// Returns a function that calls `call` at most once in `ms`, and once more if it was called
-// meanwhile.
+// Returns a function that calls `call` after `ms`, and no more than once in that time. If the
+// function is called again meanwhile, calls `call` once more afterwards.
 function atMostEach(ms, call) {
   let timer = 0;
   let again = false;
@@ -237,8 +239,8 @@ function drawGlance() {
 // If no certificate has proved the name in an event, it is only a claim.
 const byWhom = event => !event.who ? '' : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
 
-// Returns the events, the newest first, with those that say the same as one: with the newest time,
-// a count and all subjects.
+// Returns the events, the newest first. Events with the same class, text and person become one
+// entry, which has the newest event, their number and all their subjects.
 function gathered(list) {
   const groups = new Map();
   for (const event of list) {

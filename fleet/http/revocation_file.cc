@@ -22,7 +22,7 @@ RevocationFile::RevocationFile(std::string path) : path_(std::move(path)) {
 }
 
 // Reads the file if it has changed. The file's state is read before its content, so that a change
-// in between is noticed at the next call.
+// between the two is noticed at the next call.
 bool RevocationFile::look() {
   if (path_.empty()) return false;
   struct stat now = {};

@@ -14,7 +14,7 @@ class RevocationFile {
   // `path` is empty if there is no revocation list.
   explicit RevocationFile(std::string path);
 
-  // Reads the file if it has changed. Returns true if the list has changed by that.
+  // Reads the file if it has changed. Returns true if the list is another one now.
   bool look();
   // Returns the list in PEM, or an empty text if there is none.
   [[nodiscard]] const std::string& list() const { return list_; }

@@ -15,9 +15,9 @@ namespace fleet {
 // draws one by one.
 inline constexpr std::int64_t soaking_named_max = 1'000;
 
-// Times in seconds since 1970. Nodes do not report when a soak begins, so it counts from the moment
-// at which this controller saw it first. Therefore a time may be too late, by at most the age of
-// this controller's copy of the records.
+// Times in seconds since 1970. Nodes do not report when a soak begins, so a soak counts from the
+// moment at which this controller saw it first. Therefore a time may be too late, by at most the
+// age of this controller's copy of the records.
 struct RolloutTimes {
   // The rollout lasts at least until this time. No value unless the rollout is rolling or baking.
   std::optional<UnixSeconds> not_before = {};

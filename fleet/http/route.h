@@ -22,7 +22,7 @@ enum class Place { page, metrics, join, changes, state, config, nowhere };
 
 struct Route {
   Place place = Place::nowhere;
-  std::string rest = {};  // the rest of the path, without a slash before it
+  std::string rest = {};  // the rest of the path, without the slash before it
 
   bool operator==(const Route&) const = default;
 };

@@ -50,8 +50,9 @@ constexpr const char* content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// Adds the headers of every response. By these, the page may load nothing from other hosts, pages
-// of other hosts may neither frame nor read it, and no cache may keep a response.
+// Adds the headers of every response. With them, the browser loads nothing for the page from
+// another host, lets no page of another host frame or read it, and asks this server before it uses
+// a stored response again.
 void add_headers(MHD_Response* response, const std::string& type) {
   if (!type.empty()) MHD_add_response_header(response, "Content-Type", type.c_str());
   MHD_add_response_header(response, "Cache-Control", "no-cache");
@@ -93,7 +94,7 @@ HttpServer::HttpServer(Settings settings) : settings_(std::move(settings)) {
   UPGRADER_CHECK(uv_poll_start(poll_.get(), UV_READABLE, ready) == 0);
 }
 
-// All suspended connections have to be resumed before libmicrohttpd is stopped.
+// Resumes all suspended connections, as libmicrohttpd demands before it is stopped.
 HttpServer::~HttpServer() {
   poll_ = nullptr;
   timer_ = nullptr;

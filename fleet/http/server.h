@@ -31,7 +31,7 @@ inline constexpr std::size_t unread_bytes_max = 4'194'304;
 // furthest behind lose their streams.
 inline constexpr std::size_t unread_total_max = 33'554'432;
 
-// Texts in PEM. If they are empty, the server does not use TLS.
+// Texts in PEM. Without a certificate, the server does not use TLS.
 struct ServerCertificates {
   std::string own = {};
   std::string key = {};
@@ -70,10 +70,10 @@ class HttpServer {
   // Makes the response a stream of the texts that push() adds. It ends when the client has gone,
   // which is noticed within a second.
   void stream(Number number);
-  // Adds a text to a stream. Returns false if the client was too far behind and has lost its
-  // stream.
+  // Adds a text to a stream. Returns false if the client had too much unread text, and so has lost
+  // its stream.
   bool push(Number number, const std::string& text);
-  // Ends the stream at once. Drops what the client has not read yet.
+  // Ends the stream at once, and drops the text that the client has not read yet.
   void end_stream(Number number);
 
  private:

@@ -10,8 +10,8 @@
 namespace fleet {
 
 struct SilentSigner {
-  std::string words = {};   // the consequences of its absence, for people
-  bool is_awaited = false;  // whether a machine or a node already waits for it
+  std::string words = {};   // the consequences of the signer's absence, for people
+  bool is_awaited = false;  // whether a machine or a node waits for a signer already
 };
 
 // Returns no value if a fleet-signer is at work at the time `now`, or if neither a machine nor a

@@ -15,7 +15,7 @@
 namespace fleet {
 namespace {
 
-// The paths of lists below /v1/state. If a list has no records, the answer is an empty list and not
+// The lists below /v1/state. If such a list has no records, the answer is an empty list, and not
 // status 404.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};
@@ -111,7 +111,7 @@ std::optional<KeyKind> kind_of(const Request& request, const KeyValue& record) {
   return key->kind;
 }
 
-// The events that the client asks for.
+// The conditions that an event must meet to be in the answer. An empty text is no condition.
 struct Wanted {
   std::string subject = {};
   std::string who = {};

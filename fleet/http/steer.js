@@ -3,12 +3,13 @@
 'use strict';
 
 const copiedTime = 2000;
-// The driver of a rollout writes its record, too, so an order may have to be sent again. So often
-// it is sent, if the rollout is still in the state in which the person has seen it.
+// How often an order is sent. The driver of a rollout writes the rollout's record, too, and each
+// such write makes the order fail. It is then sent again, if the rollout is still in the state that
+// the person has seen.
 const triesMost = 8;
 
-// The orders: the words on the button, the value of `order`, the command of fleetctl, and what
-// happens then.
+// The orders. Each has the words on its button, the value of the member `order`, the command of
+// fleetctl, and a text that says what follows.
 const orders = {
   pause: {words: 'Pause', order: 'pause', command: 'pause',
     then: 'The batch under way is finished, and then nothing more begins until somebody resumes it.'},
@@ -76,7 +77,7 @@ function ordersOf(name, summary) {
   return box;
 }
 
-// Asks the person once more. The order is given if they say yes.
+// Asks the person once more, and gives the order if the answer is yes.
 function askFor(name, order, summary) {
   const {words, then} = orders[order];
   const seen = {state: summary.state, order: summary.order};

@@ -18,13 +18,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Changes within this time are sent to clients together. That is soon enough for a person.
+// Changes are collected for so long before they are sent to the clients together. A person does not
+// notice the delay.
 constexpr milliseconds gather_time{250};
 // The time between two empty messages on a stream. It is shorter than the time after which proxies
 // and libmicrohttpd close a silent connection.
 constexpr milliseconds beat_time{15'000};
-// The most clients that may follow the cell at a time. Each needs memory for what it has not read
-// yet.
+// The most clients that may follow the cell at a time. Each client needs memory for the texts that
+// it has not read yet.
 constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {
@@ -117,7 +118,7 @@ void Website::answer(HttpServer::Number number, Response response) {
 // ---- admission of clients
 
 std::optional<Response> Website::why_not_enrolled(const std::optional<Visitor>& visitor) const {
-  if (!visitor) return std::nullopt;  // the server does not ask for certificates
+  if (!visitor) return std::nullopt;  // without TLS, clients have no certificates
   const auto key = identity_key(visitor->name);
   const KeyValue* record = key ? world_.mirror.find(*key) : nullptr;
   return fleet::why_not_enrolled(*visitor, record, world_.mirror.revision() != 0);

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How often a request is tried if others write its record at the same moment.
+// How often a request is tried, if another client or a driver writes the record at the same moment.
 constexpr int tries_max = 10;
 constexpr milliseconds again_time{50};
 
@@ -43,8 +43,8 @@ void Website::begin_errand(HttpServer::Number number, const Request& request,
   read_next(errand);
 }
 
-// Returns compares by which the store refuses the write if the client was revoked meanwhile. This
-// controller's copy of the records may not show that yet.
+// Returns compares by which the store refuses the write if the client was revoked meanwhile. They
+// are needed, since this controller's copy of the records may not show the revocation yet.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};
@@ -74,7 +74,8 @@ void Website::read_next(const std::shared_ptr<Errand>& errand) {
 
 void Website::decide(const std::shared_ptr<Errand>& errand) {
   if (auto refused = why_not_enrolled(errand->request.visitor)) {
-    return answer(errand->number, std::move(*refused));  // revoked while the request was read
+    // The client was revoked while the records were read.
+    return answer(errand->number, std::move(*refused));
   }
   errand->decision =
       decide_config(errand->request, errand->rest, errand->reading, moment(new_trace()));
@@ -150,7 +151,8 @@ void Website::record_creation(const std::shared_ptr<Errand>& errand, const Respo
     const bool is_number_taken = std::holds_alternative<Refused>(outcome);
     if (!is_number_taken || ++errand->tries == tries_max) return answer(errand->number, response);
     retries_[errand->number] = world_.timers.after(again_time, [this, errand, response] {
-      const auto timer = retries_.extract(errand->number);  // keeps the running timer alive
+      // Keeps the timer alive, since it owns the function that runs now.
+      const auto timer = retries_.extract(errand->number);
       record_creation(errand, response);
     });
   });
@@ -166,7 +168,8 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
     errand->reading = {};
     errand->unread = config_reads(errand->request, errand->rest);
-    const auto timer = retries_.extract(errand->number);  // keeps the running timer alive
+    // Keeps the timer alive, since it owns the function that runs now.
+    const auto timer = retries_.extract(errand->number);
     read_next(errand);
   });
 }
