@@ -1,9 +1,9 @@
-# The functions that the completions of these programs in bash share; each sources this file from
-# its own directory. Needs only bash; if bash-completion is loaded, that completes the arguments of
-# other commands.
+# The functions that the upgrader's completions in bash share. Each completion sources this file
+# from its own directory. Needs only bash; if bash-completion is loaded, that completes the
+# arguments of other commands.
 
-# Prints the ways to go on with a duration: with units if $1 begins with a number, otherwise whole
-# durations.
+# Prints the ways to complete a duration. If $1 begins with a number, these are the number with each
+# unit; otherwise they are some common durations.
 _upgrader_durations() {
   local number=${1%%[!0-9]*}
   if [[ $number ]]; then
@@ -18,7 +18,8 @@ _upgrader_programs() {
   { compgen -c -- "$1"; compgen -f -- "$1"; } | sort -u
 }
 
-# Skips the option at the place `at`, with its value: readline splits words at `=` and `:`.
+# Moves `at` past the option at that place and past the option's value. The value may be several
+# words, since readline splits words at `=` and `:`.
 _upgrader_skip_option() {
   ((at += 1))
   while [[ ${COMP_WORDS[at]} == [=:]* ]] && ((at < COMP_CWORD)); do ((at += 2)); done
@@ -36,13 +37,13 @@ _upgrader_find_value() {
   fi
 }
 
-# Offers the values that `VALUES OPTION WORD` prints; $1 is VALUES.
+# Offers the lines that `VALUES OPTION WORD` prints as values. $1 is VALUES, the name of a function.
 _upgrader_offer_values() {
   mapfile -t COMPREPLY < <("$1" "$option" "$current")
   COMPREPLY=("${COMPREPLY[@]/#/$kept}")
 }
 
-# Offers the options $1. No space follows an option that takes a value.
+# Offers the options in $1. No space follows an option that takes a value.
 _upgrader_offer_options() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
   [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
@@ -72,8 +73,8 @@ _upgrader_help() {
          END { print line }'
 }
 
-# Prints the options in the help on standard input; those that take a value as `--name=`, and with
-# $1 also the form of the value.
+# Prints the options in the help on standard input; options that take a value as `--name=`, followed
+# by the form of the value if $1 is given.
 _upgrader_help_options() {
   sed -nE "s/^  (-h,)?(--[a-z][a-z-]*) ([A-Z][A-Z|%]*).*/\2=${1:+\\3}/p; t
     s/^  (-h,)?(--[a-z][a-z-]*).*/\2/p"
@@ -83,7 +84,8 @@ _upgrader_help_commands() {
   sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) .*/\1/p'
 }
 
-# Prints the values of the option $1 that begin with $2; `$path` are the program and its commands.
+# Prints those values of the option $1 that begin with $2. The help of the program in `$path`, or of
+# its commands there, says whether a value is a file, a directory or a time.
 _upgrader_help_values() {
   local form
   form=$({ _upgrader_help "${path[@]}"; _upgrader_help "${path[0]}"; } |
@@ -95,7 +97,7 @@ _upgrader_help_values() {
   esac
 }
 
-# Completes the command line of a program that has commands, which may have commands, too.
+# Completes the command line of a program that has commands, which may have commands of their own.
 _upgrader_complete_by_help() {
   local current=${COMP_WORDS[COMP_CWORD]} option='' kept='' at path=("$1") commands
   COMPREPLY=()

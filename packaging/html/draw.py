@@ -54,7 +54,8 @@ def gaps():
 
 def hand_over():
     start, _, gap, _ = max(row for row in gaps() if not row[1])
-    # The new version takes from `begin` to `end` to start.
+    # In the picture, the start of the new version lasts from `begin` to `end`; `a_ms` is the width
+    # of a millisecond.
     left, begin, end, right = 10, 100, 240, 350
     a_ms = (end - begin) / start
     picture = Picture(374, "Stop and start, beside an upgrade by the upgrader, to scale")

@@ -126,7 +126,7 @@ class Site:
                       lambda found: f'{found[1]}="{self.link(path, found[2])}"', body)
         body = re.sub(r"<(h[1-6])>(.*?)</\1>", with_name, body)
         body = re.sub(r"<code>([^<\n]{1,24})</code>", r'<code class="short">\1</code>', body)
-        # A log is wrapped like sentences; other code keeps its lines.
+        # Long lines of a log are wrapped, as sentences are; other code keeps its lines.
         body = re.sub(r"<pre>(<code>[^<]*\nupgrader: )", r'<pre class="log">\1', body)
         body = body.replace("<table>", '<div class="wide"><table>')
         body = body.replace("</table>", "</table></div>")

@@ -1,6 +1,6 @@
 // Finds the program NAME in the package of this processor, and executes it. If Node.js cannot
-// replace itself (before 22.15), it stays as the program's parent, passes signals on, and ends as
-// the program ends. A service file should name the program itself, which needs no Node.js: see
+// replace itself (before 22.15), Node.js stays as the program's parent, passes signals on, and ends
+// as the program ends. A service file should name the program itself, which needs no Node.js: see
 // README.md.
 'use strict';
 

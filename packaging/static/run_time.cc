@@ -72,7 +72,8 @@ __attribute__((used, externally_visible, naked)) void start_with_addresses() {
 }
 #endif
 
-// Needed in every build: times beyond 2038, and files beyond 2 GiB.
+// Every part of the program must be compiled with 64-bit times (dates beyond 2038) and file offsets
+// (files beyond 2 GiB).
 static_assert(sizeof(std::time_t) == 8 && sizeof(off_t) == 8);
 
 void* operator new(std::size_t size) {
@@ -118,7 +119,8 @@ void __throw_bad_function_call() {
   abort();
 }
 
-// One copy of this class, as in libstdc++.
+// The functions of this class, once for the whole program. In other builds, libstdc++ contains
+// them.
 template class basic_string<char>;
 
 }  // namespace std

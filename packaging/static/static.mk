@@ -23,7 +23,8 @@ static_triplet := $(static_triplet_$(ARCH))
 static_compiler = $(if $(filter amd64,$(ARCH)),g++,g++-$(static_triplet))
 static_packages = dpkg-dev libcereal-dev $(static_compiler)
 
-# The sources are fetched once and unpacked: nothing for another machine is installed.
+# Debian's sources of libuv and musl are fetched once, unpacked here and compiled, so no library for
+# another processor is installed.
 static_libuv := $(BUILD)/static/libuv
 static_musl := $(BUILD)/static/musl
 static_musl_built := $(static)/musl
@@ -46,7 +47,8 @@ static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-
   -fno-caller-saves -fno-partial-inlining \
   $(static_small_$(ARCH))
 static_small_amd64 = -malign-data=abi -fno-jump-tables
-# The long double of musl has 64 bits on this processor, that of glibc 128.
+# musl's long double has 64 bits on this processor. The compiler's default is glibc's, with 128
+# bits.
 static_small_ppc64el = -mlong-double-64
 static_flags = -specs=$(static)/musl.specs $(static_small) -flto -fPIE -DNDEBUG
 static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-threadsafe-statics \
@@ -69,7 +71,8 @@ static_packed_amd64 = -Wl,-z,pack-relative-relocs -Wl,-e,start_with_addresses
 # Only cereal's headers need the names of types, so only these files are compiled with them.
 static_with_types = agent-protocol/cpp/wire/codec.cc upgrader/wire/control_request.cc
 
-# Parts for threads, names and files are never called, and are left out by the linker.
+# The files of libuv. The linker leaves out their functions for threads, names and files, since the
+# upgrader never calls these.
 static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \
   uv-data-getter-setters version $(addprefix unix/,async core dl epoll fs getaddrinfo getnameinfo \
   linux-core linux-inotify linux-syscalls loop loop-watcher pipe poll process procfs-exepath \
@@ -80,12 +83,12 @@ static_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_tim
   $(wildcard upgrader/*.cc $(addsuffix /*.cc,$(addprefix upgrader/,wire core shell)) \
   agent-protocol/cpp/wire/*.cc agent-protocol/cpp/session/*.cc) \
   $(base_text_parts) $(base_upgrader_parts))
-# notify-watchdog needs neither libuv nor the protocol.
+# notify-watchdog is linked with neither libuv nor the protocol's library.
 watchdog_static := $(static)/notify-watchdog
 static_watchdog_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_time.cc \
   $(wildcard tools/notify-watchdog/*.cc) base/notify_listener.cc $(base_text_parts) \
   $(base_upgrader_parts))
-# An agent for such a device: the example in C with the library of agents.
+# A hello-agent for a small device: the example in C, with the library for agents.
 hello_static := $(static)/hello-agent
 static_hello_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_time.cc \
   $(wildcard $(addprefix agent-protocol/cpp/,agent/*.cc wire/*.cc session/*.cc)) \
