@@ -84,7 +84,7 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// If the store was restored, forgets which revisions this process has written. The restored store
+// Forgets which revisions this process has written, if the store was restored. The restored store
 // counts on from an older revision, so the old revisions mean nothing in it.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());

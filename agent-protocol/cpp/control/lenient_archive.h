@@ -75,7 +75,7 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
   std::size_t object_ = agent_protocol::JsonLine::root;  // the object whose members are being read
 };
 
-// cereal calls this function for each name-value pair, which is one member.
+// The function that cereal calls for each name-value pair, which is one member.
 template <class Value>
 void load(LenientArchive& archive, cereal::NameValuePair<Value>& pair) {
   archive.read_member(pair.name, pair.value);
