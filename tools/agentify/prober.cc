@@ -39,8 +39,8 @@ std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kin
   return std::nullopt;
 }
 
-// Finds the addresses to ask. Only a daemon on this machine can have a loopback address. A stranger
-// could answer at any other address, so there a certificate must be verified.
+// Finds the addresses to ask. Only a daemon on this machine can have a loopback address. At any
+// other address a stranger could answer, so the certificate of that address must be verified.
 std::optional<std::string> Prober::find_places() {
   if (const auto* local = std::get_if<UnixProbe>(&*kind_)) {
     addresses_ = {{.text = local->path, .is_path = true}};

@@ -119,8 +119,8 @@ void Guard::starve(const std::string& why) {
                in_words(terms_.device_timeout)));
 }
 
-// Logs an observation and its consequence. While the device is not armed, the log line says that,
-// and not the consequence.
+// Logs an observation and its consequence. While the device is not armed, the line says so in place
+// of the consequence.
 void Guard::log(const std::string& observation, const std::string& consequence) {
   actions_.emplace_back(
       Log{observation + ": " +

@@ -353,7 +353,7 @@ void Run::idle() {
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
-  if (init_awaits_ready()) return;  // it would wait for init and not end
+  if (init_awaits_ready()) return;  // the upgrader would wait for init
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 

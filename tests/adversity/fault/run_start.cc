@@ -97,7 +97,8 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
-  // Behind an adapter, no process executes the program itself, so this program would end at once.
+  // The program is /bin/true: behind an adapter no process executes it, and if one did, it would
+  // end at once.
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }

@@ -78,7 +78,7 @@ class Play {
   Moment moment_;
 };
 
-// Waits until all processes rest, except the frozen one.
+// Waits until all processes except the frozen one rest.
 void wait_for_rest(Play& play, pid_t frozen) {
   int quiet = 0;
   std::vector<pid_t> before;

@@ -34,8 +34,8 @@ same_symbols() {
   [ -s "$scratch/expected" ] && diff -u "$scratch/expected" "$1"
 }
 
-# The library exports exactly the expected symbols, and the file by which packages are compared
-# lists the same.
+# The library must export exactly the expected symbols. The symbols file of the Debian package, by
+# which versions of the library are compared, must list the same.
 symbols_of_library() {
   exported "$library" >"$scratch/exported" && same_symbols "$scratch/exported"
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs into a directory of its own, builds an agent in C and one in C++ with the installed files
 # and pkg-config alone, upgrades one to the other under the installed upgrader, and uninstalls: the
-# files of before must be there, and no others.
+# directory must then have the files that it had before, and no others.
 # Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/install/run.sh    BUILD=build
 set -u
 export LC_ALL=C

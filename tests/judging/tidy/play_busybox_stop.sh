@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the script that stops the sample agent under busybox init: it must signal the upgrader that
-# the lock's file names and wait for its end, and never signal a stranger that has got a dead one's
-# pid.
+# the lock's file names and wait for its end, and never signal a stranger that has got the pid of a
+# dead upgrader.
 #
 # usage: play_busybox_stop.sh DIRECTORY     with the script as DIRECTORY/input, its lock's file
 # being `lock` in the working directory, and no pause between two looks; UPGRADER

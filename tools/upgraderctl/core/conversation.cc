@@ -220,7 +220,7 @@ void Conversation::examine_upgrade(const Status& own) {
 // Notes whether the answer to this request may have been pushed out of status.json, which keeps
 // only the last answers. That is possible if none of the answers from before the request is left.
 // The upgrader then no longer knows the request's name, and would obey the same line a second time.
-// (Only an upgrade it would not begin again, because it knows upgrades by their ids.)
+// (The upgrader would not begin an upgrade again, because it knows upgrades by their ids.)
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =
