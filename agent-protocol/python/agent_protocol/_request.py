@@ -3,7 +3,7 @@ The program goes on taking the agent's events meanwhile, in its own thread. This
 where releases come from."""
 
 import threading
-from typing import Optional, Union
+from typing import Callable, Optional, Union
 
 from ._releases import Releases, UpdateError
 from ._upgrading import Upgrading
@@ -46,29 +46,41 @@ def record_failures(upgrading: Upgrading, place: Releases) -> None:
 
 def request(agent: AnyAgent, id: str, executable: str) -> Optional[Failure]:
     """Requests the upgrade. Returns the failure, which is then among the failures to record; or
-    None when this agent has been told to stop."""
+    None when this agent has been told to stop and the request was sent before."""
     upgrading: Upgrading = agent._upgrading
+    asked = threading.Event()  # set when the agent's thread has tried to send the request
+    is_sent: Optional[Callable[[], bool]] = None  # stays None if the agent refuses to send it
 
-    def refuse(reason: str) -> None:
-        upgrading.tell(UpgradeFailed(Failure(id, "request", reason)))
+    def refuse(reason: str) -> Failure:
+        failure = Failure(id, "request", reason)
+        upgrading.tell(UpgradeFailed(failure))
+        return failure
 
     def ask() -> None:
+        nonlocal is_sent
         try:
             agent.upgrade(id, executable)
+            is_sent = agent._sending()
         except (Refused, ValueError) as error:
             refuse(str(error))
+        finally:
+            asked.set()
 
     with upgrading.watched() as told:
         upgrading.post(ask)
         if upgrading.when == "never" and upgrading.withdraw(ask):
-            refuse("this agent has been told to stop")
+            return refuse("this agent has been told to stop")
         while True:
             event = told.get()
             if event is None or isinstance(event, Stop):
                 if not upgrading.withdraw(ask):
-                    return None
-                refuse("this agent has been told to stop")
-            elif isinstance(event, UpgradeFailed) and event.failure.id == id:
+                    asked.wait()
+                    if is_sent is None:
+                        continue  # the refusal is the next event
+                    if is_sent():
+                        return None
+                return refuse("this agent has been told to stop")
+            if isinstance(event, UpgradeFailed) and event.failure.id == id:
                 return event.failure
-            elif isinstance(event, Error) and event.about == "upgrade":
-                refuse(event.reason)
+            if isinstance(event, Error) and event.about == "upgrade":
+                return refuse(event.reason)

@@ -2,7 +2,7 @@
 
 import os
 import select
-from typing import Optional
+from typing import Callable, Optional
 
 from . import events
 from .messages import LINE_BYTES_MAX, decode
@@ -19,6 +19,8 @@ class Channel:
         self.output = output
         self.over = False  # nothing more can be read
         self.unsent = b""
+        self._queued = 0  # bytes, since the beginning
+        self._written = 0
         self._unread = bytearray()
         self._skipping = False  # the rest of a line that is too long
 
@@ -31,6 +33,13 @@ class Channel:
 
     def queue(self, line: bytes) -> None:
         self.unsent += line
+        self._queued += len(line)
+
+    def sending(self) -> Callable[[], bool]:
+        """Returns a function, for any thread, that says whether the upgrader's pipe has taken all
+        that has been queued until now."""
+        end = self._queued
+        return lambda: self._written >= end
 
     def exchange(self) -> None:
         """Reads and writes as much as is possible without waiting."""
@@ -103,3 +112,4 @@ class Channel:
             self.unsent = b""
             return
         self.unsent = self.unsent[written:]
+        self._written += written

@@ -129,6 +129,10 @@ class Conversation:
             self._channel.flush()
         self._watch()
 
+    def _sending(self) -> Callable[[], bool]:
+        """Returns a function that says whether all was sent that has been said until now."""
+        return self._channel.sending() if self._channel else lambda: True
+
     def _perform(self, actions: list[Action], line: bytes = b"") -> None:
         for action in actions:
             if isinstance(action, Deliver):

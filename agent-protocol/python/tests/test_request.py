@@ -1,6 +1,7 @@
 """Tests how an agent's upgrade is requested from another thread, and what ends the wait, with an
 agent of the test."""
 
+import os
 import threading
 import unittest
 from dataclasses import replace
@@ -21,6 +22,7 @@ from agent_protocol import (
 )
 from agent_protocol._request import may_request, record_failures, request, upgrading_of
 from agent_protocol._upgrading import Upgrading
+from agent_protocol.channel import Channel
 from agent_protocol.session import Deliver, Session
 
 FAILURE = Failure("u", "start", "it died")
@@ -34,6 +36,7 @@ class FakeAgent:
 
     def __init__(self, role: str = "first") -> None:
         self.session = Session(alone=False)
+        self.reads = True  # the upgrader
         self.roused = threading.Event()
         self._upgrading = Upgrading(self.session, "1.0.0", self.roused.set)
         self.session.say("hello")
@@ -48,6 +51,9 @@ class FakeAgent:
 
     def upgrade(self, id: str, executable: str) -> None:
         self.session.say("upgrade", id)
+
+    def _sending(self) -> Any:
+        return lambda: self.reads
 
 
 class Place:
@@ -119,6 +125,34 @@ class Request(unittest.TestCase):
         later = begun(request, agent, "u", "/agent")
         self.assertEqual(later.get(timeout=PATIENCE), expected)
 
+    def test_a_request_that_the_agent_refuses_after_its_stop_has_failed_and_only_once(self) -> None:
+        agent = FakeAgent()
+        ended = begun(request, agent, "u", "/agent")
+        self.assertTrue(agent.roused.wait(PATIENCE))
+        # The agent's thread refuses the request, while the other thread still has to read the stop.
+        withdrawn = agent._upgrading.withdraw
+        began = threading.Event()
+
+        def late(call: Any) -> bool:
+            began.wait(PATIENCE)
+            return withdrawn(call)
+
+        setattr(agent._upgrading, "withdraw", late)
+        agent.hear(Stop("shutdown"))
+        agent._upgrading.perform_calls()
+        began.set()
+        expected = Failure("u", "request", "cannot say upgrade u: this agent has been told to stop")
+        self.assertEqual(ended.get(timeout=PATIENCE), expected)
+        self.assertEqual(list(agent._upgrading.failures), [expected])
+
+    def test_a_request_that_the_upgrader_did_not_read_before_the_stop_has_failed(self) -> None:
+        agent = FakeAgent()
+        ended = requested(agent)
+        agent.reads = False
+        agent.hear(Stop("shutdown"))
+        expected = Failure("u", "request", "this agent has been told to stop")
+        self.assertEqual(ended.get(timeout=PATIENCE), expected)
+
     def test_an_agent_on_trial_may_request_when_that_is_over_and_not_after_a_stop(self) -> None:
         trial = FakeAgent("candidate")
         may = begun(may_request, trial._upgrading)
@@ -164,3 +198,28 @@ class Request(unittest.TestCase):
             session.say("upgrade", "w")
         session.hear(Stop("shutdown"))
         self.assertEqual(session.when_upgrade(), "never")
+
+
+class Sending(unittest.TestCase):
+    def test_a_line_is_sent_when_the_pipe_has_taken_all_of_it(self) -> None:
+        theirs, output = os.pipe()
+        input, ours = os.pipe()
+        self.addCleanup(os.close, ours)
+        channel = Channel(input, output)
+        self.addCleanup(channel.close)
+        line = b"x" * 60_000
+        channel.queue(line)
+        channel.exchange()
+        first = channel.sending()
+        channel.queue(line)
+        channel.exchange()
+        second = channel.sending()
+        self.assertEqual((first(), second()), (True, False))
+        os.read(theirs, len(line))
+        channel.exchange()
+        self.assertTrue(second())
+        channel.queue(line)
+        third = channel.sending()
+        os.close(theirs)
+        channel.exchange()
+        self.assertEqual((second(), third()), (True, False))
