@@ -162,7 +162,10 @@ export interface Update {
   /** With `failed`: where it failed, by the words of agent-protocol(7), and why. */
   stage?: string;
   reason?: string;
-  /** Why old releases could not be removed, or the failure could not be recorded. */
+  /**
+   * What went wrong without ending the update: why old releases could not be removed, why a damaged
+   * release was left out, or why the failure could not be recorded.
+   */
   warning?: string;
 }
 

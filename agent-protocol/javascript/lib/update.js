@@ -64,25 +64,28 @@ function agentVersion(agent) {
     'own version is none such as 1.2.3');
 }
 
-// Returns { releases, list, name, running, source }, which follow from the options and from the
-// program that runs.
-async function prepare(options) {
-  checkOptions(options);
-  const program = process.argv[1] ?? '';
-  const own = releaseOf(program);
+// Returns { releases, running }: the directory, and the version that runs, or undefined if only the
+// directory knows it.
+function findReleases(options) {
+  const own = releaseOf(process.argv[1] ?? '');
   const directory = options.releases ?? own?.directory;
   if (directory === undefined) {
     throw new UpdateError('update',
       'this program lies in no directory of releases: name one by `releases`');
   }
   const releases = new Releases(directory, options);
+  const isOwn = own && fs.existsSync(directory) && fs.realpathSync(directory) === own.directory;
+  if (isOwn) return { releases, running: own.version };
+  return { releases, running: options.agent && agentVersion(options.agent) };
+}
+
+// Reads the directory. Returns { releases, list, name, running, source }.
+async function prepare(options, { releases, running: known }) {
   const list = await releases.list();
-  const wanted = options.package ?? packageAbove(program);
+  const wanted = options.package ?? packageAbove(process.argv[1] ?? '');
   const name = list?.name ?? options.name ?? (wanted && withoutScope(wanted));
   if (!name) throw new UpdateError('update', 'no package.json names this program: say `package`');
-  const isOwn = own && fs.existsSync(directory) && fs.realpathSync(directory) === own.directory;
-  const current = list?.releases.find((each) => each.current)?.version;
-  const running = isOwn ? own.version : options.agent ? agentVersion(options.agent) : current;
+  const running = known ?? list?.releases.find((each) => each.current)?.version;
   const settings = { ...options, package: wanted };
   let source = new Registry(releases, name, settings);
   if (options.directory !== undefined) source = new Directory(releases, name, settings);
@@ -184,46 +187,69 @@ async function prune({ releases, list }, { keep }) {
 
 // ---- an agent
 
+function withWarning(ended, text) {
+  if (text === undefined) return ended;
+  return { ...ended, warning: ended.warning ? `${ended.warning}; ${text}` : text };
+}
+
 // Requests the upgrade, records a failure, and returns how it ended.
-async function replaceAgent(agent, { releases, running }, { id, release }) {
+async function replaceAgent(agent, { releases, running }, { id, release, left_out: leftOut }) {
   const failure = await request(agent, id, release.executable);
   if (failure === null) {
-    return { outcome: 'stopping', version: running, newest: release.version };
+    const stopping = { outcome: 'stopping', version: running, newest: release.version };
+    return withWarning(stopping, leftOut);
   }
-  const ended = failed({ version: release.version, last: failure }, running);
+  const ended = withWarning(failed({ version: release.version, last: failure }, running), leftOut);
   try {
     await recordFailures(agent, releases);
     return ended;
   } catch (error) {
-    return { ...ended, warning: error.message };
+    return withWarning(ended, error.message);
   }
 }
 
-// Returns the outcome for a newest version that has been tried before, and so is not tried again.
+// Returns the outcome for a newest version that is not to be tried: it was tried before, or an
+// operator has meanwhile desired another one.
 async function pastFailure({ releases, running }, release) {
   const { version, last } = await releases.show(release.version);
-  if (last?.ending === 'failed') return failed({ version, last }, running);
+  if (last?.ending === 'failed' && !last.tried_again) return failed({ version, last }, running);
+  if (last?.ending !== 'trying') return { outcome: 'held', version: running };
   const reason = 'it was tried, and has no ending';
   return { outcome: 'failed', version: running, newest: version, reason };
 }
 
-async function updateAgent({ agent, keys, signal }, prepared) {
-  const { releases, list, running } = prepared;
-  const stopping = { outcome: 'stopping', version: running };
-  if (!await mayRequest(agent, signal)) return stopping;
-  if (list) {
-    await recordFailures(agent, releases);
-    // The same call records that the present version is committed. So it comes first, before
-    // anything can fail.
-    const due = await releases.try(running, keys);
-    if (due) return replaceAgent(agent, prepared, due);
-    if (!list.newest_is_desired) return { outcome: 'held', version: running };
-  }
+async function replaceByNewest({ agent, keys, signal }, prepared) {
+  const { releases, running } = prepared;
   const release = await newestRelease(prepared);
   if (release === null) return { outcome: 'current', version: running };
-  if (!await mayRequest(agent, signal)) return stopping;
+  if (!await mayRequest(agent, signal)) return { outcome: 'stopping', version: running };
   const due = await releases.try(running, keys);
   return due ? replaceAgent(agent, prepared, due) : pastFailure(prepared, release);
+}
+
+async function updateAgent(options, prepared) {
+  const { releases, list, running } = prepared;
+  if (!list) return replaceByNewest(options, prepared);
+  await recordFailures(options.agent, releases);
+  // The same call records that the present version is committed. So it comes first, before anything
+  // can fail. If it fails, such as by a damaged release, a newer version may still be fetched.
+  let fault = null;
+  const due = await releases.try(running, options.keys).catch((error) => {
+    fault = error;
+    return null;
+  });
+  if (due) return replaceAgent(options.agent, prepared, due);
+  if (!list.newest_is_desired) {
+    if (fault) throw fault;
+    return { outcome: 'held', version: running };
+  }
+  if (!fault) return replaceByNewest(options, prepared);
+  const ended = await replaceByNewest(options, prepared).catch((error) => {
+    if (error.message === fault.message) throw fault;
+    throw new UpdateError(error.deed, `${error.reason}; before that: ${fault.message}`);
+  });
+  if (ended.outcome === 'current') throw fault;
+  return withWarning(ended, fault.message);
 }
 
 // ---- a daemon
@@ -248,13 +274,20 @@ export async function update(options = {}) {
   if (busy) throw new UpdateError('update', 'another update of this process has not ended');
   busy = true;
   try {
-    if (options.agent) checkAgent(options.agent);
-    const prepared = await prepare(options);
+    checkOptions(options);
+    const { agent, signal } = options;
+    if (agent) checkAgent(agent);
+    const found = findReleases(options);
+    // The releases are read after this wait: meanwhile an operator may change them.
+    if (agent && !await mayRequest(agent, signal)) {
+      return { outcome: 'stopping', version: found.running };
+    }
+    const prepared = await prepare(options, found);
     // Old releases are removed first: after a good upgrade, this process no longer runs and could
     // not remove them.
-    const warning = await prune(prepared, options);
-    const ended = await (options.agent ? updateAgent : updateOnce)(options, prepared);
-    return { ...warning, ...ended };
+    const { warning } = await prune(prepared, options);
+    const ended = await (agent ? updateAgent : updateOnce)(options, prepared);
+    return withWarning(ended, warning);
   } finally {
     busy = false;
   }

@@ -6,7 +6,10 @@ import test from 'node:test';
 
 import { lastWords } from '../lib/programs.js';
 import { releaseOf } from '../lib/releases.js';
+import { Session } from '../lib/session.js';
 import { compare, isVersion } from '../lib/sources.js';
+import { update } from '../lib/update.js';
+import { Upgrading, upgrading } from '../lib/upgrading.js';
 
 test('versions are ordered as semantic versioning has it', () => {
   const rising = ['1.0.0-alpha', '1.0.0-alpha.1', '1.0.0-alpha.beta', '1.0.0-beta.2',
@@ -42,4 +45,122 @@ test('a program knows the release that it lies in', (context) => {
   const expected = { name: 'web', version: '1.2.3', directory: place };
   assert.deepStrictEqual(releaseOf(path.join(place, 'current')), expected);
   assert.strictEqual(releaseOf(path.join(place, 'none')), null);
+});
+
+// ---- the update of an agent, with answers of agent-releases that the test has written
+
+// Answers the n-th call of a command, such as `try`, by the file try.n or, if there is none, by the
+// file try. If there is a file try.n.fault, the call fails with that text.
+const program = `#!/bin/sh
+cd "\${0%/*}"
+for word; do case $word in --*) ;; *) break ;; esac; done
+echo "$word" >>calls
+file=$word.$(grep -c "^$word$" calls)
+if [ -f "$file.fault" ]; then cat "$file.fault" >&2; exit 6; fi
+cat "$file" 2>>faults || cat "$word"
+`;
+
+// Returns an active agent, as a candidate on trial, which is told that each upgrade goes well.
+function agentOf(role = 'first') {
+  const session = new Session(false);
+  const agent = {
+    [upgrading]: new Upgrading(session, '1.0.0'),
+    hear: (event) => session.hear(event).forEach(({ deliver }) => agent[upgrading].tell(deliver)),
+    upgrade: ({ id }) => {
+      session.say('upgrade', id);
+      agent.hear({ type: 'accepted', id, generation: 2 });
+      agent.hear({ type: 'stop', reason: 'upgrade', id, generation: 2 });
+    },
+  };
+  session.say('hello');
+  agent.hear({ type: 'welcome', generation: 1, role });
+  session.say('ready');
+  agent.hear({ type: 'activate', clean: true });
+  return agent;
+}
+
+// Makes the directory of releases. Returns functions that write answers, and one that updates.
+function makeWorld(context) {
+  const place = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'update-')));
+  context.after(() => fs.rmSync(place, { recursive: true }));
+  const answer = (name, text) => fs.writeFileSync(path.join(place, name),
+    typeof text === 'string' ? text : JSON.stringify(text));
+  answer('agent-releases', program);
+  fs.chmodSync(path.join(place, 'agent-releases'), 0o755);
+  const world = {
+    answer,
+    answerList: (newestIsDesired = true) => answer('list', { name: 'web',
+      newest_is_desired: newestIsDesired, releases: [{ version: '1.0.0', current: true }] }),
+    answerAdd: (version) => answer('add', { release: { version } }),
+    calls: () => fs.existsSync(path.join(place, 'calls')) ?
+      fs.readFileSync(path.join(place, 'calls'), 'utf8') : '',
+    update: (agent = agentOf()) => update({ agent, url: 'https://example.org/web.json', keys: place,
+      releases: place, programs: place, package: 'web' }),
+  };
+  world.answerList();
+  answer('try', { running: '1.0.0' });
+  return world;
+}
+
+const due = { running: '1.0.0', id: 'u', release: { version: '1.2.0', executable: '/web' } };
+
+test('the releases are read when an upgrade may be requested, and not before', async (context) => {
+  const world = makeWorld(context);
+  const trial = agentOf('candidate');
+  const ended = world.update(trial);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.strictEqual(world.calls(), '');
+  world.answerList(false);
+  trial.hear({ type: 'committed', id: 'u', generation: 1 });
+  assert.deepStrictEqual(await ended, { outcome: 'held', version: '1.0.0' });
+  assert.strictEqual(world.calls(), 'list\ntry\n');
+  const stopped = agentOf('candidate');
+  const stopping = world.update(stopped);
+  stopped.hear({ type: 'stop', reason: 'rollback' });
+  assert.deepStrictEqual(await stopping, { outcome: 'stopping', version: '1.0.0' });
+});
+
+test('the fault of the first attempt is a warning if a later one succeeds', async (context) => {
+  const world = makeWorld(context);
+  world.answerAdd('1.2.0');
+  world.answer('try.1.fault', 'release 1.1.0 is damaged\n');
+  world.answer('try.2', { ...due, left_out: 'release 1.1.1 is damaged' });
+  assert.deepStrictEqual(await world.update(), { outcome: 'stopping', version: '1.0.0',
+    newest: '1.2.0', warning: 'release 1.1.1 is damaged; ' +
+      'cannot try what is newer than 1.0.0: release 1.1.0 is damaged' });
+});
+
+test('the fault of the first attempt is thrown if there is no later one', async (context) => {
+  const world = makeWorld(context);
+  const throws = async (message) => {
+    world.answer('calls', '');
+    await assert.rejects(world.update(), { message });
+  };
+  const fault = 'cannot try what is newer than 1.0.0: no';
+  world.answer('try.1.fault', 'no\n');
+  world.answerAdd('1.0.0');
+  await throws(fault);
+  world.answer('try.2.fault', 'no\n');
+  world.answerAdd('1.2.0');
+  await throws(fault);
+  world.answer('add.1.fault', 'no network\n');
+  await throws(`cannot add https://example.org/web.json: no network; before that: ${fault}`);
+  world.answerList(false);
+  await throws(fault);
+});
+
+test('a newest release that is not to be tried was tried, has failed or is held', async (context) => {
+  const world = makeWorld(context);
+  world.answerAdd('1.2.0');
+  for (const [last, outcome, reason] of [
+    [undefined, 'held', undefined],
+    [{ ending: 'forgotten' }, 'held', undefined],
+    [{ ending: 'failed', tried_again: true }, 'held', undefined],
+    [{ ending: 'trying' }, 'failed', 'it was tried, and has no ending'],
+    [{ ending: 'failed', reason: 'it died' }, 'failed', 'it died'],
+  ]) {
+    world.answer('show', { version: '1.2.0', last });
+    const ended = await world.update();
+    assert.deepStrictEqual([ended.outcome, ended.reason], [outcome, reason], JSON.stringify(last));
+  }
 });

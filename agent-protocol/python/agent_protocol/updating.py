@@ -11,7 +11,7 @@ import re
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from ._newest import newest_release
@@ -41,7 +41,8 @@ class Update:
     newest    with `failed` and `stopping`: the version that was tried
     stage     with `failed`: where, by the words of agent-protocol(7)
     reason    with `failed`: why
-    warning   why old releases could not be removed, or the failure could not be recorded
+    warning   what went wrong without ending the update: why old releases could not be removed, why
+              a damaged release was left out, or why the failure could not be recorded
     """
 
     outcome: str
@@ -97,8 +98,15 @@ def update(
             reason = "this program lies in no directory of releases: name one by `releases`"
             raise UpdateError("update", reason)
         place = Releases(releases or str(own.directory if own else ""), programs)
+        running = None
+        if own is not None and os.path.realpath(place.directory) == str(own.directory):
+            running = own.version
+        elif upgrading is not None:
+            running = _version_of(upgrading)
+        # The releases are read after this wait: meanwhile an operator may change them.
+        if upgrading is not None and not may_request(upgrading):
+            return Update("stopping", running)
         listed = place.list()
-        is_own = own is not None and os.path.realpath(place.directory) == str(own.directory)
         name = listed["name"] if listed else (package or (own.name if own else ""))
         if not name:
             raise UpdateError("update", "say the name of the program by `package`")
@@ -110,14 +118,12 @@ def update(
             source = Directory(place, name, directory, keys)
         if url is not None and keys is not None:
             source = Url(place, name, url, keys)
-        running = own.version if own and is_own else _current(listed)
-        if upgrading is not None and not is_own:
-            running = _version_of(upgrading)
         warning = _prune(place, listed, keep)
         if agent is not None and upgrading is not None and running is not None:
-            replacement = _Replacement(agent, upgrading, place, running, keys)
-            return replacement.update(listed, source, warning)
-        return _update(place, listed, running, source, wait, warning)
+            ended = _Replacement(agent, upgrading, place, running, keys).update(listed, source)
+        else:
+            ended = _update(place, listed, running or _current(listed), source, wait)
+        return _with_warning(ended, warning)
     finally:
         _busy.release()
 
@@ -165,39 +171,39 @@ def _prune(place: Releases, listed: Any, keep: Optional[int]) -> Optional[str]:
     return None
 
 
+def _with_warning(ended: Update, text: Optional[str]) -> Update:
+    if text is None:
+        return ended
+    return replace(ended, warning=f"{ended.warning}; {text}" if ended.warning else text)
+
+
 def _update(
-    place: Releases,
-    listed: Any,
-    running: Optional[str],
-    source: Source,
-    wait: float,
-    warning: Optional[str],
+    place: Releases, listed: Any, running: Optional[str], source: Source, wait: float
 ) -> Update:
     if listed and not listed["newest_is_desired"]:
-        return Update("held", running, warning=warning)
+        return Update("held", running)
     release = newest_release(source, listed, running)
     if release is None:
-        return Update("current", running, warning=warning)
+        return Update("current", running)
     last = release.get("last", {})
     if last.get("ending") == "failed" and not last.get("tried_again"):
-        return _failed(release, running, warning)
+        return _failed(release, running)
     if running is None:
         place.start(release["executable"])
-        return Update("installed", release["version"], warning=warning)
+        return Update("installed", release["version"])
     before = [each for each in listed["releases"] if each["version"] == release["version"]]
     earlier = before[0].get("last") if before else None
-    return _ending(place, release, earlier, running, wait, warning)
+    return _ending(place, release, earlier, running, wait)
 
 
-def _failed(release: Any, running: Optional[str], warning: Optional[str]) -> Update:
+def _failed(release: Any, running: Optional[str]) -> Update:
     last = release["last"]
-    stage, reason = last.get("stage"), last.get("reason")
-    return Update("failed", running, release["version"], stage, reason, warning)
+    return Update("failed", running, release["version"], last.get("stage"), last.get("reason"))
 
 
 @dataclass(frozen=True)
 class _Replacement:
-    """The update of an agent, whose upgrade is requested here."""
+    """The update of an agent, whose upgrade is requested here. The agent may request one now."""
 
     agent: AnyAgent
     upgrading: Upgrading
@@ -205,46 +211,72 @@ class _Replacement:
     running: str
     keys: Optional[str]
 
-    def update(self, listed: Any, source: Source, warning: Optional[str]) -> Update:
-        stopping = Update("stopping", self.running, warning=warning)
-        if not may_request(self.upgrading):
-            return stopping
-        if listed:
-            record_failures(self.upgrading, self.place)
-            # This also records that the present version is committed, before anything can fail.
+    def update(self, listed: Any, source: Source) -> Update:
+        if not listed:
+            return self._replace_by_newest(listed, source)
+        record_failures(self.upgrading, self.place)
+        # This also records that the present version is committed, before anything can fail. If it
+        # fails, such as by a damaged release, a newer version may still be fetched.
+        due, fault = None, None
+        try:
             due = self.place.attempt(self.running, self.keys)
-            if due:
-                return self._replace(due, warning)
-            if not listed["newest_is_desired"]:
-                return Update("held", self.running, warning=warning)
+        except UpdateError as error:
+            fault = error
+        if due:
+            return self._replace(due)
+        if not listed["newest_is_desired"]:
+            if fault is not None:
+                raise fault
+            return Update("held", self.running)
+        if fault is None:
+            return self._replace_by_newest(listed, source)
+        try:
+            ended = self._replace_by_newest(listed, source)
+        except UpdateError as error:
+            if str(error) == str(fault):
+                raise fault from None
+            reason = f"{error.reason}; before that: {fault}"
+            raise UpdateError(error.deed, reason, error.status) from None
+        if ended.outcome == "current":
+            raise fault
+        return _with_warning(ended, str(fault))
+
+    def _replace_by_newest(self, listed: Any, source: Source) -> Update:
         release = newest_release(source, listed, self.running)
         if release is None:
-            return Update("current", self.running, warning=warning)
+            return Update("current", self.running)
         if not may_request(self.upgrading):
-            return stopping
+            return Update("stopping", self.running)
         due = self.place.attempt(self.running, self.keys)
-        return self._replace(due, warning) if due else self._past_failure(release, warning)
+        return self._replace(due) if due else self._past_failure(release)
 
-    def _replace(self, due: Any, warning: Optional[str]) -> Update:
+    def _replace(self, due: Any) -> Update:
         """Requests the upgrade, records a failure, and returns how it ended."""
-        release = due["release"]
-        failure = request(self.agent, due["id"], release["executable"])
+        newest = due["release"]["version"]
+        failure = request(self.agent, due["id"], due["release"]["executable"])
+        ended = Update("stopping", self.running, newest)
+        if failure is not None:
+            ended = Update("failed", self.running, newest, failure.stage, failure.reason)
+        ended = _with_warning(ended, due.get("left_out"))
         if failure is None:
-            return Update("stopping", self.running, release["version"], warning=warning)
+            return ended
         try:
             record_failures(self.upgrading, self.place)
         except UpdateError as error:
-            warning = str(error)
-        stage, reason = failure.stage, failure.reason
-        return Update("failed", self.running, release["version"], stage, reason, warning)
+            return _with_warning(ended, str(error))
+        return ended
 
-    def _past_failure(self, release: Any, warning: Optional[str]) -> Update:
-        """Returns how the version ended that is the newest, and is not to be tried."""
+    def _past_failure(self, release: Any) -> Update:
+        """Returns why the version that is the newest is not to be tried."""
         now = self.place.show(release["version"])
-        if now.get("last", {}).get("ending") == "failed":
-            return _failed(now, self.running, warning)
-        reason = "it was tried, and has no ending"
-        return Update("failed", self.running, now["version"], None, reason, warning)
+        last = now.get("last", {})
+        if last.get("ending") == "failed" and not last.get("tried_again"):
+            return _failed(now, self.running)
+        if last.get("ending") != "trying":
+            return Update("held", self.running)
+        return Update(
+            "failed", self.running, now["version"], reason="it was tried, and has no ending"
+        )
 
 
 def _ending(
@@ -253,7 +285,6 @@ def _ending(
     earlier: Any,
     running: str,
     wait: float,
-    warning: Optional[str],
 ) -> Update:
     """Waits until the ledger says how the upgrade to this release has ended. `earlier` is what the
     ledger said when update() was called; that belongs to an earlier upgrade, and does not count."""
@@ -264,9 +295,9 @@ def _ending(
         last = now.get("last")
         ending = last["ending"] if last and last != earlier else None
         if ending == "committed":
-            return Update("committed", now["version"], warning=warning)
+            return Update("committed", now["version"])
         if ending == "failed":
-            return _failed(now, running, warning)
+            return _failed(now, running)
         tried = tried or ending == "trying"
         if time.monotonic() - begun > (LONGEST_UPGRADE if tried else wait):
             reason = "it was tried, and has no ending"

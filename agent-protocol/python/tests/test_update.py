@@ -3,11 +3,27 @@ fail."""
 
 import os
 import tempfile
+import time
 import unittest
 from pathlib import Path
+from typing import Any
 
+from agent_protocol import Accepted, Committed, Stop, update
 from agent_protocol._releases import UpdateError, last_words, release_of, run
 from agent_protocol._sources import is_version, order
+
+from .test_request import PATIENCE, FakeAgent, begun
+
+# Answers the n-th call of a command, such as `try`, by the file try.n or, if there is none, by the
+# file try. If there is a file try.n.fault, the call fails with that text.
+PROGRAM = """#!/bin/sh
+cd "${0%/*}"
+for word; do case $word in --*) ;; *) break ;; esac; done
+echo "$word" >>calls
+file=$word.$(grep -c "^$word$" calls)
+if [ -f "$file.fault" ]; then cat "$file.fault" >&2; exit 6; fi
+cat "$file" 2>>faults || cat "$word"
+"""
 
 
 class Update(unittest.TestCase):
@@ -45,3 +61,115 @@ class Update(unittest.TestCase):
             own = release_of(str(release / "web.py"))
             assert own is not None
             self.assertEqual((own.name, own.version, own.directory), ("web", "1.2.3", place))
+
+
+class UpdateOfAnAgent(unittest.TestCase):
+    """With answers of agent-releases that the test has written."""
+
+    def setUp(self) -> None:
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.place = Path(self.directory.name)
+        self.answer("agent-releases", PROGRAM)
+        (self.place / "agent-releases").chmod(0o755)
+
+    def answer(self, name: str, text: str) -> None:
+        (self.place / name).write_text(text)
+
+    def answer_list(self, newest_is_desired: str = "true") -> None:
+        releases = '[{"version": "1.0.0", "current": true}]'
+        members = f'"newest_is_desired": {newest_is_desired}, "releases": {releases}'
+        self.answer("list", f'{{"name": "web", {members}}}')
+
+    def answer_add(self, version: str) -> None:
+        self.answer("add", f'{{"release": {{"version": "{version}"}}}}')
+
+    def answer_try(self, name: str, left_out: str = "") -> None:
+        release = '{"version": "1.2.0", "executable": "/web"}'
+        more = f', "left_out": "{left_out}"' if left_out else ""
+        self.answer(name, f'{{"running": "1.0.0", "id": "u", "release": {release}{more}}}')
+
+    def begin(self, agent: Any) -> Any:
+        def called() -> Any:
+            try:
+                return update(
+                    agent=agent,
+                    url="https://example.org/web.json",
+                    keys=str(self.place),
+                    releases=str(self.place),
+                    programs=str(self.place),
+                )
+            except UpdateError as error:
+                return str(error)
+
+        return begun(called)
+
+    def replaced(self) -> Any:
+        """Returns the result of an update whose upgrade goes well."""
+        agent = FakeAgent()
+        ended = self.begin(agent)
+        self.assertTrue(agent.roused.wait(PATIENCE))
+        agent._upgrading.perform_calls()
+        agent.hear(Accepted("u", 2))
+        agent.hear(Stop("upgrade", 1.0, "u", 2))
+        result = ended.get(timeout=PATIENCE)
+        self.assertEqual((result.outcome, result.newest), ("stopping", "1.2.0"))
+        return result
+
+    def refused(self) -> Any:
+        """Returns the result of an update that requests nothing."""
+        return self.begin(FakeAgent()).get(timeout=PATIENCE)
+
+    def test_the_releases_are_read_when_an_upgrade_may_be_requested_and_not_before(self) -> None:
+        trial = FakeAgent("candidate")
+        ended = self.begin(trial)
+        deadline = time.monotonic() + PATIENCE
+        while not trial._upgrading._watchers:
+            self.assertLess(time.monotonic(), deadline)
+        self.assertFalse((self.place / "calls").exists())
+        self.answer_list("false")
+        self.answer("try", '{"running": "1.0.0"}')
+        trial.hear(Committed("u", 1))
+        self.assertEqual(ended.get(timeout=PATIENCE).outcome, "held")
+        self.assertEqual((self.place / "calls").read_text(), "list\ntry\n")
+
+    def test_the_fault_of_the_first_attempt_is_a_warning_if_a_later_one_succeeds(self) -> None:
+        self.answer_list()
+        self.answer_add("1.2.0")
+        self.answer("try.1.fault", "release 1.1.0 is damaged\n")
+        self.answer_try("try.2", "release 1.1.1 is damaged")
+        expected = "release 1.1.1 is damaged; cannot try what is newer than 1.0.0: release 1.1.0 "
+        self.assertEqual(self.replaced().warning, expected + "is damaged")
+
+    def test_the_fault_of_the_first_attempt_is_raised_if_there_is_no_later_one(self) -> None:
+        fault = "cannot try what is newer than 1.0.0: no"
+        self.answer_list()
+        self.answer("try.1.fault", "no\n")
+        self.answer_add("1.0.0")
+        self.assertEqual(self.refused(), fault)
+        self.answer("calls", "")
+        self.answer("try.2.fault", "no\n")
+        self.answer_add("1.2.0")
+        self.assertEqual(self.refused(), fault)
+        self.answer("calls", "")
+        self.answer("add.1.fault", "no network\n")
+        expected = "cannot add https://example.org/web.json: no network; before that: " + fault
+        self.assertEqual(self.refused(), expected)
+        self.answer("calls", "")
+        self.answer_list("false")
+        self.assertEqual(self.refused(), fault)
+
+    def test_a_newest_release_that_is_not_to_be_tried_was_tried_has_failed_or_is_held(self) -> None:
+        self.answer_list()
+        self.answer_add("1.2.0")
+        self.answer("try", '{"running": "1.0.0"}')
+        for last, outcome, reason in [
+            ("", "held", None),
+            (', "last": {"ending": "forgotten"}', "held", None),
+            (', "last": {"ending": "failed", "tried_again": true}', "held", None),
+            (', "last": {"ending": "trying"}', "failed", "it was tried, and has no ending"),
+            (', "last": {"ending": "failed", "reason": "it died"}', "failed", "it died"),
+        ]:
+            self.answer("show", '{"version": "1.2.0"' + last + "}")
+            ended = self.refused()
+            self.assertEqual((ended.outcome, ended.reason), (outcome, reason), last)
