@@ -1,11 +1,10 @@
 #include "fleet/model/capsule.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
-#include <utility>
 
+#include "base/signals.h"
 #include "fleet/model/record_capsule.h"
 
 namespace fleet {
@@ -47,23 +46,6 @@ std::map<std::string_view, std::string_view> files_in(std::string_view list) {
   return files;
 }
 
-// The signals that end programs, as agentify names them.
-constexpr auto signals = std::to_array<std::pair<std::string_view, std::int64_t>>({{"SIGHUP", 1},
-                                                                                   {"SIGINT", 2},
-                                                                                   {"SIGQUIT", 3},
-                                                                                   {"SIGILL", 4},
-                                                                                   {"SIGTRAP", 5},
-                                                                                   {"SIGABRT", 6},
-                                                                                   {"SIGBUS", 7},
-                                                                                   {"SIGFPE", 8},
-                                                                                   {"SIGKILL", 9},
-                                                                                   {"SIGSEGV", 11},
-                                                                                   {"SIGPIPE", 13},
-                                                                                   {"SIGALRM", 14},
-                                                                                   {"SIGTERM", 15},
-                                                                                   {"SIGXCPU", 24},
-                                                                                   {"SIGSYS", 31}});
-
 // Returns the part of the reason behind `words`, or an empty text if the reason does not have them.
 std::string_view behind(std::string_view reason, std::string_view words) {
   const std::size_t at = reason.find(words);
@@ -79,10 +61,7 @@ std::optional<std::int64_t> status_in(std::string_view reason) {
 
 std::optional<std::int64_t> signal_in(std::string_view reason) {
   const std::string_view text = behind(reason, "killed by ");
-  for (const auto& [name, number] : signals) {
-    if (text.starts_with(name)) return number;
-  }
-  return std::nullopt;
+  return upgrader::parse_signal(text.substr(0, text.find_first_of(" ;,.)")));
 }
 
 }  // namespace

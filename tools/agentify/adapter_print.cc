@@ -1,7 +1,7 @@
 // Prints agentify's state machine (adapter.h) as a text, for tests that visit its states, and a
 // DaemonEnding as a clause for the log.
+#include "base/signals.h"
 #include "tools/agentify/adapter.h"
-#include "tools/agentify/signals.h"
 
 namespace agentify {
 namespace {
@@ -48,7 +48,7 @@ std::string in_words(const DaemonEnding& ending) {
     case DaemonEnding::How::exited:
       return "exited with status " + std::to_string(ending.value);
     case DaemonEnding::How::signalled:
-      return "was killed by " + signal_name(ending.value);
+      return "was killed by " + upgrader::signal_name(ending.value);
     case DaemonEnding::How::unknown:
       return "ended in an unknown way";
   }

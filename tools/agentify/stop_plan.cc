@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "tools/agentify/signals.h"
+#include "base/signals.h"
 
 namespace agentify {
 namespace {
@@ -23,7 +23,7 @@ std::string complaint_about(std::string_view step, std::string_view what) {
 std::variant<StopStep, std::string> parse_step(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  const std::optional<int> signal = parse_signal(name);
+  const std::optional<int> signal = upgrader::parse_signal(name);
   if (!signal) return complaint_about(name, "names no signal, such as TERM or QUIT");
   StopStep step{.signal = *signal};
   if (colon == std::string_view::npos) return step;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/signals.h"
 #include "tools/agentify/command.h"
 #include "tools/agentify/duration.h"
 #include "tools/agentify/family.h"
@@ -18,7 +19,6 @@
 #include "tools/agentify/notify_message.h"
 #include "tools/agentify/probe_kind.h"
 #include "tools/agentify/release_name.h"
-#include "tools/agentify/signals.h"
 #include "tools/agentify/stop_plan.h"
 
 namespace values_test {
@@ -51,13 +51,13 @@ using Times = std::vector<std::pair<int, int>>;
 }  // namespace
 
 TEST_CASE("a signal has a name, with or without SIG, or a number") {
-  CHECK(parse_signal("QUIT") == SIGQUIT);
-  CHECK(parse_signal("SIGUSR2") == SIGUSR2);
-  CHECK(parse_signal("9") == SIGKILL);
+  CHECK(upgrader::parse_signal("QUIT") == SIGQUIT);
+  CHECK(upgrader::parse_signal("SIGUSR2") == SIGUSR2);
+  CHECK(upgrader::parse_signal("9") == SIGKILL);
   for (const char* wrong : {"", "SIG", "0", "32", "quit", "9x", "-1", "SIGNONE"})
-    CHECK_FALSE(parse_signal(wrong));
-  CHECK(signal_name(SIGTERM) == "SIGTERM");
-  CHECK(signal_name(40) == "signal 40");
+    CHECK_FALSE(upgrader::parse_signal(wrong));
+  CHECK(upgrader::signal_name(SIGTERM) == "SIGTERM");
+  CHECK(upgrader::signal_name(40) == "signal 40");
 }
 
 TEST_CASE("a stop plan is signals with times, of which only the last may have none") {

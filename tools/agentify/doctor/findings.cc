@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/number.h"
-#include "tools/agentify/signals.h"
+#include "base/signals.h"
 
 namespace agentify {
 namespace {
@@ -70,7 +70,7 @@ std::string stop_of(const SignalledEnd& end) {
   const auto time = std::clamp<std::chrono::seconds>(needed, stop_time_min, stop_time_max);
   const std::string text = ":" + std::to_string(time.count()) + "s";
   if (end.signal == SIGKILL) return "TERM:10s,KILL";
-  return signal_name(end.signal).substr(3) + text;
+  return upgrader::signal_name(end.signal).substr(3) + text;
 }
 
 std::string count_of(int number, const std::string& one, const std::string& many) {
@@ -80,8 +80,9 @@ std::string count_of(int number, const std::string& one, const std::string& many
 std::string sentence_on_end(const SignalledEnd& end) {
   std::string text;
   for (const int signal : end.ignored)
-    text += signal_name(signal) + " does not end it. ";
-  text += signal_name(end.signal) + " ends it in " + std::to_string(end.time.count()) + " ms, and ";
+    text += upgrader::signal_name(signal) + " does not end it. ";
+  text += upgrader::signal_name(end.signal) + " ends it in " + std::to_string(end.time.count()) +
+          " ms, and ";
   if (end.left == 0) return text + "no process stays behind.";
   return text +
          count_of(end.left, "process that stays behind has",

@@ -1,11 +1,11 @@
-// The names of signals, for the command line and the log.
+// The names of signals, for command lines, logs and reasons.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace agentify {
+namespace upgrader {
 
 // Reads "QUIT", "SIGQUIT" or "3". Returns nothing if the text does not name a signal from 1 to 31.
 [[nodiscard]] std::optional<int> parse_signal(std::string_view name);
@@ -13,4 +13,4 @@ namespace agentify {
 // Returns the signal's name, such as "SIGQUIT".
 [[nodiscard]] std::string signal_name(int number);
 
-}  // namespace agentify
+}  // namespace upgrader

@@ -1,11 +1,11 @@
-#include "tools/agentify/signals.h"
+#include "base/signals.h"
 
 #include <signal.h>
 
 #include <charconv>
 #include <system_error>
 
-namespace agentify {
+namespace upgrader {
 namespace {
 
 // The last signal with a name of its own. Higher numbers are real-time signals.
@@ -50,4 +50,4 @@ std::string signal_name(int number) {
   return "signal " + std::to_string(number);
 }
 
-}  // namespace agentify
+}  // namespace upgrader
