@@ -5,6 +5,14 @@
 #include "fleet/model/record_text.h"
 
 namespace fleet {
+namespace {
+
+// Returns whether a node in this stage has had its turn in the rollout, well or badly.
+bool has_moved(NodeStage stage) {
+  return stage == NodeStage::confirmed || stage == NodeStage::failed;
+}
+
+}  // namespace
 
 void BakeSuspects::take(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::node_instance) {
@@ -51,7 +59,7 @@ std::string BakeSuspects::words(const std::string& node) const {
     std::size_t mine = 0;
     std::size_t mine_badly = 0;
     for (const auto& [name, stage] : rollout.nodes) {
-      if (stage != NodeStage::confirmed && stage != NodeStage::failed) continue;
+      if (!has_moved(stage)) continue;
       ++mine;
       if (stage == NodeStage::failed || does_badly(name)) ++mine_badly;
     }
@@ -59,9 +67,7 @@ std::string BakeSuspects::words(const std::string& node) const {
     std::size_t others_badly = 0;
     for (const auto& [name, instances] : nodes_) {
       const auto there = rollout.nodes.find(name);
-      const bool is_mine = there != rollout.nodes.end() && (there->second == NodeStage::confirmed ||
-                                                            there->second == NodeStage::failed);
-      if (is_mine) continue;
+      if (there != rollout.nodes.end() && has_moved(there->second)) continue;
       ++others;
       if (does_badly(name)) ++others_badly;
     }
