@@ -45,7 +45,8 @@ std::vector<Capsule> FailureWatch::evidence_of(const upgraderctl::Ending& ending
                      .peak_kib = use_.peak_kib,
                      .processor = use_.cpu_ms,
                      .last_words = level_ == EvidenceLevel::lines ? last_words() : "",
-                     .differs = differences(ending)},
+                     .differs = differences(listed(from_.empty() ? ending.from.version : from_),
+                                            listed(to_.empty() ? ending.to.version : to_))},
                     level_);
 }
 
@@ -57,23 +58,11 @@ std::string FailureWatch::last_words() const {
   return is_new ? words->text : "";
 }
 
-// Returns the two versions as `1.0 -> 1.1`. If the releases are directories, the names of the files
-// in which they differ follow.
-std::vector<std::string> FailureWatch::differences(const upgraderctl::Ending& ending) const {
-  const std::string& before = from_.empty() ? ending.from.version : from_;
-  const std::string& after = to_.empty() ? ending.to.version : to_;
-  std::vector<std::string> differs;
-  if (!before.empty() && !after.empty()) differs.push_back(before + " -> " + after);
-  const auto list_of = [this](const std::string& version) {
-    const bool is_name = !version.empty() && version.find('/') == std::string::npos;
-    const std::string path = places_.releases + "/" + places_.name + "-v" + version + ".files";
-    return is_name ? content_of_file(path) : "";
-  };
-  const std::string list = list_of(after);
-  if (list.empty()) return differs;
-  for (std::string& one : differing_files(list_of(before), list))
-    differs.push_back(std::move(one));
-  return differs;
+// Returns the version with the list of its files, if its release is a directory.
+ListedVersion FailureWatch::listed(const std::string& version) const {
+  const bool is_name = !version.empty() && version.find('/') == std::string::npos;
+  const std::string path = places_.releases + "/" + places_.name + "-v" + version + ".files";
+  return {.version = version, .files = is_name ? content_of_file(path) : ""};
 }
 
 }  // namespace fleet

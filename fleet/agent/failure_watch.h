@@ -38,7 +38,7 @@ class FailureWatch {
 
  private:
   [[nodiscard]] std::string last_words() const;
-  [[nodiscard]] std::vector<std::string> differences(const upgraderctl::Ending& ending) const;
+  [[nodiscard]] ListedVersion listed(const std::string& version) const;
 
   Places places_;
   EvidenceLevel level_;

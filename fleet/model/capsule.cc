@@ -91,10 +91,13 @@ std::vector<Capsule> capsule_of(const FailureSeen& seen, EvidenceLevel level) {
   return evidence;
 }
 
-std::vector<std::string> differing_files(std::string_view before, std::string_view after) {
-  const auto old_files = files_in(before);
-  const auto new_files = files_in(after);
+std::vector<std::string> differences(const ListedVersion& before, const ListedVersion& after) {
   std::vector<std::string> differs;
+  if (!before.version.empty() && !after.version.empty())
+    differs.push_back(before.version + " -> " + after.version);
+  if (after.files.empty()) return differs;
+  const auto old_files = files_in(before.files);
+  const auto new_files = files_in(after.files);
   for (const auto& [path, content] : new_files) {
     const auto old_file = old_files.find(path);
     if (old_file == old_files.end()) {
@@ -106,11 +109,9 @@ std::vector<std::string> differing_files(std::string_view before, std::string_vi
   for (const auto& [path, content] : old_files) {
     if (!new_files.contains(path)) differs.push_back("gone: " + std::string(path));
   }
-  // One text of the capsule's list is kept free for the two versions, as in `1.0 -> 1.1`.
-  constexpr std::size_t most = capsule_differs_max - 1;
-  if (differs.size() <= most) return differs;
-  const std::size_t more = differs.size() - (most - 1);
-  differs.resize(most - 1);
+  if (differs.size() <= capsule_differs_max) return differs;
+  const std::size_t more = differs.size() - (capsule_differs_max - 1);
+  differs.resize(capsule_differs_max - 1);
   differs.push_back("and " + std::to_string(more) + " more");
   return differs;
 }

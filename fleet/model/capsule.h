@@ -45,10 +45,17 @@ struct FailureSeen {
 // cleanly, only the reason says how the daemon ended.
 [[nodiscard]] std::vector<Capsule> capsule_of(const FailureSeen& seen, EvidenceLevel level);
 
-// Returns the names of the files in which two releases differ, as `changed: NAME`, `new: NAME` or
-// `gone: NAME`. If there are too many for a capsule, the last text is `and N more`. `before` and
-// `after` are the lists that agent-releases(1) keeps: lines of a mode, a hash and a path.
-[[nodiscard]] std::vector<std::string> differing_files(std::string_view before,
-                                                       std::string_view after);
+// A version of a program, and the list of files that agent-releases(1) keeps for it: lines of a
+// mode, a hash and a path. The list is empty if the release is not a directory.
+struct ListedVersion {
+  std::string version = {};
+  std::string files = {};
+};
+
+// Returns the differences of two versions for a capsule: `1.0 -> 1.1` if both are known, and, if
+// the later one has a list, a text for each file that differs: `changed: NAME`, `new: NAME` or
+// `gone: NAME`. If there are too many for a capsule, the last text is `and N more`.
+[[nodiscard]] std::vector<std::string> differences(const ListedVersion& before,
+                                                   const ListedVersion& after);
 
 }  // namespace fleet

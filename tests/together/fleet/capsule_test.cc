@@ -71,17 +71,22 @@ TEST_CASE("a fact that is not known is told as such") {
   CHECK(capsule == Capsule{.reason = "gone"});
 }
 
-TEST_CASE("the files in which two releases differ are named, the first of many") {
-  CHECK(differing_files("0555 a bin/x\n0444 b etc/y\n0444 c gone\n",
-                        "0555 a bin/x\n0444 z etc/y\n0444 d lib/new\n") ==
-        std::vector<std::string>{"changed: etc/y", "new: lib/new", "gone: gone"});
+TEST_CASE("the versions and the files in which two releases differ are named, the first of many") {
+  CHECK(differences({"1.0", "0555 a bin/x\n0444 b etc/y\n0444 c gone\n"},
+                    {"1.1", "0555 a bin/x\n0444 z etc/y\n0444 d lib/new\n"}) ==
+        std::vector<std::string>{"1.0 -> 1.1", "changed: etc/y", "new: lib/new", "gone: gone"});
   std::string after;
   for (int i = 0; i < 100; ++i)
     after += "0444 a file" + std::to_string(i) + "\n";
-  const auto differs = differing_files("", after);
-  CHECK(differs.size() == capsule_differs_max - 1);
+  const auto differs = differences({"1.0", ""}, {"1.1", after});
+  CHECK(differs.size() == capsule_differs_max);
   CHECK(differs.back() == "and 96 more");
-  CHECK(differing_files("nothing", "").empty());
+}
+
+TEST_CASE("releases without lists differ in their versions, and an unknown one is not named") {
+  CHECK(differences({"1.0", ""}, {"1.1", ""}) == std::vector<std::string>{"1.0 -> 1.1"});
+  CHECK(differences({"", "no list"}, {"1.1", ""}).empty());
+  CHECK(differences({"1.0", "0444 a x\n"}, {"", ""}).empty());
 }
 
 // Returns the bytes that the evidence adds to a record.
