@@ -61,8 +61,10 @@ bool OutputRelay::begin(LastWords* words) {
 }
 
 void OutputRelay::go_on() {
-  for (int i = 0; i < reads_in_relay_turn && take(); ++i) {
-  }
+  // All pieces of one turn may be more than `waiting_` has room for, so each piece is passed on
+  // before the next one is read.
+  for (int i = 0; i < reads_in_relay_turn && take(); ++i)
+    pass_on();
   pass_on();
 }
 

@@ -85,6 +85,27 @@ def test_all_is_passed_on(stage):
     assert len(kept) == 2048 and kept.endswith("149999\n150000\n"), kept[-40:]
 
 
+FLOODS = """exec python3 -c '
+import array, fcntl, os, sys, termios
+os.write(1, b"a line")
+left = array.array("i", [1])
+while left[0]:
+    fcntl.ioctl(1, termios.FIONREAD, left)
+fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 1 << 20)
+os.write(1, b" in two parts" + b"\\n" * 300000)
+sys.exit(3)'"""
+
+
+def test_a_flood_behind_half_a_line_is_passed_on(stage):
+    """nothing is lost while the log has room: neither when the daemon writes much at once, nor when
+    it had begun a line before"""
+    daemon = stage.script("daemon", FLOODS)
+    one = stage.agentify(words(stage), daemon=[daemon]).activate()
+    one.wait()
+    assert "were lost here" not in one.log()
+    assert passed_on(one) == "a line in two parts" + "\n" * 300000
+
+
 def test_lines_are_passed_on_whole(stage):
     """agentify's own line comes before a line that the daemon had begun; the last line gets an
     end"""
