@@ -23,7 +23,7 @@ constexpr std::uint64_t work_delay_ms = 1;
 // time with the input. A sync after each line would be too slow.
 constexpr std::uint64_t save_delay_ms = 200;
 
-// The interval at which the input is read if the system does not report changes.
+// The time between two looks at the input, in case the system reports no changes of it.
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;
@@ -259,7 +259,7 @@ void SampleAgent::on(const Agent::Stop& stop) {
 // only.
 void SampleAgent::finish_stop() {
   save();
-  take_events();  // while saving, candidate_lost may have come, which clears stop_
+  take_events();  // candidate_lost may have come while this agent saved, and has then cleared stop_
   if (!stop_) return;
   if (copier_) {
     events_.note("stopped next=" + std::to_string(copier_->next()));

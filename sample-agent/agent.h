@@ -62,7 +62,8 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  std::optional<Agent::Milliseconds> watchdog_;  // interval, if the upgrader wants heartbeats
+  // The longest time between two heartbeats, if the upgrader wants any.
+  std::optional<Agent::Milliseconds> watchdog_;
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // set while this agent is active
   bool on_trial_ = false;

@@ -22,7 +22,7 @@ namespace {
 }
 
 [[noreturn]] void hang() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the hanging agent must not outlive the upgrader
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the upgrader's death kills this hanging agent, too
   while (true)
     pause();
 }

@@ -96,8 +96,8 @@ std::vector<std::string> Follower::take_reports() {
   return std::exchange(reports_, {});
 }
 
-// Opens the file that has the input's name. Returns false if there is none: a rotation is under
-// way.
+// Opens the file that has the input's name. Returns false if there is no such file, because a
+// rotation is under way.
 Result<bool> Follower::open_present() {
   Result<std::optional<File>> file = File::open_if_there(path_, O_RDONLY);
   if (!file) return Refusal{file.reason()};

@@ -71,7 +71,7 @@ class Follower {
   std::optional<LeftFile> left_;
   std::uint64_t files_begun_ = 0;
   FileAge age_;                     // size and time of the followed file, when they were last read
-  std::uint64_t age_since_us_ = 0;  // when the followed file was first seen with this age
+  std::uint64_t age_since_us_ = 0;  // when the followed file was first seen with this size and time
   std::optional<std::uint64_t> wait_us_;
   bool was_removed_ = false;  // the followed file has been deleted
   std::vector<std::string> reports_;

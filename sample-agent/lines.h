@@ -55,8 +55,9 @@ class Lines {
   File file_;
   std::uint64_t offset_;
   std::size_t bytes_max_;
-  std::string buffer_;      // the last bytes that were read from the file
-  std::size_t begin_ = 0;   // the first byte not taken yet; bytes before it are kept to compare
+  std::string buffer_;  // the last bytes that were read from the file
+  // The first byte not taken yet; the bytes before it are kept, to be compared.
+  std::size_t begin_ = 0;
   std::size_t shown_ = 0;   // how many bytes were shown last; take() skips them
   std::size_t looked_ = 0;  // how many bytes after begin_ have no newline
   bool was_cut_ = false;

@@ -5,7 +5,8 @@
 namespace sample_agent {
 namespace {
 
-// Takes a line "NAME NUMBER ..." off the front of the text; returns false if it has another form.
+// Removes a line "NAME NUMBER ..." from the front of the text. Returns false if the first line has
+// another form.
 template <class... Numbers>
 bool read_line(std::string_view& text, std::string_view name, Numbers&... numbers) {
   if (text.find('\n') == std::string_view::npos) return false;

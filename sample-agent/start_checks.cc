@@ -27,7 +27,7 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Accepts only regular files, since other files, such as a pipe, cannot be read twice or cut.
+// Accepts only regular files. Other files, such as a pipe, cannot be read twice or cut.
 Wrong check_file(const std::string& path, int flags) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return refusal_from_errno("find", path).reason;

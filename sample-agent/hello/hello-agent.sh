@@ -62,12 +62,13 @@ trap 'stopping=yes' TERM
 # later.
 [ "$alone" ] || (exec 9>&-; hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
 (exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
-# socat dies with this process, however that ends: otherwise it would keep the port.
+# The kernel kills socat when this process ends, in whatever way: otherwise socat would keep the
+# port.
 setpriv --pdeathsig KILL socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" \
   "EXEC:$0 --next $file $$" 8<&- 9>&- &
 listener=$!
-# Sends heartbeats, if they are wanted, three for each watchdog_ms. A signal that comes just before
-# the pause is noticed after it.
+# Sends heartbeats, if the upgrader wants them, three for each watchdog_ms. A signal that comes just
+# before a pause is noticed after that pause.
 watchdog=${watchdog%%[!0-9]*} pause=1
 [ -z "$watchdog" ] || pause=$((watchdog / 3000)).$(printf %03d $((watchdog / 3 % 1000)))
 until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
@@ -75,8 +76,10 @@ until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
   sleep "$pause" 8<&- 9>&- &
   wait "$!"
 done
-# A listener that had not been executed yet may have missed the first signal.
+# Repeats the signal until the listener has gone, since a listener that had not executed socat yet
+# may have missed the first one.
 while kill "$listener" 2>/dev/null; do sleep 0.01; done
-# Waits for the present number, and makes sure that no other is begun.
+# Waits until the connection under way has its number. Then empties the lock's file, which names the
+# active agent, so that no later connection gets a number.
 (exec 5>>"$file.active"; flock 5; : >"$file.active")
 say '"stopped"'
