@@ -35,7 +35,7 @@ struct Spawn {
   bool operator==(const Spawn&) const = default;
 };
 
-// Send a message to an agent. If it is an `activate`, the next event is its outcome.
+// Send a message to an agent. After an `activate`, the next event is the outcome of this action.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;
@@ -111,8 +111,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // The length in bytes of the reason with which `text` begins, if this line says why the upgrader
-  // ends; 0 in all other lines.
+  // If this line says why the upgrader ends: how many bytes at the beginning of `text` are the
+  // reason. 0 in all other lines.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

@@ -81,7 +81,7 @@ struct ProcessExited {
   Ending ending;
 };
 
-// How far the writing of an `activate` has come.
+// How much of an `activate` has been written.
 enum class Sent {
   written,
   waits,  // the pipe is full; ActivateWritten follows

@@ -36,8 +36,8 @@ struct InitNews {
   bool stopping = false;
   bool vouched = true;     // no active agent is silent: WATCHDOG=1 may be sent
   bool reloading = false;  // an upgrade that no agent asked for is under way
-  // Number of upgrades that no agent asked for, the refused ones included. A change of the number
-  // tells that init may have to be sent RELOADING=1.
+  // The number of upgrades that no agent asked for, the refused ones included. When the number
+  // changes, init may have to be sent RELOADING=1.
   std::int64_t reloads = 0;
   std::optional<InitWait> wait;  // a wait for a `ready` while the service starts, or for a stop
   std::string status;            // the status line for people, as in STATUS=

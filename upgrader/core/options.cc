@@ -18,7 +18,7 @@ namespace {
 // The lowest descriptor of --notify-fd: the first one after standard input, output and error.
 constexpr int first_free_descriptor = 3;
 
-// The fault of an argument; empty if it is well formed.
+// The reason why an argument is wrong; empty if the argument is well formed.
 using Complaint = std::string;
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_zero) {

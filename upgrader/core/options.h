@@ -13,8 +13,8 @@
 namespace upgrader {
 
 struct Options {
-  // The terms of every upgrade that does not bring its own. The confirm timeout is the start
-  // timeout unless it is given; the stop timeout is never 0; a trial of 0 commits at once.
+  // The terms of each upgrade that does not name its own. Without --confirm-timeout, the confirm
+  // timeout is the start timeout. The stop timeout is never 0. A trial of 0 commits at once.
   Terms defaults{.start_timeout = std::chrono::minutes{5},
                  .confirm_timeout = std::chrono::minutes{5},
                  .stop_timeout = std::chrono::seconds{90},

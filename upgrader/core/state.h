@@ -21,8 +21,8 @@ using agent_protocol::name_of;
 // The event for which an agent's deadline is set.
 enum class Awaited {
   ready,
-  activate,  // the end of writing `activate`; the pipe was full
-  healthy,   // `healthy`, from a first agent or a fallback with the feature readiness
+  activate,  // the rest of an `activate` to be written: the pipe was full
+  healthy,   // `healthy`, if this is a first agent or a fallback with the feature readiness
   stopped,
   exit,
   log_line  // killed, not yet reaped: the time to log that again
@@ -163,7 +163,8 @@ struct State {
   // agent has lasted, or another program was started.
   bool attempts_done = false;
   bool lasted = false;  // some agent has been active for the time of a trial, or has passed it
-  std::vector<Time> put_off;  // deadlines already put off after a freeze; none is put off twice
+  // Deadlines that were put off after a freeze, none of which is put off twice.
+  std::vector<Time> put_off;
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose process is being started now
   bool operator==(const State&) const = default;

@@ -705,7 +705,7 @@ class Step {
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
     } else {
-      forget_attempts();  // the link names a new program: earlier failed starts do not count
+      forget_attempts();  // AGENT's link names a new program: earlier failed starts do not count
     }
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -884,7 +884,8 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    state_.attempts_done = true;  // AGENT's own executable no longer runs, and cannot last
+    // AGENT's own executable has failed, so this start need not wait for it to last.
+    state_.attempts_done = true;
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
     if (!state_.incumbent) order_spawn(Role::fallback, program, state_.last_generation + 1);
@@ -1294,8 +1295,8 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
-    // If an earlier `stop` was sent to this agent, the time limit that is shown for its stop still
-    // counts from the earlier one.
+    // If an earlier `stop` was sent to this agent, the time limit that is shown for the agent's
+    // stop still counts from that earlier `stop`.
     const bool again = agent.told.has_value();
     agent.told = reason;
     agent.told_id = stop.id;

@@ -124,7 +124,7 @@ void Agents::read_everything(const std::vector<Generation>& late) {
   for (const Generation generation : generations()) {
     Running* const agent = find(generation);
     if (agent->ending) continue;
-    flush(*agent);  // if the agent has just read its input, there is room for waiting bytes
+    flush(*agent);  // the agent may have read its input meanwhile, so there may be room for more
     if (is_late(generation) || !must_read_replies_first(*agent)) read_what_is_held(*agent);
   }
 }

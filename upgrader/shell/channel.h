@@ -84,7 +84,7 @@ class Channel {
   Wake writable_;
   agent_protocol::LineReader lines_;
   std::string unsent_;
-  std::size_t sent_ = 0;  // how many bytes at the begin of unsent_ are already written
+  std::size_t sent_ = 0;  // how many bytes at the beginning of unsent_ are written already
   std::uint64_t written_ = 0;
 };
 

@@ -40,7 +40,7 @@ int ControlFifo::open() {
   poll_ = make_handle<uv_poll_t>(
       [&](uv_poll_t* handle) { return uv_poll_init(loop_, handle, descriptor_.get()); });
   if (!poll_) {
-    descriptor_.reset();  // writers get an error instead of waiting in vain
+    descriptor_.reset();  // without a reader, writers get an error instead of waiting in vain
     return ENOMEM;
   }
   poll_->data = this;

@@ -124,9 +124,11 @@ class Control {
   bool locked_ = false;
   bool has_files_ = false;
   bool has_fifo_ = false;
-  bool deaf_ = false;         // the last try to make or open the FIFO failed
-  std::string written_;       // the present content of status.json
-  std::optional<Time> last_;  // when status.json was last compared with the state
+  bool deaf_ = false;    // the last try to make or open the FIFO failed
+  std::string written_;  // the present content of status.json
+  // When status.json was last compared with the state. Until the directory is locked: when its lock
+  // was last tried.
+  std::optional<Time> last_;
   std::optional<Time> due_;
   // An agent that is ready is about to get the work: status.json must not be written now.
   bool held_back_ = false;

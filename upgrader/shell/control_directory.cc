@@ -82,7 +82,8 @@ void ControlDirectory::remove_fifo() const {
 
 bool ControlDirectory::is_in_memory() const {
   const unsigned long type = directory_.file_system();
-  return type == 0 || type == 0x01021994 || type == 0x858458f6;  // the numbers of tmpfs and ramfs
+  // The magic numbers of tmpfs and ramfs.
+  return type == 0 || type == 0x01021994 || type == 0x858458f6;
 }
 
 }  // namespace upgrader

@@ -86,7 +86,7 @@ class Loop {
   void perform(const RestoreLink& restore);
   void perform(const Log& line) { logbook_.write(line.level, line.text); }
   void perform(const Notice& notice);
-  void perform(const Answer&) {}  // note() of the chronicle has recorded it
+  void perform(const Answer&) {}  // does nothing: note() of the chronicle has recorded the answer
   void perform(const RecordEnding&) {}
   void perform(const Exit& exit);
   void signal(Generation generation, int signal_number);
@@ -121,7 +121,7 @@ class Loop {
   std::optional<Time> lock_retry_;
   bool stepping_ = false;     // an event is being handled
   std::vector<Event> later_;  // events that came up while another event was handled
-  Actions carried_out_;       // an empty list, whose memory feed() uses again
+  Actions carried_out_;       // an empty list, whose memory feed() uses again for the next actions
   Outcome outcome_;           // the outcome of the last action that has one
   std::optional<int> exit_status_;
 };
