@@ -23,11 +23,12 @@ constexpr int runs_of_each = 3;
 constexpr int start_rounds = 200;
 constexpr int share_pairs = 15;
 
-// The number of runs for a gap. It is greater than for other figures, and a few of the runs may be
-// over the bar.
+// Each gap is measured in ten runs, and one of them may be over the bar: the bar allows some twenty
+// microseconds more than the minimal program's gap, and other work of the machine may take longer.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
-// The pairs in each run. The upgrader goes first in one pair, the minimal program in the other.
+// The pairs of programs in each run. The upgrader is measured first in one pair, the minimal
+// program first in the other.
 constexpr int gap_pairs = 2;
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},
@@ -99,8 +100,8 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// Compares the start-ups under two programs. Both times include that of a direct exec of the agent,
-// which the text shows, too.
+// Compares the start-ups under two programs. Both start-up times contain the time that a direct
+// exec of the agent takes. The text shows that time, too.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
   return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +

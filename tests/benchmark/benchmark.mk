@@ -7,8 +7,8 @@ benchmark_mains := $(call objects,tests/benchmark/bench.cc tests/benchmark/bars.
 benchmark_objects := $(filter-out $(benchmark_mains),\
   $(call objects,$(wildcard tests/benchmark/*.cc)))
 
-# Linked with their own copy of the C++ library: a second process that maps the shared one would
-# lower the upgrader's PSS.
+# These programs have a copy of the C++ library of their own: a second process that maps the shared
+# library would lower the upgrader's PSS.
 $(BUILD)/tests/benchmark/bench $(BUILD)/tests/benchmark/bars: $(BUILD)/tests/benchmark/%: \
     $(BUILD)/objects/tests/benchmark/%.o $(benchmark_objects)
 	@mkdir -p $(@D)
@@ -18,9 +18,9 @@ benchmark_c_programs := $(addprefix $(BUILD)/tests/benchmark/,stamp_agent minima
 $(benchmark_c_programs): $(BUILD)/%: $(BUILD)/objects/%.o
 	@mkdir -p $(@D)
 	$(CC) $(benchmark_link) -o $@ $^
-# The agent loads no library, since that would take most of its start, whichever program starts it.
-# The agent of the gaps is linked like an ordinary program, since the end of its process is most of
-# the gap.
+# stamp_agent loads no shared library: under every contender, loading would take most of the agent's
+# start. ordinary_agent, which is used to measure gaps, is linked like an ordinary program: the end
+# of such a process is most of the gap.
 $(BUILD)/tests/benchmark/stamp_agent: benchmark_link = -static
 $(BUILD)/tests/benchmark/ordinary_agent: $(BUILD)/objects/tests/benchmark/stamp_agent.o
 	@mkdir -p $(@D)

@@ -11,7 +11,7 @@
 
 namespace benchmark {
 
-// The longest time that any wait may take. A program that needs longer is broken.
+// The time limit of every wait in the measurements. A program that needs longer is broken.
 inline constexpr std::chrono::seconds patience{60};
 
 // Prints the reason on standard error, and exits with a failure.

@@ -43,7 +43,7 @@ struct Contender {
 [[nodiscard]] std::vector<Contender> installed_reapers();
 [[nodiscard]] std::vector<Contender> installed_supervisors();
 
-// The agent's task: see stamps.h.
+// The agent's task. stamps.h explains the settings.
 struct Task {
   int handovers = 0;
   int start_ms = 0;
@@ -63,7 +63,7 @@ class Run {
 
   // Waits until the last agent works.
   void wait_for_last_agent();
-  // Waits for the end of an agent that does not stay, or of the last hand-over.
+  // Waits for the end of the last hand-over, or, if the agent does not stay, for the agent's end.
   void finish();
   void end();
 

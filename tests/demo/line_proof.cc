@@ -56,7 +56,7 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
       shifts.push_back({event, *first});
   }
   std::uint64_t number = 0;
-  std::size_t begun = 0;  // the number of shifts that have begun up to this record
+  std::size_t begun = 0;  // how many shifts have begun so far
   for (const SeenRecord& record : output) {
     ++number;
     while (begun < shifts.size() && shifts[begun].first <= number)
@@ -166,7 +166,8 @@ Proof prove(const std::vector<std::string>& input, const std::vector<SeenRecord>
   proof.lines_in = input.size();
   proof.lines_out = output.size();
 
-  // The places of one text in the input, and how many of them the output has used up.
+  // The places of the lines with one text in the input, and how many of these lines the output has
+  // so far.
   struct Places {
     std::vector<std::size_t> at;
     std::size_t found = 0;

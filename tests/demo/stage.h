@@ -23,7 +23,7 @@ struct StageSettings {
   std::size_t lines_per_second = 2'000;
   std::size_t lines_per_file = 3'000;
   std::size_t late_lines = 10;
-  std::string rotate_wait = "1s";  // the agents' option; late lines take far less
+  std::string rotate_wait = "1s";  // how long agents wait for late lines, which come much sooner
 };
 
 class Stage {

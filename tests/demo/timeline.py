@@ -1,5 +1,5 @@
-# Tells what happens in a cell, in words for people: follows the store by a watch, and keeps the
-# present state of each record.
+# Tells in words what happens in a cell. It follows the store by a watch, and keeps the present
+# state of each record.
 import base64
 import json
 import os

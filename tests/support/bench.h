@@ -30,8 +30,8 @@ class Bench {
   Actions take(const Event& event);
   // Lets time pass, and delivers each deadline at its time.
   Actions wait(Duration duration);
-  // Lets time pass while all processes are frozen, the supervisor included. It reads deadlines that
-  // passed meanwhile only afterwards.
+  // Lets time pass while all processes are frozen, the supervisor included. The supervisor learns
+  // only afterwards of the deadlines that have passed.
   Actions freeze(Duration duration);
 
   // ---- longer parts of a story
@@ -47,9 +47,9 @@ class Bench {
   // of agent 1 led to.
   Actions reach_warm_trial();
 
-  // ---- outcomes. Each function sets how the next action of one kind ends. Calls of
-  // next_spawn_fails() add up, since the supervisor may answer a failed start with another start:
-  // the second call is about the start after the next.
+  // ---- outcomes. Each function sets how the next action of one kind ends. A second call of
+  // next_spawn_fails() is about the start after the next one, since the supervisor may answer a
+  // failed start with another start.
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
   void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_link_back_fails(const std::string& errno_name) { link_back_failure_ = errno_name; }

@@ -103,8 +103,8 @@ std::vector<NamedEvent> every_event(const State& state, bool of_one_gone) {
   if (state.last_generation == 0) events.push_back({"start", StartRequested{1, std::nullopt}});
   if (state.incumbent) add_events_of(state.incumbent->generation, events);
   if (state.candidate) add_events_of(state.candidate->generation, events);
-  // One generation that has never existed stands for all agents that have ended, since the
-  // supervisor knows neither.
+  // The generation of all events about ended agents is one that has never existed. To the
+  // supervisor it makes no difference, since it has forgotten agents that have ended.
   if (of_one_gone) add_events_of(state.last_generation + 7, events);
   events.push_back({"sigterm", StopRequested{}});
   events.push_back({"sigquit", QuitRequested{}});

@@ -13,18 +13,20 @@ namespace upgrader::test {
 struct NamedEvent {
   std::string name;  // the event in a form for people, such as "2 ready"
   Event event;
-  // An event that follows at once: the exit after last words.
+  // The exit, if `event` is a message among an agent's last words: the exit comes directly after
+  // it.
   std::optional<Event> then = std::nullopt;
 };
 
-// Returns all messages, closed pipes and exits of each living agent, those of an ended agent if
-// `of_one_gone`, and all signals.
+// Returns all messages, closed pipes and exits of each living agent, and all signals. If
+// `of_one_gone`, returns also the late events of an agent that has ended.
 [[nodiscard]] std::vector<NamedEvent> every_event(const State& state, bool of_one_gone = true);
 
 // Returns every request of an operator. If a request names an upgrade, it is the upgrade under way,
 // if there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
-// Returns every start that --previous and --attempts make possible, except the ordinary one.
+// Returns the event of the upgrader's start in every form that --previous and --attempts make
+// possible, except the ordinary one.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
 // Returns the outcomes that the pending action may have.

@@ -15,7 +15,8 @@ struct ScenarioOutcome {
   std::string phase;  // the supervisor's phase at the end
   // The active agent's generation at the end, "-" if there is none, or "exit N".
   std::string active;
-  std::string told;                   // the last upgrade's ending, and the agent that was sent it
+  // The last upgrade's ending, and the agent that was notified of it.
+  std::string told;
   std::string log;                    // the log lines, each with its level or kind in front
   std::vector<std::string> mistakes;  // lines that could not be understood
 };

@@ -160,7 +160,7 @@ void Watcher::see_action(const Action& action, Time now) {
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
-    // The program of a way back at boot needs no proof now, since it had one when it was committed.
+    // The program of a way back at boot needs no new proof: it was proved when it was committed.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
@@ -322,8 +322,8 @@ void Watcher::see_kill(Generation generation, Time now) {
 }
 
 void Watcher::see_answer(const std::string& id, const char* answer) {
-  // An upgrade by a signal has no answer. A request of an agent is answered in the step that reads
-  // it.
+  // Only a request of an agent can be answered, and the answer comes in the step that reads the
+  // request. An upgrade by a signal has no answer.
   if (!asked_ || *asked_ != id) return broken(std::string("Answers: unasked ") + answer + " " + id);
   asked_.reset();
 }

@@ -56,7 +56,7 @@ class Watcher {
     bool failed = false;
     std::optional<std::string> state;    // the state that the agent left with `stopped`
     std::optional<std::string> stop_id;  // the upgrade for which the agent was told to stop
-    std::optional<Time> kill_from;       // from then on, even an active agent may be killed
+    std::optional<Time> kill_from;       // the time from which even an active agent may be killed
     bool operator==(const Process&) const = default;
   };
 
@@ -100,7 +100,8 @@ class Watcher {
   Duration exit_grace_;
   std::map<Generation, Process> alive_;
   Generation last_ = 0;
-  std::optional<Left> left_;  // kept until the next agent is activated, which gets the state
+  // The last active agent's end; the next agent to be activated gets its state.
+  std::optional<Left> left_;
   std::optional<std::string> asked_;     // the request of an agent that this step must answer
   std::optional<std::string> accepted_;  // the accepted upgrade of an agent, not ended yet
   // An upgrade has been requested, and may still be accepted.
@@ -108,15 +109,15 @@ class Watcher {
   // True if the last upgrade was requested by an agent, and the agent was sent `accepted`.
   bool by_agent_ = true;
   bool by_control_ = false;               // the last upgrade was requested by an operator
-  bool operator_asks_ = false;            // the events of this step are about an operator's request
+  bool operator_asks_ = false;            // this step is about an operator's request
   std::optional<std::string> owed_;       // the name of a request that has had no answer yet
   bool recorded_ = true;                  // the ending of the last accepted upgrade is recorded
-  std::optional<ProgramId> asked_proof_;  // the program that the link must be able to name
+  std::optional<ProgramId> asked_proof_;  // the program whose proof has been ordered
   std::optional<ProgramId> proved_;       // the program that the link has been proved able to name
   bool shutdown_ = false;
   bool quit_ = false;
-  bool leaving_ = false;  // the active agent, or a start that must succeed, has failed
-  bool served_ = false;   // an agent has been activated
+  bool leaving_ = false;  // the active agent has failed, or a start that had to succeed
+  bool served_ = false;   // some agent has been activated since the start
   bool exited_ = false;
   std::vector<std::string> violations_;
 };
