@@ -65,9 +65,10 @@ State usual(State state) {
   return state;
 }
 
-// Returns a watcher's account as text, with 1 in the place of the number in each upgrade's id. The
-// number in an id stands behind "sigusr2-", or is spelt by capital letters behind "u". Behind
-// "sigusr2-", the account itself prints one digit more, which does not belong to the id.
+// Returns a watcher's account as text, with 1 in the place of the number in each upgrade's id. In
+// an id, the number stands behind "sigusr2-", or is spelt by capital letters behind "u". After an
+// id with "sigusr2-", the account prints one digit more, for the time from which the agent may be
+// killed. This digit stays as it is.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -210,7 +211,7 @@ State normalised(State state) {
   }
   state.upgrade_signals = 0;
   state.control_reloads = 0;
-  state.put_off.clear();  // deadlines that were put off once; this matters only in another freeze
+  state.put_off.clear();  // deadlines that were put off once: needed only in a second freeze
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";

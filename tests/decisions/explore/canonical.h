@@ -65,8 +65,8 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Whether the walk under one policy has each of three kinds of events. Each kind multiplies the
-// states, and has the same effect under every policy. So most runs have each kind under one or two
+// Says which of three kinds of events the walk under one policy has. Each kind multiplies the
+// states, and has the same effect under every policy. So usually each kind belongs to one or two
 // policies only. With WHOLE=1 in the environment, which `make explore` sets, every policy has
 // `control` and `of_one_gone`. `readiness` then belongs only to the plain policy and to those with
 // --previous, where a fallback may be on trial.

@@ -19,10 +19,10 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a cancel. If the id is that of the upgrade under way, or of an upgrade of
-// which the agent has been told, the class is `cancel_signal` or `cancel`, by the kind of id. Any
-// other id has the class `cancel_other`. There is one exception: an id that the exploration itself
-// would use, if no known id is of the same kind.
+// Returns the class of a `cancel`. The class is `cancel_signal` or `cancel`, depending on the kind
+// of its id, if the upgrade under way has this id, or if the agent has been told of an upgrade with
+// this id. The ids that the exploration itself uses get the same two classes as long as neither of
+// these upgrades has an id of that kind. Any other id has the class `cancel_other`.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {

@@ -38,8 +38,9 @@ std::string first_violation(const StepFunction& faulty, int policy = 1) {
 
 }  // namespace
 
-// Not run by `make check`, which walks only once: in second_table_test.cc, which compares every
-// step with the second table, too.
+// `make check` does not run this test, since a walk is expensive. It runs the walk of
+// second_table_test.cc, which makes the same checks and compares every step with the second table,
+// too.
 TEST_CASE("no order of events breaks an invariant, and every event is met in every phase",
           "[.walk]") {
   check_walks(walk_all(), "V1");
@@ -279,8 +280,8 @@ TEST_CASE("canary: an agent that is silent on trial and is let be is found") {
 }
 
 TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
-  // The fault: when a deadline passes, not the late agent is killed but another one. So the
-  // supervisor waits for the late agent for ever.
+  // The fault: when a deadline passes, the supervisor kills another agent than the late one. It
+  // then waits for ever for the end of the late agent.
   const StepFunction faulty = [](Supervisor& supervisor, const Event& event, Time now) {
     Actions actions = supervisor.step(event, now);
     for (Action& action : actions) {
@@ -300,8 +301,8 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // play() runs the real supervisor, not the faulty one. The two texts are the same up to the wrong
-  // `kill`, and differ from there on.
+  // play() repeats the story with the real supervisor, which does not have the fault. So the two
+  // texts are the same up to the wrong `kill`, and differ from there on.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

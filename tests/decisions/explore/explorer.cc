@@ -36,7 +36,7 @@ struct Node {
   Move how;                                    // the move that led here from the parent
 };
 
-// The two observers of every step.
+// The watcher and the companion, which check every step.
 struct Watchers {
   Watcher watcher;
   std::unique_ptr<Companion> companion;  // or null
@@ -228,8 +228,9 @@ class Walk {
   }
 
   // Takes one event, and then every outcome of the actions that the event leads to. `before` is the
-  // supervisor's state before the event. Returns false if neither the supervisor nor a watcher has
-  // changed. If it returns true, the caller must not use them again.
+  // supervisor's state before the event. If neither the supervisor nor a watcher has changed,
+  // returns false. Otherwise returns true, and the caller must not use `supervisor` and `watchers`
+  // again.
   bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
               const Event& event, const Due& due) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
@@ -353,7 +354,7 @@ class Walk {
     result_.ways.push_back(std::move(moves));
   }
 
-  // A good upgrade commits after these events: upgrade, hello, ready, stopped, exit, trial.
+  // A good upgrade commits after these six events: upgrade, hello, ready, stopped, exit, trial.
   static constexpr std::size_t useful_events = 6;
 
   const Policy& policy_;

@@ -94,7 +94,7 @@ class Reading {
   // Returns the last step, such as "hand yields ready, A stopped -> hand stopped ready".
   [[nodiscard]] std::string latest() const;
   [[nodiscard]] std::string print() const;
-  // Returns whether the other one has the same situation and the same notes.
+  // Returns whether `other` has the same situation and the same notes.
   [[nodiscard]] bool equals(const Reading& other) const {
     return situation_ == other.situation_ && notes_ == other.notes_;
   }

@@ -125,7 +125,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   party.limit = now + Duration(10'000);
   party.grace.reset();
   party.hello.reset();
-  party.beat.reset();  // a killed agent need not send heartbeats, but a missed one stays missed
+  party.beat.reset();  // a killed agent need not send heartbeats; `silent` stays as it is
 }
 
 void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {
@@ -142,7 +142,7 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   message.generation = party.generation;
   message.role = party.role;
   party.promises_word = !hello.features.empty();
-  message.features = hello.features;  // the exploration uses only one feature
+  message.features = hello.features;  // agents here have no feature but `readiness`
   if (notes.policy.watchdog != Duration::zero()) {
     message.watchdog_ms = notes.policy.watchdog.count();
   }

@@ -59,7 +59,7 @@ struct Request {
   std::optional<std::string> failed_version = {};
   std::optional<Time> limit = {};  // the deadline of the gate or the trial
   std::optional<agent_protocol::Failure> cause = {};
-  // If this upgrade is the start of the previous program at a boot: the failure of the first agent.
+  // Set if this upgrade is the start of the previous program at a boot: the first agent's failure.
   std::optional<agent_protocol::PastFailure> boot = {};
 
   bool operator==(const Request&) const = default;

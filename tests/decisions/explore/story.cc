@@ -77,8 +77,8 @@ class Teller {
 
  private:
   // Returns whether the event belongs to the wanted class. Two classes stand for an `extend` or a
-  // `cancel` just before a deadline. For these any such message fits, since the story itself sets
-  // the time.
+  // `cancel` just before a deadline. To these two, every `extend` or `cancel` of the agent belongs,
+  // since the story itself sets the time of the message.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {

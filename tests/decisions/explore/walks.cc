@@ -57,7 +57,8 @@ std::vector<Walked> walk_all(const Rows* rows) {
   // only.
   std::vector<std::shared_ptr<const SecondTable>> tables;
   for (int which = 0; which < explored_policies; ++which) {
-    // With --relink, time limits change no decision, so only one of the two policies is explored.
+    // With --relink, time limits change no decision. So of the two policies with --relink, only one
+    // is explored.
     if (!wants_the_whole() && which == relink_policy - 1) continue;
     walks.push_back({which, {}});
     tables.push_back(rows != nullptr ? std::make_shared<const SecondTable>(*rows) : nullptr);

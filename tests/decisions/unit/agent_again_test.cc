@@ -193,8 +193,8 @@ TEST_CASE("an open that failed may be made again") {
 TEST_CASE("the mark of another process that had this one's number says nothing of this one") {
   const std::string command =
       GENERATE(as<std::string>(),
-               // Values that do not prove that this process had a conversation: with another start
-               // time, with another pid, and three texts that the library never writes.
+               // None of these values proves that this process had a conversation. One has another
+               // start time, one has another pid, and the library never writes the other three.
                R"(LIBAGENT_PROTOCOL_PROCESS="$$ 1")",
                R"(LIBAGENT_PROTOCOL_PROCESS="1${LIBAGENT_PROTOCOL_PROCESS}")",
                R"(LIBAGENT_PROTOCOL_PROCESS="$$")", R"(LIBAGENT_PROTOCOL_PROCESS="")",

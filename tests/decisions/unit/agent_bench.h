@@ -24,8 +24,8 @@
 
 namespace bench {
 
-// The longest time that a test waits for an agent. No step takes nearly so long, so a longer wait
-// would never end.
+// The longest time that a test waits for an agent. No step takes nearly so long, so an agent that
+// needs longer is stuck.
 inline constexpr int agent_patience_ms = 30'000;
 
 // ---- inside the agent

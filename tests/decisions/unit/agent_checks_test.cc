@@ -1,5 +1,5 @@
-// Tests the start-up checks: they run in order before `ready`, and the upgrader is sent the first
-// failure.
+// Tests the start-up checks of an agent: they run in order before `ready`, and the first failure is
+// sent to the upgrader.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstring>

@@ -27,8 +27,7 @@ inline Program shell(const std::string& text) {
   return std::move(check_program("/bin/sh", "sh", {"-c", text}).value());
 }
 
-// Returns a program that waits for ever. No shell starts it: if a process executes another program
-// before the upgrader has looked at it, the upgrader starts it a second time.
+// Returns a program that waits for ever. It is started without a shell.
 inline Program does_nothing() {
   return std::move(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}).value());
 }
@@ -82,7 +81,7 @@ struct Bench {
         return exited != nullptr && exited->generation == generation;
       });
     };
-    constexpr int turns_max = 1'000'000;  // turns take almost no time, since they do not wait
+    constexpr int turns_max = 1'000'000;  // a turn without a wait takes almost no time
     for (int turns = 0; !told() && turns < turns_max; ++turns)
       turn();
     REQUIRE(told());

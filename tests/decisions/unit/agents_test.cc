@@ -45,11 +45,11 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
   bench.turn();
   CHECK(bench.events.size() == 2 * lines_a_turn + 1);
   bench.turn();
-  CHECK(uv_backend_timeout(&bench.loop) == -1);  // the loop has nothing left to do
+  CHECK(uv_backend_timeout(&bench.loop) == -1);  // the loop would wait without a limit: all is read
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  std::vector<int> turns_before;  // declared first, since the agent's end still adds to it
+  std::vector<int> turns_before;  // outlives the agent, whose end still adds to it
   Bench bench;
   const Puppet agent(bench, 1);
   agent.say(lines(lines_a_turn + 1));
@@ -158,7 +158,7 @@ TEST_CASE("an agent that has taken its replies is read from again, however it wa
   agent.fill();
   bench.agents->send(1, order_of(unsent_pause_bytes + 1));
   CHECK(agent.heard().empty());
-  bench.agents->send(1, order_of(100));  // also writes the bytes that had to wait before
+  bench.agents->send(1, order_of(100));  // also writes the bytes of the first order
   CHECK(agent.heard().size() == unsent_pause_bytes + 101);
 
   agent.say("x\n");

@@ -1,5 +1,5 @@
 // Tests the variables into which the codec reads members. If a member is refused, its variable must
-// keep its value, whatever that is, and whether the member is optional or not.
+// keep the value that it had before, whether the member is optional or not.
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>

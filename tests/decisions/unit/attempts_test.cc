@@ -10,7 +10,8 @@ using namespace upgrader;
 
 namespace {
 
-// Values for the last argument of next_attempt(): whether another executable can be started.
+// Names for the last argument of next_attempt(), which says whether there is another executable to
+// start.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 
@@ -63,7 +64,7 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   }
   CHECK(told == Attempts{3, "/a", "ended"});
 
-  // If the other executable exists by now, it is started next.
+  // The other executable can be started by now, so it is started next.
   const NextAttempt next = next_attempt(told, "/a", 3, there_is);
 
   CHECK(next.worn_out);

@@ -92,8 +92,9 @@ TEST_CASE("an upgrade at boot comes from nobody, and an ending of none ends noth
   chronicle.note(Outcome{}, {}, state, now);
 
   CHECK(chronicle.upgrade()->from.executable == "");
-  // status_news() takes the mode, the timeouts and the other terms of an upgrade from the
-  // supervisor's state. This state has no upgrade, so status.json leaves the chronicle's one out.
+  // The chronicle does not know the mode, the timeouts and the other terms of an upgrade:
+  // status_news() takes them from the supervisor's state. In this state no upgrade is under way, so
+  // status.json does not show the chronicle's upgrade.
   CHECK(status_news(State{}, chronicle, {}).find("\"upgrade\"") == std::string::npos);
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("sockets are passed only by variables that are meant for us and well f
 }
 
 TEST_CASE("sockets that are not open are none") {
-  // If descriptor 3 was closed before, this opens it.
+  // Makes sure that descriptor 3 is open: fcntl() takes the lowest free number from 3 on.
   const int three = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
   REQUIRE(three >= 3);
 
@@ -154,7 +154,7 @@ TEST_CASE("a watchdog that makes no sense is none, and there is a complaint") {
 
 TEST_CASE("each of the sockets has to be open, from the first to the last") {
   const int closed = GENERATE(-1, 3, 4, 5, 6);
-  const pid_t child = ::fork();  // the child's descriptors may be closed without harm to the test's
+  const pid_t child = ::fork();  // so that the test's own descriptors stay open
   REQUIRE(child >= 0);
   if (child == 0) {
     for (int fd = 3; fd <= 5; ++fd)

@@ -117,8 +117,8 @@ TEST_CASE("a mark that names the process is believed where its start cannot be r
 
 TEST_CASE("an agent that can have no standard output of its own gets its input back") {
   Upgrader upgrader([] {
-    // The second and the third dup2() fail. Without the faults, they would make standard output a
-    // copy of standard error, and then of /dev/null.
+    // The second and the third dup2() fail. They are the library's two tries to give standard
+    // output another file: first a copy of standard error, then /dev/null.
     const Failing to_null(Call::dup2, EMFILE, 1);
     const Failing to_error(Call::dup2, EBADF, 1);
     report(agent_protocol_open("1.2") == nullptr && to_null.fired() ? "refused" : "not refused");
@@ -179,8 +179,8 @@ TEST_CASE("a lock's number that is none is left alone, and so is a process witho
 TEST_CASE("interrupted reads, writes and waits of an agent are made again") {
   const Call call = GENERATE(Call::read, Call::write, Call::poll);
   const int error = GENERATE(EINTR, EAGAIN);
-  // The number of reads that succeed before one fails: of the start time, of the event's
-  // descriptor, and of the pipe.
+  // How many reads succeed before one fails. The library reads the process's start time first, then
+  // the event's descriptor, then the pipe.
   const int after = GENERATE(0, 1, 2, 3);
   if (call == Call::poll && error == EAGAIN) return;
   if (call != Call::read && after > 0) return;

@@ -1,6 +1,6 @@
-// Tests how the agent's library waits in the kernel. It must make one long call instead of many
-// short ones, wait only while it has nothing to do, and never wait in calls that must return at
-// once.
+// Tests how the agent's library waits in the kernel. The library must make one long call instead of
+// many short ones, and wait only while it has nothing to do. Calls that must return at once must
+// never wait.
 #include <cerrno>
 #include <chrono>
 #include <limits>
@@ -27,7 +27,7 @@ void report_waits() {
   };
 }
 
-// Returns 20 for a report "waits 20", and 0 for a report of another kind.
+// Returns the number in a report such as "waits 20", or 0 for a report of another kind.
 int milliseconds_of(const std::string& report) {
   return report.starts_with("waits ") ? std::stoi(report.substr(6)) : 0;
 }

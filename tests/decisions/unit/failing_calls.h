@@ -113,8 +113,9 @@ class Failing {
   Failing* before_;
 };
 
-// Defines the wrapper of a call NAME with the parameters GIVEN and the type RESULT. The wrapper
-// passes PASSED on to the real call, or returns FAILED if the call is to fail.
+// Defines the wrapper of the call NAME: GIVEN are its parameters, RESULT is its type. The wrapper
+// passes the arguments PASSED on to the real call. If the call is to fail, the wrapper returns
+// FAILED instead.
 #define FAILING_SYMBOL(RESULT, NAME, SYMBOL, GIVEN, PASSED, FAILED) \
   extern "C" RESULT __real_##SYMBOL GIVEN;                          \
   extern "C" RESULT __wrap_##SYMBOL GIVEN;                          \

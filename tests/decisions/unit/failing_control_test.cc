@@ -351,8 +351,8 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
-    // A new status is written after a tenth of a second. The FIFO need not be opened before that,
-    // but one attempt is made at once.
+    // Each settle() tries to open the FIFO, and this try fails. A new status is due a tenth of a
+    // second after the last one, before the next try need be made.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});

@@ -1,5 +1,5 @@
-// Tests channels, agents and the loop in two cases: the kernel or libuv refuses a call that hardly
-// ever fails, or an order is meant for an agent that has ended.
+// Tests channels, agents and the loop in two cases: the kernel or libuv refuses a call that it
+// hardly ever refuses, or an order is meant for an agent that has ended.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -128,7 +128,7 @@ TEST_CASE("unread bytes are kept up to their limit, and then the input is closed
   while (channel->send(line))
     ++taken;
 
-  CHECK(taken == 3);  // the pipe has taken at least nearly all of the first line
+  CHECK(taken == 3);  // nearly all of the first line is in the pipe
   CHECK(channel->unsent() == 0);
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("a message that an agent reads in part is sent on until it closes its 
   CHECK_FALSE(bench.agents->start(
       1, shell("head -c 70000 >/dev/null; echo taken; exec </dev/null tail -f /dev/null")));
   const pid_t group = bench.agents->pid_of(1);
-  REQUIRE(::kill(-group, SIGSTOP) == 0);  // the agent reads nothing before everything has been sent
+  REQUIRE(::kill(-group, SIGSTOP) == 0);  // stopped until all messages are sent
   for (int count = 0; count < 5; ++count)
     bench.agents->send(1, large_message());
   REQUIRE(bench.count<InputClosed>() == 0);
@@ -337,7 +337,7 @@ TEST_CASE("a signal that the kernel does not let through is told in the log") {
   InitSystem init_system(nullptr);
   Options options;
   options.agent = "/bin/sh";
-  // The agent runs until the log says that the agent cannot be signalled.
+  // The agent ends only when the log says that the agent cannot be signalled.
   options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};
   options.defaults.start_timeout = Duration(1);
   const Failing failing(Call::kill, EPERM);
@@ -456,7 +456,8 @@ TEST_CASE("the rest of a line is written before the next line, which is lost if 
   const int smallest = 1;
   REQUIRE(::setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof smallest) == 0);
   Logbook logbook(LogLevel::info, nullptr, writer.get());
-  // Looks for a line of such a length that the socket takes only a part of it, after a short line.
+  // Tries longer and longer lines until the socket takes a short line and only a part of the line
+  // after it.
   std::string line;
   std::string taken = "\n";
   for (std::size_t bytes = 400; taken.ends_with('\n') && bytes < 4'000; bytes += 100) {

@@ -41,7 +41,7 @@ Program orphaned_script(const TemporaryDirectory& directory) {
   return script;
 }
 
-// Runs `deed` before and after each stat() as long as it lives.
+// As long as this object lives, `deed` is called before and after each stat().
 struct AtStat {
   explicit AtStat(std::function<void(std::string_view path, bool done)> deed) {
     at_stat = std::move(deed);
@@ -76,7 +76,8 @@ bool no_child_is_left() {
 
 TEST_CASE("a program that executes another one at once is started once, however busy all is") {
   const Program program = program_of("/usr/bin/env", {"cat"});
-  // Delays each look at the new process until it has executed `cat`.
+  // If the upgrader looks at the new process, delays that look until the process has executed
+  // `cat`.
   const AtStat waiter([&](std::string_view looked_at, bool done) {
     if (done || !is_other_process(looked_at)) return;
     const std::string process(looked_at.substr(0, looked_at.rfind('/')));

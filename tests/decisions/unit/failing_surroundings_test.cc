@@ -1,6 +1,6 @@
-// Tests the surroundings that an agent is promised, and those that the upgrader itself needs. If
-// the kernel refuses one of them, no agent may be started. If the refusal may pass, the upgrader
-// must try again.
+// Tests failures to provide the surroundings that an agent is promised, or that the upgrader itself
+// needs. If the kernel refuses one of them, no agent may be started. If the refusal may pass, the
+// upgrader must try again.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -105,7 +105,7 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
 
   CHECK(failing.fired());
   char byte = 0;
-  // The descriptor is closed, and nothing has been written.
+  // The upgrader has closed its end of the pipe, and has written nothing.
   CHECK(::read(reader.get(), &byte, 1) == 0);
 }
 

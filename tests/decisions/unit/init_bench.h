@@ -62,8 +62,8 @@ class InitBench {
   }
   void vanish() { REQUIRE(::unlink(path().c_str()) == 0); }
   // Moves the clock to `after` from the start, and wakes the InitSystem whenever a deadline of its
-  // own is due. Calls `each` with the time and text of each message. Returns how often it was
-  // woken.
+  // own is due. Calls `each` with the time and text of each message. Returns the number of
+  // wake-ups.
   int wake_until(Duration after, const std::function<void(Time, const std::string&)>& each = {}) {
     int count = 0;
     for (auto next = init_->next_deadline(); next && *next <= start + after;
@@ -106,7 +106,7 @@ inline InitNews waiting(InitWait::What what, Duration left, Generation generatio
   return made;
 }
 
-// Returns the facts for init during a wait that the agent has asked to extend.
+// Returns the facts for init while the upgrader waits for an agent that has asked for more time.
 inline InitNews extended(InitWait::What what, Duration left, Generation generation = 1) {
   InitNews made = waiting(what, left, generation);
   made.wait->extended = true;

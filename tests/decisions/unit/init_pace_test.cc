@@ -69,8 +69,8 @@ TEST_CASE("a flood of extend makes one message a second, and the last deadline i
 
   CHECK(record.messages().size() == 6);
   CHECK(record.messages().front() == "EXTEND_TIMEOUT_USEC=62000000\nSTATUS=waits\n");
-  // The last deadline, 64.999 s, is reported at second 5. Then 59.999 s are left, to which 2 s are
-  // added as a reserve.
+  // The last message is sent at second 5, and tells of a deadline at second 64.999. By then 59.999
+  // s are left, and init is given a reserve of 2 s more.
   CHECK(record.messages().back() == "EXTEND_TIMEOUT_USEC=61999000\nSTATUS=waits\n");
   CHECK_FALSE(bench.init().next_deadline());
 }

@@ -203,7 +203,7 @@ TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
 
   CHECK(has_rest);
   CHECK(lines == 20 * 100'000);
-  // The beginning of an over-long line, which is kept, and the NUL behind it.
+  // The reader keeps the beginning of the last, over-long line, and a NUL behind it.
   CHECK(taken <= incomplete_bytes_max + 1);
 }
 

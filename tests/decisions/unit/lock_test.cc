@@ -245,7 +245,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   Lock lock(path, other_number);
   REQUIRE(take(lock) == EWOULDBLOCK);
 
-  // Waits, since some of these processes may not be forked yet, or may not have their names.
+  // It takes a moment until all these processes are forked and have their names.
   std::string words = lock.holder_in_words();
   const auto count_named = [&] {
     words = lock.holder_in_words();

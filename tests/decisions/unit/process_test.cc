@@ -85,7 +85,7 @@ bool no_child_is_left() {
   return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
 }
 
-// Keeps descriptor `number` in use during a test. Restores the former descriptor at the end.
+// Occupies descriptor `number` during a test. At the end, the number gets its former file back.
 class Place {
  public:
   explicit Place(int number) : number_(number), before_(::fcntl(number, F_DUPFD_CLOEXEC, 100)) {
@@ -242,9 +242,9 @@ TEST_CASE("the child that comes second leaves nothing of the first one's longer 
 }
 
 TEST_CASE("an environment ends with a null, also where every variable of ours is added to it") {
-  // With two entries and the three that the upgrader adds, the environment fills a block of malloc
-  // (40 bytes) to its end. If the code forgot the null at the end, the size of the next block would
-  // be read in its place, and that is not 0.
+  // The two entries, and the three that the upgrader adds, fill a block of malloc (40 bytes) to its
+  // end. If the code forgot the null at the end of the environment, envp()[5] would be the size of
+  // the next block, which is not 0.
   const Environment environment{.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5};
   const Program program = program_of("/bin/cat");
   const Vectors vectors(program, &program, environment);

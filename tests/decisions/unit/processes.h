@@ -81,8 +81,8 @@ inline std::string status_of(pid_t pid, const std::string& name) {
   return "";
 }
 
-// Waits until /proc shows a process's arguments. The kernel reports an exec as done a little
-// earlier.
+// Waits until /proc shows a process's arguments: after an exec has been reported as done, they are
+// missing for a moment.
 inline void await_arguments(pid_t pid) {
   const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd end{.fd = handle.get(), .events = POLLIN, .revents = 0};

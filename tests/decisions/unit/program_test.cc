@@ -1,5 +1,5 @@
-// Tests which files are accepted as programs, and what is remembered of them. Some tests also ask
-// the kernel, with which the check must agree.
+// Tests which files are accepted as programs, and what is remembered of them. Some tests ask the
+// kernel, too, and the check must agree with its answer.
 #include "base/program.h"
 #include "tests/decisions/unit/program_of.h"
 

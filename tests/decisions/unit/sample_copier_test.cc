@@ -55,8 +55,8 @@ class Bench {
       continue;
   }
 
-  // Appends a line to the rotated log, as does a writer that has not noticed the rotation yet. Does
-  // so only if the agent still waits for such lines.
+  // Appends a line to the rotated log, like a writer that has not noticed the rotation yet. If the
+  // agent does not wait for such lines any more, appends nothing.
   void append_late() {
     if (rotations_ == 0 || now_us_ >= old_written_us_ + rotate_wait_us) return;
     write(log() + ".1", "line " + std::to_string(++lines_) + "\n");

@@ -1,5 +1,5 @@
-// Tests an agent's session whose upgrader breaks the protocol. The session must stay in a right
-// state.
+// Tests an agent's session with an upgrader that breaks the protocol. After each such message, the
+// session must still be in the right state.
 #include <catch2/catch.hpp>
 #include <cerrno>
 

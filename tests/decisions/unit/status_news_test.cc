@@ -184,7 +184,7 @@ TEST_CASE("an upgrade that is committed is told with all that it took") {
   bench.pass(5ms);
   bench->have_watched(
       [&, before = 0](const auto& event, const auto& actions, const auto& state) mutable {
-        bench.us = 700 * before++;  // the time between the exit and the writing of `activate`
+        bench.us = 700 * before++;  // 700 µs between the exit and the writing of `activate`
         bench.chronicle().note(event, actions, state, bench.stamp());
       });
   bench->exit(1);

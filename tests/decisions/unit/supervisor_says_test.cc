@@ -169,7 +169,7 @@ TEST_CASE("an agent that extended its start is told what it was allowed in all")
   bench.upgrade(request);
   bench.hello(2);
   bench.wait(2s);
-  bench.say(2, Extend{1'000});  // less time than the agent has anyway
+  bench.say(2, Extend{1'000});  // no effect: the agent has more time left than this
   bench.say(2, Extend{62'500});
 
   const Actions late = bench.wait(62'500ms);
