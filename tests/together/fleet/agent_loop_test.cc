@@ -1,5 +1,5 @@
-// Tests the parts of fleet-agent that work on a loop: which releases a fetcher accepts, and whom it
-// answers; how a hook is run, and when it is not.
+// Tests the parts of fleet-agent that work on a loop. They test which releases a fetcher accepts,
+// and which of its callers get an answer. They test how a hook is run, and when it is not run.
 #include "fleet/agent/fetcher.h"
 
 #include <arpa/inet.h>
@@ -57,7 +57,7 @@ class Loop {
   uv_loop_t loop_{};
 };
 
-// Ends a test that would never end, and says so.
+// Ends a test that has run for a minute, and reports that on standard error.
 class Limit {
  public:
   Limit() {
@@ -127,7 +127,7 @@ TEST_CASE("a fetch ends with its fetcher, however long the server would let it w
                 [&told](const Fetcher::Result&) { told = true; });
   server.wait_for_client();
   fetcher.leave();
-  loop.run();  // the server would take two minutes, the limit is one
+  loop.run();  // Limit would end the test if the loop waited for the server
 
   CHECK_FALSE(told);
 }

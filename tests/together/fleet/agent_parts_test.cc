@@ -1,5 +1,5 @@
-// Tests small decisions of fleet-agent: the ledger's form on disk, the meaning of a failure, and
-// that records get their wanted values in the store even if answers are lost.
+// Tests small decisions of fleet-agent: the form of its ledger on disk, the conclusions from a
+// failure, and the writing of records, which must reach the store even if answers are lost.
 #include <agent-protocol/agent.h>
 #include <unistd.h>
 

@@ -107,7 +107,8 @@ TEST_CASE("in the order of names the first nodes go first, as without sizes") {
 }
 
 TEST_CASE("a node's place is the value that another program computes from the seed") {
-  // Values of FNV-1a and SplitMix64's last step, computed by another program.
+  // The expected values are those of FNV-1a and of SplitMix64's last step, as another program has
+  // computed them.
   CHECK(place_of("s", "n1") == 2696494435422530569U);
   CHECK(place_of("", "") == 2737183428366584608U);
 }

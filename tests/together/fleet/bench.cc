@@ -85,8 +85,8 @@ class RealController {
   }
 
  private:
-  // Returns the most memory of the controller. The value that wait4() gives is of no use: it
-  // includes the memory of this program when it forked.
+  // Returns the most memory that the controller has used. wait4() would give a wrong value: it
+  // counts the memory of this program at the fork, too.
   [[nodiscard]] long most_memory_kib() const {
     std::ifstream status("/proc/" + std::to_string(process_) + "/status");
     std::string word;
@@ -195,8 +195,8 @@ class Bench {
             .troubled = [this](const std::string&) { ++troubles_; }}));
   }
 
-  // Starts only some nodes at a time. If all began at once, this process would make a thousand
-  // handshakes at one moment, whose cost is not that of a rollout.
+  // Starts only some nodes at a time. If all began at once, this process would make a thousand TLS
+  // handshakes at one moment, and their cost would be counted as that of the rollout.
   void enter_all() {
     while (nodes_.size() < count_) {
       const std::size_t to = std::min(count_, nodes_.size() + entering_together);

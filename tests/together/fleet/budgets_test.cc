@@ -1,7 +1,7 @@
-// Tests the budgets, which limit how many nodes with one value of a label may be stopped at a time:
-// which places a run takes, and what it waits for. Then makes random moves in a cell with two
-// rollouts and a desired version: together they must never stop more nodes of one value than there
-// are places, and all must end.
+// Tests the budgets, which limit how many nodes with one value of a label may be down at the same
+// time. The first tests look at the places that a run takes, and at what it waits for. The last
+// ones make random moves in a cell with two rollouts and a desired version. Together these must
+// never have more nodes of one value down than there are places, and all must come to an end.
 #include "fleet/model/budgets.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ struct Bench {
     store.put(key_of(KeyKind::node_instance, {id, "i"}), "{}");
   }
   void look() { budgets.take_all(store.read({std::string(key_root)})); }
-  // Lets the run take all the places that it may have now, and returns what it waits for.
+  // Takes for the run `by` all places that it may have now. Returns what the run waits for, as
+  // text.
   std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
     for (;;) {
       const PlacesAnswer answer = budgets.ask(by, nodes, room);
@@ -128,8 +129,8 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
 
 // ---- everything at once
 
-// Two rollouts of fleet-agent and the desired version of another component, on nodes that each take
-// one step when they are chosen. Steps are chosen by chance; drivers die, and answers are lost.
+// A cell with two rollouts of fleet-agent and the desired version of another component. Chance
+// chooses whether a driver or a node makes the next step. Drivers die, and answers are lost.
 class Cell {
  public:
   explicit Cell(unsigned seed, std::int64_t places = 1) : random_(seed), places_(places) {
@@ -181,7 +182,7 @@ class Cell {
       text += " " + id + "=" + running(id, "shop") + running(id, "agent");
     return text;
   }
-  // The error: drivers do not know which places are taken. The check must find it.
+  // An error put in on purpose: drivers do not know which places are taken.
   bool forgets_places = false;
 
  private:

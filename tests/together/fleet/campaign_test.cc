@@ -152,9 +152,8 @@ TEST_CASE("a driving that ends soon rests before the next try, each time for lon
     campaign.ended("r", true, 0, 10);
   }
   CHECK(rest_after(true, 0, 10) == 30'000);
-  // The pause before a rollout is driven again grows only if its last driving ended soon. It is
-  // short if another controller was faster, so that this one did not drive, or if this one drove
-  // for long.
+  // After a driving that ended soon, the pause before the next one grows. The pause stays short if
+  // this controller did not drive at all, because another one was faster, or if it drove for long.
   CHECK(rest_after(false, 0, 10) == 1'000);
   CHECK(rest_after(true, 0, 10) == 2'000);
   CHECK(rest_after(true, 0, 30'000) == 1'000);

@@ -1,5 +1,5 @@
-// Tests which time a machine uses to judge certificates when its clock is wrong, and which time it
-// keeps on disk.
+// Tests by which time a machine judges certificates if its clock is wrong (its clock's or the last
+// time on disk, whichever is later), and which time it keeps on disk.
 #include "fleet/common/certificate_time.h"
 
 #include <unistd.h>

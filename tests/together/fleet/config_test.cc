@@ -121,7 +121,7 @@ TEST_CASE("the response tells the outcome of the transaction") {
 
   CHECK(status(Committed{8}) == 201);
   CHECK(config_answer(decision, Committed{8})->etag == "\"8\"");
-  CHECK(status(Refused{}) == 0);  // the request must be decided again from new records
+  CHECK(status(Refused{}) == 0);  // no answer yet: decide again from new records
   CHECK(status(Unknown{"late"}) == 503);
   CHECK(status(Denied{"no space"}) == 503);
 }

@@ -1,6 +1,6 @@
-# Proves that no line is lost: a log is written all the time, and on every machine a daemon copies
-# it, of which new versions are rolled out. At the end, each copy must have each line once, in
-# order.
+# Proves that a rollout loses no line of a log. A process writes the log all the time, and on every
+# machine a daemon copies it. While new versions of the daemon are rolled out, each copy must get
+# each line once, and in order.
 import os
 import pathlib
 import threading

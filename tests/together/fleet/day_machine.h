@@ -1,6 +1,6 @@
-// A machine on a clock that a test moves: a disk, an upgrader of one daemon, and a fleet-agent. The
-// fleet-agent is only its part that decides about commands, with a store of its own, and may be
-// killed at any moment. The upgrader works on without it.
+// A machine on a clock that a test moves: a disk, an upgrader of one daemon, and a fleet-agent. Of
+// fleet-agent it has only the part that decides about commands, with a connection of its own to the
+// store. A test may kill fleet-agent at any moment, and the upgrader works on without it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace fleet_test {
 
 inline constexpr std::string_view day_component = "web";
 
-// When a version fails. On all machines a version has the same fault.
+// The moment at which a bad version fails. A version fails at the same moment on every machine.
 enum class Fault { none, at_prepare, at_start, at_soak };
 
 class DayMachine {

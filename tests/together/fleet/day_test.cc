@@ -1,7 +1,8 @@
-// Simulates hours of rollouts, one after the other on the same twelve machines, with the real code
-// of controllers and nodes on a store in memory and a clock of the test's own. Answers and requests
-// are lost or late, controllers and fleet-agents are killed or cut off, history is compacted,
-// releases are bad, a person pauses, aborts and stops. HOURS=24 SEED=1.
+// Simulates hours of rollouts, one after the other on the same twelve machines. Controllers and
+// nodes run their real code, on a store in memory and with a clock of the test's own. Requests and
+// answers are lost or late, controllers and fleet-agents are killed or cut off, the store's history
+// is compacted, releases are bad, and a person pauses, aborts and stops rollouts. HOURS=24
+// simulates a day, SEED=1 repeats a run.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>

@@ -1,6 +1,6 @@
-// Tests a cell that goes to a desired version by itself: how many nodes at a time, when an old
-// instance is told to stop, and the effect of a failure. The first tests write each change by hand;
-// the last makes random changes to the cell.
+// Tests a cell that goes to a desired version by itself: how many nodes move at a time, when an old
+// instance is told to stop, and what a failure leads to. The first tests write each change of the
+// cell by hand, the last one makes random changes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -20,7 +20,8 @@ using namespace fleet;
 constexpr Ms second = 1'000;
 const std::string component = "agent";
 
-// A cell in a store, and a controller that looks at it and writes one transaction after the other.
+// A cell in a store, and a controller that reads the store and writes one transaction after the
+// other.
 struct Cell {
   fleet_test::TestStore store;
   DesiredView view{component};
@@ -252,7 +253,7 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  say(UpgradePhase::verifying);  // the node has left its gate, so its observation begins anew
+  say(UpgradePhase::verifying);  // no longer at its gate, so its observation begins anew
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
   CHECK(cell.store.find(command) == nullptr);
@@ -405,8 +406,8 @@ TEST_CASE("a pinned node is left, and one that a rollout moved stays until the n
 
 // ---- random lives
 
-// Judges by the records in the store, and not by what the controller knows, whether the transaction
-// may be committed now. Returns why not, or an empty text.
+// Returns why the transaction must not be committed now, or an empty text. Judges by the records in
+// the store alone, and not by the controller's knowledge of them.
 std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   for (const Put& put : transaction.puts) {
     const auto key = parse_key(put.key);

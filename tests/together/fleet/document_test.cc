@@ -1,5 +1,5 @@
-// Tests a document that says what a cell should be: what it changes, and that nothing is done
-// twice.
+// Tests documents that describe a whole cell: what they change in the cell, and that a second use
+// of one changes nothing.
 #include "fleet/orders/document.h"
 
 #include <catch2/catch.hpp>

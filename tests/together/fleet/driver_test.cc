@@ -81,15 +81,16 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
     if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
   }
   CHECK(decisions == before + 1);
-  // The message announces more changes. If they do not come, the driver decides at its next reading
-  // or at the next renewal of its lease.
+  // The message says that more changes follow, so the driver waits for them. If they do not come,
+  // the driver decides at its next reading, or at the next renewal of its lease.
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
   CHECK(decisions == before + 2);
 }
 
-// A task whose write the store refuses: it compares that an existing key is absent.
+// A task whose transaction the store always refuses: it may be committed only if the record `stop`
+// does not exist, and it does.
 struct Refusing : Counting {
   [[nodiscard]] DriverStep next(Revision, Ms) {
     ++*decisions;
@@ -103,7 +104,7 @@ TEST_CASE("a driver whose write is refused again and again rests in between, and
   bench.store.put(key_of(KeyKind::stop), "{}");
   bench.tell(BeginDriving{});
   bench.settle();
-  CHECK(decisions == 2);  // the second decision is made after a new reading
+  CHECK(decisions == 2);  // once at first, and once after a new reading
 
   bench.wait(store_retry_ms - 1);
   CHECK(decisions == 2);
@@ -240,7 +241,8 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
   bench.store.put(instance, write_record(Instance{.version = "1", .ready = true}));
   bench.tell(KeyErased{instance, bench.store.revision() + 1});
-  bench.tell(KeyChanged{*bench.store.find(instance)});  // news from before the erasure, late
+  // A late message about the time before the erasure.
+  bench.tell(KeyChanged{*bench.store.find(instance)});
   bench.settle();
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
 }

@@ -1,5 +1,5 @@
-// Tests that a driver lives as long as its key does, and how it behaves when the store is away. The
-// store is in memory, and its clock is moved by the test.
+// Tests that a driver lives as long as its key does, and what it does while it cannot reach the
+// store. The store is in memory, and the test moves its clock.
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/driving.h"
@@ -140,7 +140,7 @@ class Watcher : public AnyDriver {
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // changes whose message says that more will follow
+    std::size_t together = 0;  // changes with the mark that more will follow
   };
 
   explicit Watcher(Count& count) : count_(count) {}

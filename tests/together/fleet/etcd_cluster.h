@@ -58,7 +58,7 @@ class EtcdCluster {
     int peer_port = 0;
     pid_t process = -1;
     bool stopped = false;
-    std::unique_ptr<TcpProxy> way = {};  // the connection from the other members to this one
+    std::unique_ptr<TcpProxy> way = {};  // the proxy on the way from the other members to this one
   };
 
   [[nodiscard]] std::string name(std::size_t member) const { return "m" + std::to_string(member); }

@@ -27,10 +27,10 @@ class FakeCell {
   // Forgets every change up to and including this revision. Present records stay.
   void compact(Revision revision);
 
-  // Returns the news for a watch that has reached revision `from`, and moves `from` behind them.
-  // Returns no value if there are none.
+  // Returns the news since revision `from` for a watch, and advances `from` beyond them. Returns no
+  // value if there are no news.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
-  // Calls `changed` from now on, whenever there may be news for this watcher.
+  // From now on, calls `changed` whenever there may be news for the watcher `who`.
   void have_watched(const void* who, std::function<void()> changed);
   void forget(const void* who) { watchers_.erase(who); }
 

@@ -50,8 +50,8 @@ class FakeStore::FakeWatch : public Watch {
     tell(*news);
   }
 
-  // Looks at each deadline whether the cell can still be reached: if so, the watch goes on,
-  // otherwise it ends.
+  // Checks after every `deadline` whether the cell can still be reached. If it cannot, the watch
+  // ends.
   void expect_answer() {
     silence_ = time_.after(deadline, [this] {
       if (!link_->reachable) return end(WatchLost{no_answer()});
@@ -90,8 +90,8 @@ FakeStore::~FakeStore() {
   link_->open = false;
 }
 
-// One question to the store. Only the first answer counts: that of the cell, or the `silence` that
-// comes when the deadline has passed.
+// One question to the store. It is answered by the cell or, when the deadline has passed, by
+// `silence`. Only the first of the two counts.
 template <class Value>
 struct FakeStore::Asked {
   std::shared_ptr<Link> link;

@@ -18,7 +18,7 @@ struct Faults {
   unsigned lost_requests = 0;
   unsigned lost_answers = 0;
   unsigned late_requests = 0;  // requests that arrive after the client has given up
-  unsigned cut_watches = 0;    // counted only when a watch has news to deliver
+  unsigned cut_watches = 0;    // drawn each time a watch has news to deliver
 };
 
 class FakeStore : public Store {
@@ -26,7 +26,7 @@ class FakeStore : public Store {
   using Milliseconds = Timers::Milliseconds;
   // The time after which a question counts as unanswered.
   static constexpr Milliseconds deadline{5'000};
-  // The longest time that a request or an answer takes, unless it is one of the late ones.
+  // The longest time that a request or an answer takes if it is not one of the late ones.
   static constexpr Milliseconds travel_max{20};
 
   FakeStore(VirtualTime& time, FakeCell& cell, std::uint64_t seed = 0, Faults faults = {});

@@ -10,8 +10,8 @@ fleet_test_files = $(patsubst %,tests/together/fleet/%.cc,$(1))
 fleet_test_unit = $(call unit,tests/together/fleet/$(1),$(call fleet_test_files,$(2)))
 $(BUILD)/objects/tests/together/fleet/%.o $(BUILD)/objects/units/tests/together/fleet/%.o: \
   CXXFLAGS += -O0
-# An etcd as memory, and a clock that only tests move; and worlds that tests walk through, compiled
-# once for many steps.
+# The doubles are an etcd in memory and a clock that only tests move. The worlds are walked through
+# by tests in very many steps, so they are compiled with optimization, and only once for all tests.
 fleet_double_unit := $(call fleet_test_unit,doubles,fake_cell fake_store virtual_time)
 fleet_world_unit := $(call fleet_test_unit,worlds,test_store rollout_world rollout_judge \
   node_world plan_world judge_world)
@@ -20,7 +20,7 @@ $(fleet_doubles): $(fleet_double_unit); $(make_archive)
 fleet_worlds := $(BUILD)/tests/libfleet-worlds.a
 $(fleet_worlds): $(fleet_world_unit); $(make_archive)
 
-# ---- tests that walk through all orders of events, or through many by chance: optimized
+# ---- tests that walk through all orders of events, or make many random steps: optimized
 
 fleet_walk_tests := rollout_explore_test node_explore_test plan_explore_test \
   rollout_simulate_test plan_simulate_test rollout_driver_test driver_test desired_test judge_test \
@@ -33,7 +33,8 @@ $(BUILD)/tests/together/fleet/walks: $(fleet_walk_unit) $(catch_main) $(fleet_wo
     $(fleet_model) $(base_library)
 	$(link_wing) $(fleet_model_libraries)
 
-# ---- the day, and records by chance: targets of their own make more of them
+# ---- the simulated day and the random records: `make check` runs little of them, other targets
+# more
 
 fleet_day := $(BUILD)/tests/together/fleet/day_test
 fleet_day_unit := $(call fleet_test_unit,day,day_machine day_test)
@@ -41,7 +42,7 @@ fleet_fuzz := $(BUILD)/tests/together/fleet/fuzz_records_test
 fleet_fuzz_unit := $(call fleet_test_unit,records,record_maker record_world record_world_duties \
   record_shows record_agent fuzz_records_test)
 $(fleet_day_unit) $(fleet_fuzz_unit): CXXFLAGS += -O1
-# Every sanitized test is linked with the upgrader's library: see sanitize.mk.
+# A sanitized test may link the upgrader's library, which must be there first: see sanitize.mk.
 ifdef SANITIZE
 $(fleet_fuzz): | $(upgrader_library)
 endif
@@ -53,7 +54,7 @@ $(fleet_fuzz): $(fleet_fuzz_unit) $(catch_main) $(fleet_worlds) \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 
-# ---- what every store must do, on a bed each; and what makes and breaks members of etcd
+# ---- tests of the contract of a store, on each of two beds; and real members of etcd, with faults
 
 store_contract = $(call fleet_test_unit,store_$(1),store_contract store_bed $(1)_bed)
 etcd_members := $(call fleet_test_unit,etcd,etcd_cluster tcp_proxy)
@@ -68,7 +69,7 @@ $(BUILD)/tests/together/fleet/store_fake_test $(etcd_tests): $(catch_main) \
 	$(link_wing) $(fleet_store_libraries) -lpthread
 fleet-check-here: $(etcd_tests)
 
-# ---- what `make bench-fleet` measures
+# ---- the program of `make bench-fleet`
 
 $(fleet_bench): $(call objects,$(call fleet_test_files,bench sim_node)) $(etcd_members) \
     $(addprefix $(BUILD)/,libfleet-agent.a libfleet-common.a libfleet-store.a libfleet-model.a) \
@@ -77,7 +78,7 @@ $(fleet_bench): $(call objects,$(call fleet_test_files,bench sim_node)) $(etcd_m
 	$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) -Wl,--as-needed -lcurl -lssl -lcrypto \
 	  -lprotobuf-lite -luv -lpcre2-8 -lpthread
 
-# ---- all others, in one program
+# ---- all other tests of the fleet, in one program
 
 fleet_other_tests := $(filter-out $(fleet_walk_tests) day_test fuzz_records_test store_fake_test, \
   $(notdir $(fleet_tests)))
@@ -91,10 +92,10 @@ $(BUILD)/tests/together/fleet/wing: $(call fleet_test_unit,early,$(fleet_early_t
     $(fleet_controller_library) $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 
-# ---- targets of their own
+# ---- targets that people call
 
-# Measures how often the judge stops a good version, and how far a bad one comes, in RUNS=N
-# simulated rollouts.
+# In RUNS=N simulated rollouts, measures how often the judge stops a good version, and how many
+# nodes a bad version reaches before it is stopped.
 .PHONY: judge judge-here
 judge:
 	@tests/need-packages $(check_packages)
@@ -102,7 +103,7 @@ judge:
 judge-here: $(BUILD)/tests/together/fleet/judge_test
 	@RUNS=$(or $(RUNS),10000) $<
 
-# Tests that walk through all states, and the targets that run them and show what was walked.
+# The tests that walk through all states, and the targets that run them and print their figures.
 fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \
   plan_explore_test)
 # Runs many more random rollouts and plans: RUNS=N; with LONG=1 a million.

@@ -1,11 +1,11 @@
-// Tests all code that reads records with records of every kind that are written at random: the
-// controller's drivers and duties, fleet-agent's component and its part in plans, fleetctl and
-// HTTP. No program may crash, write a record that a store or a reader refuses, show text that a
-// terminal obeys, answer with invalid JSON, or hold up work on good records.
+// Tests all code that reads records, with random records of every kind: the controller's drivers
+// and duties, fleet-agent's component and its part in plans, fleetctl and HTTP. No program may
+// crash, write a record that a store or a reader refuses, show text that a terminal obeys, answer
+// with invalid JSON, or hold up the work on good records.
 //
-// Each life has a seed, and a process of its own, since a program that crashes must not end the
-// search. SEED=N begins with this seed; RUNS=N runs so many lives, SECONDS=N as many as there is
-// time for.
+// One run of all this is a life. Each life has a seed, and a process of its own, since a crash must
+// not end the search. SEED=N begins with this seed; RUNS=N runs so many lives; SECONDS=N runs lives
+// for so long.
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>

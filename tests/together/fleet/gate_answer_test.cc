@@ -1,5 +1,5 @@
-// Tests what an answer of a gate means: the table of cases, worked out by hand from
-// fleet-controller(8), and when a rollout asks.
+// Tests how the answers of a gate are understood, by a table that was worked out by hand from
+// fleet-controller(8), and when a rollout asks its gates.
 #include "fleet/model/gate_answer.h"
 
 #include <catch2/catch.hpp>
@@ -189,7 +189,7 @@ TEST_CASE("a program says by its exit status, and its last line is the reason") 
   CHECK(words_of(program_says("p", 75, "no route")) == "not known: no route");
 }
 
-// ---- when a rollout asks, and what a round means
+// ---- when a rollout asks its gates, and what a round of answers means
 
 const std::vector<std::string> both{"a", "b"};
 

@@ -40,7 +40,7 @@ struct Bench {
     records.erase(root + rest);
     task.take_absent(root + rest);
   }
-  // Writes until nothing is left to do at this time.
+  // Writes all events that are due at this time. Returns the number of transactions.
   int write() {
     for (int transactions = 0;;) {
       const DriverStep step = task.next(7, now);
@@ -254,7 +254,7 @@ TEST_CASE("a subject is forgotten with its last event, unless its end is still t
     bench.erase(instance);
   }
   CHECK(bench.events().size() == 10);
-  CHECK(bench.task.subjects() == 12);  // ten instances, `stop`, and the silence of a node
+  CHECK(bench.task.subjects() == 12);  // of ten instances, of `stop`, and of the node's silence
 
   bench.put("node/n1/instance/a", "{}");
   bench.erase("stop");
@@ -271,7 +271,7 @@ TEST_CASE("changes of many nodes at once cost one look for each") {
   const Effort before = effort;
   CHECK(bench.write() == 20);
   CHECK(bench.events().size() == 1'000);
-  // Each event is read twice in all: once when it is written, and once by events().
+  // The task reads each event once, when it writes the event. events() reads each event once more.
   CHECK(effort.records - before.records == 2'000);
 }
 
@@ -309,8 +309,8 @@ TEST_CASE("a node that becomes degraded is told with the rollouts that bake on i
   degrade("n3", "disk");
   CHECK(text_of_last() == "is degraded: disk");
 
-  // A controller that takes over writes no event twice, even if the numbers in its text have
-  // changed meanwhile.
+  // A controller that takes over writes no event twice. This holds even if the numbers in an
+  // event's text have changed since the event was written.
   const auto before = bench.events();
   bench.take_over();
   bench.write();
@@ -384,7 +384,7 @@ TEST_CASE("the events of a person are found by the name, with or without the rol
   CHECK_FALSE(is_by({}, "anna"));
 }
 
-// ---- keys among the events that are not events' keys
+// ---- keys below `event/` that no event can have
 
 TEST_CASE("a key among the events that is not an event's crashes nobody, and history goes on") {
   Bench bench;

@@ -1,5 +1,5 @@
-// Tests which certificates are accepted as whose, when a certificate is renewed, and for whom
-// renewal is refused.
+// Tests whose certificate each certificate is, when a certificate is renewed, and for whom renewal
+// is refused.
 #include "fleet/model/identities.h"
 
 #include <catch2/catch.hpp>
@@ -38,7 +38,7 @@ TEST_CASE("a certificate is renewed when two thirds of its life are over, and no
   CHECK_FALSE(is_renewal_due({.from = 0, .until = 900}, 599));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 600));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 2'000));
-  // If the clock is at 1970, nothing is renewed.
+  // A clock that stands at 1970 is wrong, so it makes no renewal due.
   CHECK_FALSE(is_renewal_due({.from = 1'000'000, .until = 1'000'900}, 0));
 }
 

@@ -43,13 +43,13 @@ Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
   return found;
 }
 
-// Returns the evidence itself, not its logarithm, for values that are small enough to read.
+// Returns the evidence itself instead of its logarithm, for tests with small values.
 double e(const std::vector<Failure>& all, double tolerate = 1) {
   return std::exp(evidence(all, tolerate).log());
 }
 
-// Returns 60 failures, of two new nodes and one control node in turn, with 400 nodes of each kind
-// at risk.
+// Returns 60 failures, in turn of two new nodes and of one control node. At each failure, 400 new
+// nodes and 400 control nodes are at risk.
 std::vector<Failure> twice_as_many() {
   std::vector<Failure> all;
   AtRisk at_risk{400, 400};
@@ -105,7 +105,8 @@ TEST_CASE("a single node, even one that lies, never stops a rollout by itself") 
 
 TEST_CASE("at the tolerated ratio a step does not change the mean evidence; below, it lowers it") {
   // If new nodes fail exactly as often as is tolerated, the evidence neither grows nor falls on
-  // average: the mean of its factors, weighed by their chances, is 1.
+  // average: a failure multiplies it by one of two factors, whose mean, weighted by their
+  // probabilities, is 1.
   for (const double chance : {1e-6, 0.01, 0.5, 0.99}) {
     CAPTURE(chance);
     Evidence is_new;
@@ -143,9 +144,9 @@ TEST_CASE("the first node is worse with chance 1/2, the next with what earlier n
 }
 
 TEST_CASE("the chances are right for all orders of three nodes and three control nodes") {
-  // With three control nodes and three new ones, all 720 orders of their values are equally likely.
-  // For each order, notes which new nodes are above the median of the control, and counts how often
-  // each of these eight patterns occurs.
+  // The values of three control nodes and three new nodes have 720 orders, all equally likely. In
+  // each order, some of the new nodes are above the median of the control. Counts how often each of
+  // the eight possible sets of new nodes is above it.
   std::vector<int> order{0, 1, 2, 3, 4, 5};
   std::array<int, 8> seen = {};
   do {
@@ -197,8 +198,8 @@ TEST_CASE("the highest rate that a control leaves possible is above the rate at 
     CHECK(expected > before);
     before = expected;
   }
-  // After many failures the rate is known well, so the limit is near. Without any failure, as many
-  // as eight or so may have been expected.
+  // After many failures the control's rate is known well, so the limit is only a little above the
+  // number of failures. After none at all, the true rate may still be that of eight or so.
   CHECK(before < 1'800);
   CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
   CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));
@@ -210,15 +211,14 @@ TEST_CASE("evidence of a bake grows with failures, and shrinks while nobody fail
   CHECK(log_bake_evidence(good) < 0);
   BakeCounts bad = good;
   bad.failed = 10;
-  CHECK(log_bake_evidence(bad) < 0);  // as many failures as in the control
+  CHECK(log_bake_evidence(bad) < 0);  // as many as in the control
   bad.failed = 200;
   CHECK(log_bake_evidence(bad) > log_limit(0.01, 1));
 }
 
 TEST_CASE("of simulated bakes of a good version, at most one in a hundred is stopped") {
   std::mt19937_64 random(7);
-  // Nodes fail at a rate of one failure in each unit of time, so times are also numbers of expected
-  // failures.
+  // One failure is expected in each unit of time, so a time is also a number of expected failures.
   const auto next = [&random] {
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };

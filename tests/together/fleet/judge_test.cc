@@ -1,5 +1,5 @@
-// Tests the promises of the judge in simulated rollouts: a few runs at each change, and a table of
-// many runs by `make judge RUNS=N`.
+// Tests the promises of the judge in simulated rollouts. `make check` makes a few runs; `make judge
+// RUNS=N` makes many, and prints a table of the results.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

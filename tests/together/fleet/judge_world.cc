@@ -18,7 +18,7 @@ namespace {
 
 constexpr double soak = 70;
 constexpr double first_minute = 1;
-constexpr double delay = 1.5;  // minutes; the judge looks only at failures that are older
+constexpr double delay = 1.5;  // in minutes; before that, the judge does not see a failure
 constexpr double alpha = 0.01;
 constexpr std::int64_t controls_most = 500;
 constexpr std::int64_t controls_least = 20;
@@ -55,8 +55,8 @@ class Judge {
     }
     evidence_.add(is_new, chance);
     const double limit = fleet::log_limit(alpha, 1);
-    // The mean is at most the largest value, which is quick to find. So the mean is computed only
-    // if the largest value reaches the limit.
+    // The mean is at most the largest value, which is cheap to find. Only if the largest value
+    // reaches the limit, the mean is computed.
     return is_new && std::ranges::max(evidence_.logs()) >= limit && evidence_.log() >= limit;
   }
 
@@ -85,7 +85,7 @@ class Play {
     for (std::size_t batch = 0; batch < sizes_.size(); ++batch) {
       begin(sizes_[batch]);
       behind -= sizes_[batch];
-      if (behind < controls_of(version_.nodes)) control_ = {};  // the control itself moves now
+      if (behind < controls_of(version_.nodes)) control_ = {};  // the control moves, too
       soak_batch(batch);
       if (out_.stopped_by_judge && out_.stopped_by_failures) break;
       for (std::size_t kind = 0; kind < 2; ++kind)
@@ -104,7 +104,8 @@ class Play {
     counts = {nodes - frail, frail};
   }
 
-  // Begins a batch. The judge does not compare nodes that have failed since the rollout began.
+  // Begins a batch. The judge does not compare a node that has failed between the start of the
+  // rollout and its own move.
   void begin(std::int64_t size) {
     touched_ += size;
     batch_size_ = size;
@@ -202,8 +203,8 @@ class Play {
     if (!judge_.failed(is_new, at_risk)) return;
     out_.stopped_by_judge = true;
     out_.touched = touched_;
-    // The real judge looks only `delay` after the failure. If the next batch begins before that
-    // look, the nodes of the next batch are touched, too.
+    // The real judge looks only `delay` after the failure. If the next batch has begun by then, its
+    // nodes have been touched, too.
     if (time_ + delay >= end && batch + 1 < sizes_.size()) out_.touched += sizes_[batch + 1];
   }
 
@@ -257,8 +258,8 @@ double Chance::exponential(double rate) {
   return rate > 0 ? -std::log1p(-unit()) / rate : 1e300;
 }
 
-// Draws how many of `count` tries succeed. Draws the distance from each success to the next, which
-// is quick if successes are rare.
+// Draws how many of `count` tries succeed. It draws the distances between successes instead of each
+// try, which is fast if successes are rare.
 std::int64_t Chance::binomial(std::int64_t count, double chance) {
   if (chance <= 0) return 0;
   if (chance >= 1) return count;
@@ -292,7 +293,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   std::vector<double> control(static_cast<std::size_t>(controls));
   double mean = -1e300;
   std::int64_t touched = 0;
-  Evidence halves;  // for the error `by_half`, which takes each chance as one half
+  Evidence halves;  // with the error `by_half`: each chance is one half
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
     if (gauge.nodes - touched < controls) return 0;  // the control has been used up

@@ -1,6 +1,6 @@
-// Simulates rollouts over many nodes whose failures are random, judged by the real arithmetic as
-// fast as possible: how often a good version is stopped, and how far a bad one comes. Time is a
-// number, a node is only counted, and the batches are those of a real rollout.
+// Simulates rollouts over many nodes whose failures are random. The real arithmetic of the judge
+// finds out how often a good version is stopped, and how many nodes a bad one reaches. To be fast,
+// time is a number and nodes are only counted; the batches are those of a real rollout.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ enum class JudgeKind {
 
 struct JudgedRollout {
   bool stopped_by_judge = false;  // perhaps later than --max-failed
-  std::int64_t touched = 0;       // nodes with the new version when the judge stopped it, or all
+  std::int64_t touched = 0;       // nodes touched until the judge stopped the rollout, or all
   bool stopped_by_failures = false;
   std::int64_t touched_by_failures = 0;
 
@@ -68,8 +68,8 @@ struct JudgedGauge {
 // Returns how many nodes were touched when the rollout was stopped, or 0 if it was not.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// For the first three batches of a rollout with the default batches: the number of their nodes, and
-// the minutes that all these nodes together have been at risk when the third batch is judged.
+// The first three of a rollout's default batches: how many nodes they have together, and how many
+// minutes all these nodes together have been at risk when the third batch is judged.
 inline constexpr std::int64_t early_nodes = 451;
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 

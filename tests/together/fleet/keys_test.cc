@@ -18,7 +18,8 @@ struct Row {
 };
 
 TEST_CASE("every kind of record has its key, and a key says which record it is") {
-  // static, since the rows only refer to their names, which must live as long as the table.
+  // The table is static, since each row only refers to its names, and these live as long as the
+  // table.
   static const Row rows[] = {
       Row{KeyKind::node_info, {"n1"}, "node/n1/info"},
       Row{KeyKind::node_versions, {"n1"}, "node/n1/versions"},
@@ -113,10 +114,10 @@ TEST_CASE("a number in a key must fit, and is read as a number") {
   CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/99999999999999999999"));
   CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/1000000000000000000"));
   CHECK_FALSE(parse_key("/fleet/v1/event/99999999999999999999"));
-  // A key of an event must have its number in twelve digits, so that events sort in their order.
+  // An event's key has its number in twelve digits, so that keys sort in the order of the events.
   CHECK_FALSE(parse_key("/fleet/v1/event/7"));
   CHECK_FALSE(parse_key("/fleet/v1/event/x"));
-  // If the number is too large for its place, parse_key() refuses the key.
+  // parse_key() refuses a number with more digits than its place in the key has.
   CHECK_FALSE(parse_key(key_of(KeyKind::event, {}, event_number_max + 1)));
   CHECK_FALSE(parse_key(key_of(KeyKind::rollout_batch, {"r1"}, 18'446'744'073'709'551'615U)));
 }

@@ -14,7 +14,7 @@ using namespace fleet;
 
 constexpr Ms second = 1'000;
 
-// A fleet-agent whose disk and store answer at once. Notes its actions.
+// A fleet-agent whose disk and store answer at once. The bench notes what the fleet-agent does.
 struct Bench {
   NodeCommander agent;
   Ms now = 100 * second;
@@ -126,7 +126,7 @@ TEST_CASE("without an answer a command does nothing, and asks again until its no
 // Rows: A-09
 TEST_CASE("a prepare whose time is over is not executed or answered, and the next one is") {
   Bench bench;
-  bench.tell(ActiveIs{0});  // the record `active` is not known to be written yet
+  bench.tell(ActiveIs{0});  // the record `active` may not be written yet
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
   bench.now += 10 * second;
   bench.tell(ActiveIs{5});
@@ -362,7 +362,8 @@ TEST_CASE(
   CHECK(bench.answers.back().result == "this node did not run 0 just before 2");
 
   bench.order(CommandAction::prepare, "t.undo-prepare.2", {.version = "1", .undo = true});
-  CHECK(bench.asked.back().compares.size() == 2);  // not `stop`, which an undo ignores
+  // The record `stop` is not compared: an undo ignores it.
+  CHECK(bench.asked.back().compares.size() == 2);
   bench.tell(PrepareEnded{"t.undo-prepare.2", ""});
   CHECK(bench.answers.back().result == "done");
   bench.order(CommandAction::apply, "t.undo-apply.2", {.version = "1", .undo = true});
@@ -456,8 +457,8 @@ TEST_CASE("a command with a delay is begun when the delay has passed since its r
   CHECK(bench.agent.next_deadline() == bench.now + 30 * second);
   bench.wait(30 * second - 1);
   CHECK(bench.deeds.empty());
-  // The command is read again, as after a reconnection; its time still counts from its first
-  // receipt.
+  // The command is read a second time, as after a reconnection. Its time limits still count from
+  // the first reading.
   bench.tell(CommandSeen{{.id = "t.prepare.1",
                           .action = CommandAction::prepare,
                           .version = "2",

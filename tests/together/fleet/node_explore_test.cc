@@ -1,7 +1,7 @@
-// Tests every order of events at a node that has commands to prepare, apply and confirm, or to go
-// back: fleet-agent is killed between any two actions, answers of the store are lost, a version
-// dies, somebody writes the record `stop`. No command may be executed twice, or without a question
-// to the store before it, and each must be answered.
+// Tests every order of events at a node that is sent commands to prepare, apply and confirm, or to
+// go back. fleet-agent is killed between any two actions, answers of the store are lost, a version
+// dies, or somebody writes the record `stop`. The node must answer each command, never execute one
+// twice, and ask the store before it executes one.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/node_world.h"
@@ -22,8 +22,9 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
-// Each end of the walk has the name "ANSWER, PHASE". If the last command is to prepare a release,
-// no upgrade has begun, so the phase of the node's upgrade is `unknown`.
+// Each way of the walk ends with a name "ANSWER, PHASE": the answer to the last command, and the
+// phase of the upgrade. Here the last command is to prepare a release, so no upgrade has begun, and
+// the phase is `unknown`.
 //
 // Rows: A-18
 TEST_CASE(
@@ -35,7 +36,7 @@ TEST_CASE(
     CHECK(end.ends_with(", unknown"));
   }
   CHECK(all.ends.contains("done, unknown"));
-  CHECK(all.ends.contains("interrupted, unknown"));  // the last command is not ordered again
+  CHECK(all.ends.contains("interrupted, unknown"));  // interrupted three times: the driver gives up
 }
 
 TEST_CASE("lost answers of the store cost only time") {
@@ -96,7 +97,7 @@ TEST_CASE("canaries: an error seeded in fleet-agent is found") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // the walks of the other test cases have not run
+  if (states_walked == 0) return;  // this process ran no walk, only this test
   report("make explore-fleet", std::to_string(states_walked) + " states of nodes",
          "every order of events, to a fixpoint, nothing wrong");
 }

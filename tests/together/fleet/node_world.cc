@@ -24,8 +24,8 @@ NodeWorld::NodeWorld(const NodeSetup& setup) : setup_(setup) {
   start();
 }
 
-// Starts fleet-agent: it reads its ledger, learns from the upgrader what has become of an upgrade,
-// writes the record `active`, and reads the command.
+// Starts fleet-agent. It reads its ledger, asks the upgrader how the last upgrade went on, writes
+// the record `active`, and reads the command.
 void NodeWorld::start() {
   ++instance_;
   if (setup_.seeded == NodeSeeded::forgets_answers) disk_ = {};
@@ -81,8 +81,8 @@ std::string NodeWorld::end() const {
   return result() + ", " + std::string(text_of(upgrade_phase()));
 }
 
-// Lets the driver give the next order, if the last one is answered, and the upgrade has come far
-// enough for the next one.
+// Makes the driver give its next order, if the node has answered the last one. Before a `confirm`,
+// the driver waits until the new version has soaked.
 void NodeWorld::drive() {
   const std::optional<Answer> last = answer();
   if (over_ || !last) return;

@@ -13,7 +13,7 @@
 
 namespace fleet_test {
 
-// An error that is put into fleet-agent's actions; the world's checks must find each.
+// An error that is put into fleet-agent's actions on purpose. The world's checks must find it.
 enum class NodeSeeded { none, acts_before_save, reports_before_save, forgets_answers, no_question };
 
 struct NodeSetup {
@@ -35,7 +35,7 @@ class NodeWorld {
   enum class Move {
     perform,          // carries out the first action of fleet-agent
     perform_unheard,  // carries out the first action, and loses the store's answer
-    lose,             // loses the first action, and gives no answer
+    lose,             // the first action has no effect and no outcome
     kill,             // kills fleet-agent before it has carried out its actions
     hand_over,        // the upgrader tells the old version to stop
     activate,         // the upgrader activates the new version
@@ -89,7 +89,7 @@ class NodeWorld {
   bool over_ = false;
 
   // The upgrader's state, which outlives fleet-agent.
-  std::map<std::string, int> done_;  // how often each deed was done, such as `prepare ID`
+  std::map<std::string, int> done_;  // how often each action was carried out, such as `prepare ID`
   std::string on_trial_;
   bool handing_over_ = false;
   bool activated_ = false;

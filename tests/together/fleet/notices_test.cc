@@ -32,7 +32,8 @@ struct Told {
     put("event/" + std::string(11, '0') + std::to_string(number),
         R"({"subject":"rollout/r1","class":")" + kind + R"(","text":"it"})");
   }
-  // Returns the next step; writes transactions at once.
+  // Commits the transactions that Notices asks for. Returns the first step that is not a
+  // transaction.
   Notices::Step next(bool ours = true) {
     for (;;) {
       Notices::Step step = notices.next(records, ours, now);
@@ -96,11 +97,12 @@ TEST_CASE("an event that is not to be sent is read once, however often the cell 
   CHECK(told.post() == 0);
   const Effort before = effort;
   CHECK(told.post() == 0);
-  CHECK(effort.records - before.records == 2);  // the settings, and the last event notified
+  // Reads the settings, and the number of the last event that was notified.
+  CHECK(effort.records - before.records == 2);
   told.put("event/000000001000", R"({"class":"rollout-aborted"})");
   CHECK(told.post() == 1'000);
 
-  told.notices = {};  // another controller, which begins at the last event notified
+  told.notices = {};  // another controller: it goes on after the last event notified
   CHECK(told.post() == 1'000);
 }
 

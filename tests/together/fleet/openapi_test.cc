@@ -1,5 +1,6 @@
-// Compares fleet/http/openapi.json with the server: its paths and methods, its parameters, and the
-// members of the records that people write; and finds parts of it that are missing or not used.
+// Compares fleet/http/openapi.json with the server: the paths and methods, the parameters, and the
+// members of the records that people write. Finds references in the document that lead nowhere, and
+// parts of it that nothing refers to.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -112,10 +113,11 @@ const JsonTree& schema(const JsonTree& document, const std::string& name) {
   return *found;
 }
 
-// Returns the members of the record, without those that only this program writes.
+// Returns the names of the record's members. Leaves out the format's version and the members in
+// `ours`, which only the server writes.
 template <class Record>
 Names members_but(Names ours) {
-  ours.insert("v");  // the version of its format
+  ours.insert("v");  // the version of the record's format
   Names names;
   for (const auto& name : member_names<Record>())
     if (!ours.contains(std::string(name))) names.insert(std::string(name));
@@ -149,7 +151,7 @@ TEST_CASE("OpenAPI has the methods that the server takes, and no others") {
   const JsonTree all = document();
   for (const auto& [path, item] : all.find("paths")->members) {
     const Route route = route_of(example_of(path));
-    if (route.place == Place::join) continue;  // the server answers it before all others
+    if (route.place == Place::join) continue;  // a request to join is answered before all others
     for (const char* method : {"get", "put", "patch", "post", "delete"}) {
       INFO(path << " " << method);
       std::string name = method;
@@ -188,7 +190,7 @@ TEST_CASE("every operation in OpenAPI has a name, its parameters, and what it an
     }
   }
 
-  // state.h and config.h have these.
+  // The names of the query's parameters in state.h and config.h.
   CHECK(query == Names{"before", "content", "fields", "limit", "subject", "trace", "validate",
                        "who", "yes"});
 }

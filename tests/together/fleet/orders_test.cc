@@ -1,6 +1,6 @@
-// Tests which orders a person may give, and whom the records name as their author: the same for
-// fleetctl and for HTTP. config_test.cc has more about settings, config_rollout_test.cc about
-// rollouts.
+// Tests which orders a person may give, and which person the records name as the author of an
+// order. fleetctl and HTTP share this code. config_test.cc has more tests of settings,
+// config_rollout_test.cc of rollouts.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/plan_records.h"

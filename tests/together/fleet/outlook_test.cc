@@ -110,8 +110,8 @@ TEST_CASE("a soak that was seen tells when it ends, and when a node goes back by
   CHECK(phase() == BatchPhase::soaking);
   CHECK(soaking_nodes(bench.cell, bench.cell.rollouts().at("r1")) == Texts{"n2", "n3"});
   CHECK(bench.moves()[0].starts_with("rollout r1 (agent 2) is under way: batch 2 of 3 is soaking"));
-  // The last soak of this batch began at 100, and the soak of one more batch follows. The first
-  // node goes back after three times the soak.
+  // The soak of the last node of this batch began at 100, and one more batch has a soak to come.
+  // n2, whose soak began first, goes back by itself three soaks after it began.
   CHECK(bench.times().not_before == start + 100 + 600 + 600);
   CHECK(bench.times().goes_back == start + 1'800);
   bench.put("node/n2/upgrade/agent", R"({"phase":"done","attempt":"t.1"})");

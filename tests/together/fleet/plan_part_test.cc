@@ -45,8 +45,8 @@ const WriteMember* write_in(const FollowerStep& step) {
   return std::get_if<WriteMember>(&step);
 }
 
-// Returns a member whose check has passed, and which now writes into its record that it acts. The
-// outcome of that write is not known yet.
+// Returns a member whose hook `check` has passed, and which has asked the store to write into its
+// record that it acts. The store has not answered yet.
 PlanPart about_to_act() {
   PlanPart part = waiting_part();
   REQUIRE(hook_in(part.step(seen(at_one, 11))));
@@ -88,8 +88,8 @@ TEST_CASE("a member whose record of acting is committed acts before it sees the 
   const FollowerStep next = part.step(MemberWritten{Committed{12}});
   REQUIRE(hook_in(next));
   CHECK(hook_in(next)->verb == HookVerb::act);
-  // The member is sent its record as it was before its own write, by a message that was already
-  // under way. It changes nothing.
+  // A late message shows the member's record as it was before the member's own write. The member
+  // ignores it.
   CHECK(part.step(seen(at_one, 11, 11)) == FollowerStep{NothingToDo{}});
   const FollowerStep post = part.step(HookEnded{});
   REQUIRE(hook_in(post));
@@ -160,7 +160,7 @@ TEST_CASE("in a restored store the member's record counts again, at an earlier r
   static_cast<void>(part.step(seen(acting(), 120)));
   static_cast<void>(part.step(HookEnded{}));
 
-  // The snapshot shows the record from before the member acted.
+  // The store was restored from a snapshot: the record is as it was before the member acted.
   static_cast<void>(part.step(seen(at_one, 11, 40)));
   const FollowerStep next = part.step(HookEnded{});
 

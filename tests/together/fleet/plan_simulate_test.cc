@@ -1,6 +1,7 @@
-// Runs random lives of plans, by seed: thirty members and twenty steps of every class, each member
-// killed in each step, drivers killed, members that fail or are silent. As in the exploration, no
-// member may be a step ahead. RUNS=N runs more of them, SEED=N one.
+// Runs random lives of plans. In one kind, thirty members take twenty steps of every class, drivers
+// are killed, and each member is killed in each step. In the other, plans are smaller, and members
+// may also fail or be silent. As in the exploration, no member may be a step ahead of the others.
+// RUNS=N makes N runs, SEED=N repeats one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -39,7 +40,7 @@ struct Life {
   std::size_t killed = 0;  // members killed
 };
 
-// Plays a plan to its end; `choose` chooses each step among the possible ones.
+// Plays a plan to its end. `choose` returns the next of the possible steps.
 template <class Choose>
 Life live(const PlanSetup& setup, const Choose& choose) {
   constexpr std::size_t steps_max = 100'000;  // thirty members and twenty steps need about 10,000
@@ -57,8 +58,8 @@ Life live(const PlanSetup& setup, const Choose& choose) {
   return life;
 }
 
-// Plays a plan in which each member dies once in each step, at its first move or after it. No
-// member is killed while it acts, or it would not know how far it had come, and the plan would
+// Plays a plan in which each member dies once in each step, at its first move or its second. No
+// member dies while it acts: after that it would not know how much it had done, and the plan would
 // halt.
 Life live_with_every_death(Random& random) {
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> moves_to_death;

@@ -1,5 +1,6 @@
 // A plan with its members and its driver, as one value that can be copied, printed and moved on by
-// one step. Decisions are committed later, so that everything may change in between.
+// one step. A decision of a driver or member is committed in a later step than the one in which it
+// is made, so that anything may happen in between.
 #pragma once
 
 #include <map>
@@ -25,13 +26,13 @@ enum class Member {
   reboots,  // the member's `act` asks for a reboot
 };
 
-// An error that is put into driver or member; the world's checks must find each.
+// An error that is put into the driver or a member on purpose. The world's checks must find it.
 enum class PlanSeeded { none, no_compares, member_compares_nothing, early, all_act };
 
 struct PlanSetup {
   std::vector<fleet::PlanStep> steps = {};
   std::vector<Member> members = {};
-  // How often a driver dies while its decision is under way, so that another one goes on.
+  // How often a driver dies after it has asked for a transaction; then another driver goes on.
   int driver_kills = 0;
   int member_kills = 0;
   int hastes = 0;                // how often a step's wait ends before its members are done
@@ -75,7 +76,7 @@ class PlanWorld {
     fleet::FollowerFacts facts = {};
     std::optional<fleet::RunHook> running = {};
     std::optional<fleet::WriteMember> pending = {};
-    fleet::Plan decided_by = {};  // the plan from which the member's `pending` follows
+    fleet::Plan decided_by = {};  // the plan by which `pending` was decided
     bool works = true;            // the member's service is up
     std::map<std::string, int> ran = {};
   };

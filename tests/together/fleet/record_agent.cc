@@ -1,6 +1,6 @@
-// Lets the code of fleet-agent read records that somebody else has written for its node. Runs the
-// code that handles a component's commands and wishes, on a store in memory with a clock of its
-// own, and the node's part in plans.
+// Lets the code of fleet-agent read records that somebody else has written for its node. This is
+// the code for a component's commands and wishes, and for the node's part in plans. It runs on a
+// store in memory, with a clock of its own.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -98,7 +98,7 @@ struct Agent {
     uv_loop_close(&loop);
   }
 
-  // Runs until nothing is left to do, or until so much time has passed.
+  // Runs the component until nothing is left to do, at most for this time of the bench's clock.
   void wait(Timers::Milliseconds length) {
     const auto end = time.now() + length;
     for (int i = 0; i < agent_steps_max; ++i) {
@@ -156,7 +156,7 @@ std::string wrong_in_component(const TestStore& store, RecordMaker& maker) {
   return agent.wrong;
 }
 
-// Returns what PlanDesk, the part of fleet-agent that reads plans, would see in this store.
+// Returns what a node learns from this store about a plan. In fleet-agent, PlanDesk finds that out.
 PlanSeen seen(const TestStore& store, const std::string& plan) {
   PlanSeen seen{.as_of = store.revision(), .active = 1};
   const KeyValue* record = store.find(key_of(KeyKind::plan, {plan}));
@@ -186,7 +186,7 @@ std::string wrong_in_plan_part(TestStore store, RecordMaker& maker) {
       if (const auto why = why_not_taken(write->transaction)) return "a member writes " + *why;
       const PlanMember sent = write->member;
       Transaction transaction = write->transaction;
-      // Drops the compare of the record `active`, whose revision seen() has made up.
+      // Removes the compare of the record `active`: seen() has invented its revision, 1.
       std::erase_if(transaction.compares, [](const Compare& one) { return one.revision == 1; });
       step = part.step(MemberWritten{store.commit(transaction)});
       const Put& put = transaction.puts.front();

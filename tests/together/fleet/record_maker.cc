@@ -176,7 +176,8 @@ void add_moves(std::vector<Written>& all) {
   add(all, "once/evil-plan/once", Once{"2.0.0", true, "e1", "a word"});
 }
 
-// Texts that real records contain. As values they reach more code than random texts would.
+// Texts from real records. As values they reach more code than random texts, which are refused
+// early.
 constexpr auto words_of_records = std::to_array<std::string_view>({"",
                                                                    "agent",
                                                                    "shop",
@@ -366,7 +367,8 @@ void RecordMaker::change(JsonTree& tree) {
       break;
     }
   }
-  // Mostly keeps the value's type, so that the record can be read.
+  // In two of three cases the new value has the old one's type, so that the record can still be
+  // read.
   if (below(3) > 0 && at->kind == JsonTree::Kind::number) {
     at->text = odd_number();
   } else if (below(3) > 0 && at->kind == JsonTree::Kind::text) {

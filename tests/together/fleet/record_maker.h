@@ -1,5 +1,6 @@
-// Makes records and keys that nobody should write: each kind of record in its right form, then
-// changed at random in its names, numbers, texts, lists, shape and bytes. A seed repeats all of it.
+// Makes records and keys that nobody should write. It begins with a well-formed record of some
+// kind, and changes names, numbers, texts, lists, the shape or the bytes at random. The same seed
+// makes the same records.
 #pragma once
 
 #include <string>

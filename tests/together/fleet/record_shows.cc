@@ -21,7 +21,7 @@ namespace {
 
 using namespace fleet;
 
-// A store on a copy of another store, for fleetctl's commands: a write changes only the copy.
+// A store for fleetctl's commands, which is a copy of another store: writes change only the copy.
 class CopiedStore : public Store {
  public:
   CopiedStore(uv_loop_t& loop, TestStore store) : timers_(loop), store_(std::move(store)) {}
@@ -83,7 +83,8 @@ constexpr Command orders[] = {
     Command::accept_epoch,  Command::settings_set, Command::settings_unset, Command::approve,
     Command::token_revoke};
 
-// A fingerprint and a token that are in the keys of records that RecordMaker makes.
+// A fingerprint and a token by which fleetctl can find records of RecordMaker: their keys have
+// these.
 const std::string odd_fingerprint = "e1" + std::string(30, '0');
 const std::string odd_token = "0011223344556677";
 
@@ -132,7 +133,8 @@ std::string wrong_json(const std::string& text) {
 std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker, Planted planted) {
   for (const Command command : shows) {
     fleetctl::Options options = options_for(command, maker);
-    if (command == Command::approve) options.node.clear();  // then it shows who waits
+    // Without a node, `approve` lists all requests.
+    if (command == Command::approve) options.node.clear();
     std::string text = said(store, options);
     if (planted == Planted::raw_byte) text += "\u009b";
     if (const auto wrong = wrong_on_terminal(text); !wrong.empty()) return "fleetctl " + wrong;

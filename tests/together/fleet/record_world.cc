@@ -19,8 +19,8 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// The rounds in which random records are written. In the rounds after them, the good work must come
-// to its end.
+// How many of the rounds write random records. In the rounds after them, the good work must come to
+// its end.
 constexpr int rounds_of_writing = 12;
 // The limit for a driver's actions in one moment: a driver that exceeds it never rests.
 constexpr int actions_max = 3'000;
@@ -76,7 +76,7 @@ void RecordWorld::put_neighbours() {
 void RecordWorld::write_odd_records() {
   for (std::uint64_t i = 2 + maker_.below(12); i > 0; --i) {
     const Written one = maker_.next();
-    // A key that etcd would refuse as too long is left out.
+    // etcd refuses a key that is too long, so no reader ever sees one.
     if (one.key.size() <= key_bytes_max) store_.put(one.key, one.value);
   }
 }
@@ -151,8 +151,8 @@ void RecordWorld::look_at_history() {
         lease);
 }
 
-// Runs a driver until it rests, and on for two seconds of the test's clock. Then its controller
-// ends.
+// Runs a driver for two seconds of the test's clock, or until it has nothing left to do. Then the
+// driver's lease ends, as if its controller had ended.
 void RecordWorld::drive(const std::string& name, std::unique_ptr<AnyDriver> driver, LeaseId lease) {
   std::vector<DriverAction> asked = driver->step(BeginDriving{now_ / 1'000}, now_);
   const Ms until = now_ + 2'000;

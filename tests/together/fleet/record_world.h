@@ -1,6 +1,7 @@
-// A cell in which somebody writes random records, beside good nodes, a good rollout and a good
-// wish, which must go on. A controller's decisions are made and written in rounds; all writes must
-// be acceptable to a store and readable for others.
+// A cell in which somebody writes random records. Beside them, it has good nodes, a good rollout
+// and a good wish, which must go on. Controllers work in rounds: they decide, and their
+// transactions are committed. A store must accept all that they write, and others must be able to
+// read it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ enum class Planted {
   forbidden_write  // a controller writes a record to which it has no right
 };
 
-// The name of fleet-signer among those who write.
+// The name by which commit() knows that fleet-signer writes.
 inline constexpr std::string_view signer = "the signer";
 
 class RecordWorld {
@@ -71,15 +72,15 @@ class RecordWorld {
 // Returns why a reader of this key would refuse the record, or an empty text.
 [[nodiscard]] std::string why_unreadable(const std::string& key, const std::string& value);
 
-// ---- each returns the first fault of a program that reads these records, or an empty text
+// ---- Each function runs one program on these records. Returns the first fault, or an empty text.
 
 [[nodiscard]] std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker,
                                             Planted planted);
 [[nodiscard]] std::string wrong_in_http(const TestStore& store, RecordMaker& maker);
 [[nodiscard]] std::string wrong_in_agent(const TestStore& store, RecordMaker& maker);
 
-// Each returns the first fault of an output, or an empty text: of a text for a terminal, line by
-// line, or of JSON for a program.
+// Each returns the first fault of an output, or an empty text. The output is text for a terminal,
+// which is checked line by line, or JSON for a program.
 [[nodiscard]] std::string wrong_on_terminal(const std::string& text);
 [[nodiscard]] std::string wrong_json(const std::string& text);
 

@@ -25,7 +25,7 @@ std::string refusal_of(const std::string& value) {
 }
 
 using Reader = std::string (*)(const std::string&);
-// The readers of records, in the order of KeyKind.
+// The function that reads each kind of record, in the order of KeyKind.
 constexpr auto readers = std::to_array<Reader>({
     &refusal_of<NodeInfo>,
     &refusal_of<Versions>,

@@ -315,7 +315,7 @@ TEST_CASE("every name that is used in keys makes its record damaged if it is inv
   CHECK(read_record<Plan>(R"({"agent":"1 2"})").reason() == "is damaged: \"1 2\" is no version");
   CHECK(read_record<Plan>(R"({"version":"1\n2"})").reason().starts_with("is damaged: "));
   CHECK(read_record<Plan>(R"({"previous":"-1"})").reason() == "is damaged: \"-1\" is no version");
-  // An absent name is read as an empty one.
+  // A name that is absent is read as an empty text, which is allowed.
   CHECK(read_record<Desired>("{}"));
   CHECK(read_record<Plan>("{}"));
 }

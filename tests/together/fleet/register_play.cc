@@ -31,7 +31,7 @@ std::size_t Judge::unknown() const {
 std::vector<std::string> Judge::violations() const {
   std::vector<std::string> broken;
   std::map<std::string, std::vector<Revision>> places;  // the revisions of each value's writes
-  std::map<Revision, Revision> before;  // for each change, the revision that its key had before
+  std::map<Revision, Revision> before;  // for each change, its key's revision before it
   std::map<std::string, Revision> last;
   for (const Change& change : history_) {
     places[change.now.value].push_back(change.now.modified);
@@ -84,8 +84,8 @@ void RegisterClient::read(const std::string& key) {
   });
 }
 
-// Asks by a transaction without writes whether the key still has this revision. If the store says
-// yes, that must be true at the moment of the question, and not only earlier.
+// Asks the store whether the key still has this revision, by a transaction that only compares. If
+// the store says yes, this must be true now, and not only at an earlier moment.
 void RegisterClient::ask(const KeyValue& now) {
   const Transaction question{.compares = {Compare{.key = now.key, .revision = now.modified}}};
   store_.commit(question, [this, key = now.key, known = board_.known](const Outcome& outcome) {

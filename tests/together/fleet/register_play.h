@@ -33,10 +33,10 @@ class Judge {
  public:
   void saw(Wrote wrote) { wrote_.push_back(std::move(wrote)); }
   void saw(Read read) { read_.push_back(std::move(read)); }
-  // Notes the changes of a watch, which tells everything that ever happens to the keys.
+  // Notes changes from a watch of all keys, which misses none: they are the whole history.
   void saw(const Changes& changes);
 
-  // Returns the observations, as texts, that a correct store could not have caused.
+  // Returns, as texts, all observations that contradict a correct store.
   [[nodiscard]] std::vector<std::string> violations() const;
   [[nodiscard]] std::size_t acknowledged() const;
   [[nodiscard]] std::size_t unknown() const;

@@ -7,7 +7,8 @@
 
 namespace fleet_test {
 
-// Called only if everything required has held.
+// Prints the figures and a result line that says `met`. Must be called only if all checks have
+// passed.
 inline void report(const std::string& command, const std::string& figures, const std::string& bar) {
   std::cout << "report: " << figures << "\n"
             << "result: fleet | " << command << " | " << figures << " | " << bar << " | met\n";

@@ -1,4 +1,4 @@
-// Tests the decisions before a rollout touches anything, and how a rollout is written.
+// Tests the decisions about a rollout before it touches any node, and how its records are written.
 #include "fleet/model/rollout_draft.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Tests a rollout's driver by itself, step by step: leases, waits, large batches, a store that
-// refuses.
+// Tests a rollout's driver alone, step by step: its lease, its waits, large batches, and a store
+// that refuses transactions.
 #include "fleet/model/rollout_driver.h"
 
 #include <catch2/catch.hpp>
@@ -118,7 +118,7 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
     const std::string key = key_of(KeyKind::rollout_node, {"r", bench.node(i)});
     return read_record<RolloutNode>(bench.store.find(key)->value).value();
   };
-  // The first fails while it prepares, and answers that; the second fails while it soaks.
+  // Node 0 fails while it prepares, and answers with the reason. Node 1 fails while it soaks.
   bench.put(key_of(KeyKind::node_answer, {bench.node(0), "agent"}),
             write_record(Answer{.command = "r.prepare.1",
                                 .result = "no space left",
@@ -153,7 +153,7 @@ TEST_CASE("a rollout with a bake is completed when the bake has passed, and not 
 
   bench.wait(95 * second);
   CHECK(bench.rollout().state == RolloutState::baking);
-  CHECK(bench.rollout().baked_ms == 90 * second);  // noted after each tenth of the bake
+  CHECK(bench.rollout().baked_ms == 90 * second);  // the driver notes each tenth of the bake
   bench.wait(5 * second);
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());

@@ -1,5 +1,5 @@
-// Checks every transaction of a rollout's driver, and every end of a rollout. The rules follow the
-// contract, not the driver's code.
+// Checks every transaction of a rollout's driver, and every end of a rollout. The rules were
+// written from the driver's contract, without its code.
 #include <algorithm>
 
 #include "fleet/model/enum_text.h"
@@ -119,8 +119,8 @@ void RolloutWorld::judge_place(const std::string& node, const std::string& order
   }
 }
 
-// Checks an order of an undo. It must lead to the version from before, and all nodes of later
-// batches must have gone back already, unless they cannot.
+// Checks a command of an undo. It must name the version that the node had before, and the nodes of
+// all later batches must have gone back already, except those that cannot.
 void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   const Rollout now = rollout();
   if (now.state != RolloutState::undoing) is_wrong(command.id + " was ordered before the undo");
@@ -138,8 +138,9 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
-// Checks that a node is told to confirm only if the gate has said `well` to this driver since the
-// batch was applied, or if nodes of the batch are being confirmed already.
+// Checks that a node is told to confirm only after the gate has said `well`. It must have said so
+// to this driver, after the batch was applied. When nodes of the batch are being confirmed already,
+// the other nodes need no such answer.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;
@@ -231,8 +232,8 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // The driver no longer follows a node that was left, that did not answer, or that cannot go
-    // back.
+    // The driver does not follow a node any more that it has left, that did not answer, or that
+    // cannot go back.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left ||
                          at.stage == NodeStage::kept;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {

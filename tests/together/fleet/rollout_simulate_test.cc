@@ -1,6 +1,6 @@
-// Runs random lives of larger rollouts, by seed: many nodes, good and bad, drivers killed and
-// frozen, answers lost, a person. Judged as in the exploration. RUNS=N runs more of them, SEED=N
-// one.
+// Runs random lives of larger rollouts: many nodes, good and bad, drivers that are killed or
+// frozen, answers that are lost, and a person who intervenes. The judge is that of the exploration.
+// RUNS=N makes N runs, SEED=N repeats one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -57,7 +57,8 @@ struct Life {
 };
 
 Life live(std::uint64_t seed, Seeded seeded = Seeded::none) {
-  constexpr std::size_t steps_max = 20'000;  // thirty nodes need about a thousand
+  // A rollout over thirty nodes takes about a thousand steps.
+  constexpr std::size_t steps_max = 20'000;
   Random random(seed);
   WorldSetup setup = setup_of(random);
   setup.seeded = seeded;

@@ -31,8 +31,8 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns, as text, how often the command's batch had been begun before. Each time it is begun, up
-// to `attempts_max` attempts are made.
+// Returns, as text, how often the command's batch had been begun before. Each beginning has
+// `attempts_max` numbers of its own for the ids of its commands.
 std::string time_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));
@@ -70,7 +70,8 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
   store_.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
   for (const std::string& id : ids_)
     store_.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "1"}}}));
-  // One node has a wish of its own, and the cell has one for the new version.
+  // The first node has a wish of its own for the old version. The cell has a wish for the new
+  // version.
   store_.put(key_of_node(KeyKind::node_desired, ids_.front()),
              write_record(Desired{.version = "1", .why = "before"}));
   store_.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = "2"}));
@@ -140,9 +141,9 @@ void RolloutWorld::replace_driver() {
   begin_driver();
 }
 
-// Lets time pass from one deadline of the driver to its next, until it acts or waits for nothing
-// more. After a hundred deadlines without an act, the driver counts as resting. Its lease is always
-// renewed in time.
+// Lets time pass from one deadline of the driver to its next, until the driver acts or has no
+// deadline. After a hundred deadlines without an act, the driver counts as resting. This world
+// always renews the driver's lease in time.
 void RolloutWorld::pass_time() {
   for (int i = 0; i < 100; ++i) {
     const std::optional<Ms> at = driver_->next_deadline();

@@ -1,7 +1,6 @@
 // A rollout with everything that takes part in it, as one value that can be copied, printed and
-// moved on by one step: a store, a driver that may be killed and one that wakes too late, nodes
-// that are good or bad in one way each, and a person. Every transaction is judged before it is
-// committed.
+// moved on by one step. It has a store, a driver that may be killed, a killed driver that wakes too
+// late, good and bad nodes, and a person. Every transaction is judged before it is committed.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ enum class Nature {
   bad_undo,          // the node's previous version does not start any more
 };
 
-// The state of a node's double that is not in its records.
+// The part of a simulated node's state that is not in its records.
 struct NodeDouble {
   Nature nature = Nature::good;
   bool on_trial = false;
@@ -41,7 +40,7 @@ struct NodeDouble {
   bool operator==(const NodeDouble&) const = default;
 };
 
-// An error that is put into the driver's writes; the world's checks must find each.
+// An error that is put into the driver's writes on purpose. The world's checks must find it.
 enum class Seeded {
   none,
   no_fence,
@@ -104,7 +103,8 @@ class RolloutWorld {
     std::size_t which = 0;  // the index of the node, of the order or of the answer
   };
 
-  // Returns the moves that are possible now. If there are none, nothing can ever happen any more.
+  // Returns the moves that are possible now. If there are none, the rollout stays as it is for
+  // ever.
   [[nodiscard]] std::vector<Step> steps() const;
   void make(const Step& step);
 
@@ -119,8 +119,8 @@ class RolloutWorld {
   [[nodiscard]] const fleet::Rollout& rollout() const;
   [[nodiscard]] const std::map<std::string, NodeDouble>& nodes() const { return nodes_; }
   [[nodiscard]] std::size_t commits() const { return commits_; }
-  // Returns a text that is equal for worlds with the same future: revisions count only by their
-  // order.
+  // Returns a text about the whole world. Worlds that differ only in the numbers of revisions, and
+  // not in their order, have the same text.
   [[nodiscard]] std::string words() const;
 
  private:
@@ -169,15 +169,15 @@ class RolloutWorld {
   std::optional<fleet::RolloutDriver> driver_;
   std::optional<fleet::DriverAction> asked_;    // the driver's action that is not answered yet
   std::optional<fleet::AskGates> asked_gates_;  // the questions to gates that are not answered yet
-  // the last answer of the gate that this driver has for the batch under way
+  // The gate's last answer to this driver about the present batch.
   fleet::GateSays gate_said_ = fleet::GateSays::unknown;
   std::vector<Late> late_;
   fleet::Ms now_ = 0;
   int drivers_ = 0;
   std::size_t commits_ = 0;
-  bool resting_ = false;  // time has passed, and the driver has done nothing
+  bool resting_ = false;  // the driver has let time pass without an act
   std::string wrong_;
-  // The records that were parsed last, with their revisions.
+  // The records that were read last, each with its revision, so that none is parsed twice.
   mutable std::pair<fleet::Revision, fleet::Rollout> rollout_read_;
   mutable std::map<std::string, std::pair<fleet::Revision, fleet::Command>> commands_read_;
 };

@@ -1,5 +1,5 @@
-# The page of a cell in a real browser: a controller that serves it, a browser that shows it, and
-# what tests look for on it.
+# The page of a cell in a real browser. A controller serves the page, a browser shows it, and tests
+# look for texts on it.
 import os
 import socket
 import ssl

@@ -92,8 +92,8 @@ struct Bench {
     uv_loop_close(&loop);
   }
 
-  // Runs the loop until the condition holds. The clock stands still meanwhile; only timers that are
-  // due now run.
+  // Runs the loop until the condition holds. The test's clock stands still meanwhile, so only
+  // timers that are due now run.
   template <class Condition>
   void until(const char* what, const Condition& is_so) {
     for (int turn = 0; turn < turns_max; ++turn) {

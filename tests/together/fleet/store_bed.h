@@ -28,7 +28,8 @@ class StoreBed {
 
   // ---- faults
   virtual void compact(Revision revision) = 0;
-  // Loses all answers to store() from now on, but still carries out its requests.
+  // Loses all answers to store() from now on. Its requests still reach the store and are carried
+  // out.
   virtual void swallow_answers() = 0;
   // Ends the loss of answers, and all connections of store().
   virtual void break_connections() = 0;
@@ -53,7 +54,7 @@ class StoreBed {
   // Lets so much time pass.
   void pass(std::chrono::milliseconds time);
 
-  // ---- questions that wait for their answers
+  // ---- requests: most functions wait for the answer
   [[nodiscard]] Reply<Reading> read_answer(Store& store, const Keys& keys);
   [[nodiscard]] Reading read(const Keys& keys);  // reads by other(), which must get an answer
   // Begins a commit without waiting for its answer.

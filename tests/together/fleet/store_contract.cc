@@ -320,7 +320,7 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
 
 TEST_CASE("a commit whose answer is lost is unknown, was made once, and is found by reading") {
   const auto bed = make_bed();
-  // This commit makes sure that the connection is in use.
+  // This first commit opens the connection, so that the loss concerns the answer alone.
   REQUIRE(committed(bed->commit(put(bed->key("before"), "1"))) > 0);
   bed->swallow_answers();
 

@@ -19,8 +19,8 @@ namespace {
 // the bench begins it again.
 class Bench {
  public:
-  // Makes the bench. Each client reaches one member through a proxy, which can disturb the
-  // connection. With `reserves`, it also reaches the other members directly.
+  // Makes the bench. The test can disturb the connection of each client to one member, which leads
+  // through a proxy. With `reserves`, a client reaches the other members directly, too.
   explicit Bench(bool reserves = true) {
     uv_loop_init(&loop_);
     uv_timer_init(&loop_, &tick_);
@@ -59,7 +59,7 @@ class Bench {
 
   EtcdCluster& cluster() { return cluster_; }
   Timers& timers() { return timers_; }
-  // The client `victim` may lose all its connections; the client `safe` never does.
+  // A fault may hit all connections of the client `victim`, but none of the client `safe`.
   Store& victim() { return *stores_.front(); }
   Store& safe() { return *witness_store_; }
   void set_ways(TcpProxy::Mode mode) { mode_ = mode; }
@@ -78,12 +78,12 @@ class Bench {
     const std::size_t before = board_.judge.acknowledged();
     return wait([&] { return board_.judge.acknowledged() >= before + writes; });
   }
-  // Waits for this time, even if no client gets an acknowledgement meanwhile.
+  // Waits for this time, whether clients get acknowledgements meanwhile or not.
   void pass(std::chrono::milliseconds time) {
     const auto end = timers_.now() + time;
     wait([&] { return timers_.now() >= end; });
   }
-  // Lets all clients come to rest. Returns what cannot have happened in a correct store.
+  // Waits until all clients rest. Returns the observations that contradict a correct store.
   std::vector<std::string> verdict() {
     board_.over = true;
     const bool rested = wait([this] {
@@ -239,7 +239,8 @@ TEST_CASE("a mirror that was cut off misses nothing, even if all is compacted me
   Mirror mirror(bench.victim(), bench.timers(), {"/m/", true}, {.changed = [](const Changes&) {}},
                 1);
   Revision last = 0;
-  // Writes again if the outcome is unknown: members that were stopped may first choose a leader.
+  // Commits the transaction, and tries again if its outcome is unknown: after the stop of some
+  // members, the others may need time to choose a leader.
   const auto put = [&](const Transaction& transaction) {
     last = 0;
     for (int tries = 0; last == 0 && tries < 10; ++tries) {
@@ -280,7 +281,8 @@ TEST_CASE("a question by compares alone gets no stale answer") {
   uv_timer_init(&loop, &tick);
   uv_timer_start(
       &tick, [](uv_timer_t*) {}, 2, 2);
-  // A follower needs a second to notice that it is alone; meanwhile the others go on.
+  // The test isolates a member that only follows the leader. For a second this member does not
+  // notice that it is alone, while the other two accept writes.
   const std::size_t alone = (cluster.leader() + 1) % 3;
   const auto open = [&](const std::vector<std::string>& urls) {
     return std::make_unique<EtcdStore>(

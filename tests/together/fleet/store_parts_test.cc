@@ -1,5 +1,5 @@
-// Tests small decisions of the store on etcd: frames, the meaning of failures, and which member is
-// asked next.
+// Tests small parts of the client of etcd: how messages are framed, what a failure means, and which
+// member is asked next.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/backoff.h"

@@ -18,7 +18,7 @@ namespace {
 constexpr Faults many_faults{
     .lost_requests = 40, .lost_answers = 40, .late_requests = 30, .cut_watches = 60};
 
-// Passes all calls on to another store. Each derived class adds an error.
+// A store that passes all calls on to another one. Each class derived from it adds an error.
 class Relay : public Store {
  public:
   explicit Relay(Store& store) : store_(store) {}
@@ -56,7 +56,7 @@ class Forgetful : public Relay {
   int commits_ = 0;
 };
 
-// The error: a transaction is sent again if no answer came, as libcurl would, although the first
+// The error: if no answer came, the same transaction is sent again, as libcurl would do. The first
 // one may have been committed.
 class Insistent : public Relay {
  public:

@@ -1,4 +1,5 @@
-// A TCP connection that a test can damage: a thread between its clients and a port of this machine.
+// A proxy for TCP connections, which a test can damage. A thread moves the bytes between the
+// clients and a port of this machine.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@ class TcpProxy {
     hold,     // no byte arrives in either direction, and the connection stays open
     refuse,   // ends all connections, and each new one
   };
-  // Returns the mode that client `who` has now. The proxy calls it again and again.
+  // Returns the present mode for client `who`. The proxy asks again and again, since it may change.
   using Rule = std::function<Mode(int who)>;
   // Returns the number of the client that connects from this port.
   using Identify = std::function<int(int source_port)>;

@@ -1,5 +1,6 @@
-// A store in memory that follows the contract in transaction.h exactly, for tests of the state
-// machines: no faults, and leases that end only when told. Knows nothing of records.
+// A store in memory that follows the contract in transaction.h exactly, for tests of state
+// machines. It has no faults, its leases end only when a test says so, and it does not know what
+// records mean.
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@ class TestStore {
   // Returns whether every compare holds, and every lease is alive.
   [[nodiscard]] bool would_commit(const fleet::Transaction& transaction) const;
 
-  // The records that the last commit wrote and erased, at its revision.
+  // The records that the last transaction wrote or erased, with its revision.
   struct Change {
     fleet::KeyValue record;  // the value is empty if the key was erased
     bool erased = false;
@@ -42,8 +43,8 @@ class TestStore {
   fleet::Revision revision_ = 1;
 };
 
-// Returns the text with each number behind an `@`, as in `@7`, replaced by its rank among these
-// numbers.
+// Finds all numbers behind an `@`, as in `@7`. Returns the text with each replaced by its rank
+// among them, so that texts that differ only in revisions become equal.
 [[nodiscard]] std::string by_rank(const std::string& text);
 
 }  // namespace fleet_test

@@ -21,8 +21,8 @@ struct Walk {
 // The number of states in all walks of this program that found nothing wrong.
 inline std::size_t states_walked = 0;
 
-// Walks through all states. If a way leads from a state back to the same state, that is a fault: a
-// world on this way might never end.
+// Walks through all states. A way that leads from a state back to the same state is a fault, since
+// a world could follow it for ever.
 template <class World>
 Walk walk(const World& first) {
   struct Frame {
@@ -32,7 +32,7 @@ Walk walk(const World& first) {
     std::size_t hash;
   };
   Walk result;
-  std::unordered_map<std::size_t, bool> open;  // by hash; false once all its ways were walked
+  std::unordered_map<std::size_t, bool> open;  // by hash; true while its ways are being walked
   std::vector<Frame> stack;
   const auto enter = [&](World world) {
     if (result.wrong.empty()) result.wrong = world.wrong();

@@ -11,7 +11,8 @@ namespace {
 using namespace fleet;
 using Texts = std::vector<std::string>;
 
-// The secret, the request and the signature of Standard Webhooks' own specification and libraries.
+// The example in the specification of Standard Webhooks, which its libraries test, too: a secret, a
+// request and its signature.
 const std::string known_secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 TEST_CASE("the signature is that of Standard Webhooks' own example") {

@@ -104,7 +104,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
   }
   for (int event = 0; event < 20; ++event)
     static_cast<void>(task.next(1, event));
-  CHECK(lookups == 2);  // one for each of the two time zones
+  CHECK(lookups == 2);  // one lookup for each of the two time zones
 
   task.wall_shows(midnight + 60, 60'000);
   static_cast<void>(task.next(1, 60'000));
@@ -186,7 +186,8 @@ TEST_CASE("a rollout orders nothing until the windows of its batch are open, or 
   task.wall_shows(midnight, 0);
   CHECK(next_of(0) == DriverStep{Wait{120 * minute}});
   CHECK(std::holds_alternative<GrantLease>(next_of(120 * minute)));
-  // The rest of the window is shorter than the time after which a node goes back by itself.
+  // The rest of the window is too short: a node that is not confirmed would go back only after its
+  // end.
   CHECK(next_of(176 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   rollout.terms.ignore_window = true;
   CHECK_FALSE(std::holds_alternative<Wait>(next_of(0)));

@@ -1,5 +1,5 @@
-// Tests what a node does about a wish: every row of the table in wish_machine.h, and what must not
-// happen.
+// Tests each row of the table in wish_machine.h, which says what a node does about a wish. Tests
+// also that no order of events shows a wrong phase.
 #include <catch2/catch.hpp>
 #include <map>
 #include <optional>
@@ -249,8 +249,8 @@ bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has
   return phase == failed && (before == staging || before == verifying || before == cutover_ready);
 }
 
-// Returns whether the event is possible now: a wish that was replaced is not seen again, and a new
-// version comes only after the gate.
+// Returns whether the event can happen now. A wish that was replaced is never seen again, and a new
+// version runs only after the upgrade has been at its gate.
 bool may_happen(const WishEvent& event, const Shown& node) {
   if (const auto* seen = std::get_if<WishSeen>(&event))
     return !seen->wish || seen->wish->revision >= node.seen;
