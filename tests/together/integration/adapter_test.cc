@@ -1,4 +1,4 @@
-// Tests --adapter: a program that speaks the protocol runs AGENT, which does not.
+// Tests --adapter. AGENT does not speak the protocol; the adapter speaks it, and is to run AGENT.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 
 const std::string adapter_option = "--adapter=" + World::puppet();
 
-// Installs a program that would end at once. The adapters of these tests never execute it.
+// Installs a program for AGENT. The adapters of these tests are puppets, and never execute it.
 std::string install_daemon(World& world, std::string_view name) {
   return world.write(name, read_file("/bin/true"));
 }

@@ -281,7 +281,7 @@ TEST_CASE(
     world.expect_exit(3);
     struct stat status {};
     REQUIRE(::stat(world.path(file).c_str(), &status) == 0);
-    return status.st_ino;  // each writing of the file makes a new inode
+    return status.st_ino;  // the file gets a new inode whenever it is written
   };
   fail_once();
   const ino_t before = fail_once();
@@ -291,7 +291,8 @@ TEST_CASE(
   CHECK(after == before);
   CHECK(world.read(file) == "2 " + boot.bad + "\nthe upgrader ends with status 3\n");
   CHECK(world.log().find("did not last in 2 starts in a row") != std::string::npos);
-  // If the link of --previous names a good program by now, that program is started and counted.
+  // Now the link of --previous names a good program. So that program is started, and the start is
+  // counted.
   Boot::point(boot.previous, "one");
   boot.start({"--attempts=2"});
   CHECK(world.agent().hello().text("role") == "fallback");
@@ -344,7 +345,7 @@ TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
               .agent = boot.link});
     Puppet agent = world.first();
     world.wait_until([&] { return world.read(file).starts_with("0 "); }, "it to be forgotten");
-    // The commit changes no count, since the failures have been forgotten already.
+    // The failures have been forgotten already, so the commit need not change the count.
     Puppet next = begin_upgrade_to(world, agent, world.install("releases/three"));
     hand_over(agent, next);
     next.expect("committed");

@@ -17,8 +17,8 @@ using namespace integration;
 
 namespace {
 
-// A puppet that the test itself starts, in the place of an upgrader, with a pipe to its standard
-// input.
+// A puppet that the test starts itself. The test plays the upgrader, and writes to the puppet's
+// standard input.
 struct OwnPuppet {
   explicit OwnPuppet(const World& world) {
     int input[2];

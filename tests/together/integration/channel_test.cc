@@ -46,7 +46,7 @@ TEST_CASE("an agent's end is its process's exit, though a grandchild holds the p
     next.expect_gone();
     CHECK(state_of(other) != '\0');
   }
-  // If an agent has left a process running, the upgrader does not touch that process.
+  // The upgrader must not touch a process that an agent has left running.
   CHECK(state_of(holder) != '\0');
 }
 

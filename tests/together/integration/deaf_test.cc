@@ -13,8 +13,8 @@ using namespace integration;
 
 namespace {
 
-// The number of replies that overfill the agent's pipe, but do not make the upgrader stop reading
-// from the agent.
+// With so many replies unread, the agent's pipe is full, and the upgrader still reads from the
+// agent.
 constexpr long more_than_a_pipe = 780;
 
 // Makes an agent close its input and say `ready`.
@@ -24,7 +24,7 @@ Puppet close_input(Puppet agent) {
   return agent;
 }
 
-// Expects a fallback that is told why the upgrade failed, and gets the state that the old agent
+// Expects a fallback. It must be told why the upgrade failed, and get the state that the old agent
 // left.
 void expect_way_back(World& world, const std::string& reason) {
   Puppet back = world.agent();
@@ -37,17 +37,16 @@ void expect_way_back(World& world, const std::string& reason) {
   CHECK(activate.text("state") == "from old");
 }
 
-// Returns a candidate that is ready and confirmed. Its input is full, and it does not read. The old
-// agent has ended.
+// Begins an upgrade, and leads it to the end of the old agent. Returns the candidate, which has
+// been confirmed. Its input is full, and it does not read.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm",)" + members);
   next.ready();
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // The upgrader answers only a few lines in each turn of its loop. While answers are outstanding,
-  // a message to the candidate may still find room in the pipe. So the test waits for the last
-  // line.
+  // The upgrader answers only a few lines in each turn of its loop. Until it has answered all of
+  // them, the pipe may still have room for a message. So the test waits for the last line.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");

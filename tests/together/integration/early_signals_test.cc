@@ -1,6 +1,6 @@
-// Tests signals that come while the upgrader starts. From its first own system call on, a signal
-// that the upgrader knows must not end it. Before that call, the kernel's default action does: see
-// CAVEATS in upgrader(8).
+// Tests signals that come while the upgrader starts. From the first system call of its main() on,
+// no signal that the upgrader handles may end it by the kernel's default action. Before that call
+// such a signal does end it: see CAVEATS in upgrader(8).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>

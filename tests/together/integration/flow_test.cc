@@ -15,8 +15,8 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// The number of questions whose replies exceed both the pipe and the upgrader's memory for them.
-// The questions that are then not answered must still fit into the pipe to the upgrader.
+// The number of questions whose replies fill the pipe and the upgrader's memory for replies. The
+// upgrader then stops reading, and the other questions must fit into the pipe to the upgrader.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

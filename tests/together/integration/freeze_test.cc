@@ -10,7 +10,7 @@ using namespace integration;
 
 namespace {
 
-constexpr int freeze_ms = 4'000;  // the length of the freeze, by which deadlines must be put off
+constexpr int freeze_ms = 4'000;  // how long all processes stand still
 
 // Freezes the upgrader for freeze_ms. No agent writes anything meanwhile.
 void freeze_all(World& world) {

@@ -1,5 +1,5 @@
-// Reads one line of JSON as a value, to judge the upgrader's lines. It is strict, and shares no
-// code with the codec that is tested.
+// Reads one line of JSON as a value, so that tests can judge the lines of the upgrader. This parser
+// is strict, and shares no code with the upgrader's codec.
 #pragma once
 
 #include <cstdint>

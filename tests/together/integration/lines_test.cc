@@ -195,7 +195,7 @@ TEST_CASE("an unknown type is answered with error, its name cut to 64 bytes") {
   first.expect("error");
   first.say("{\"type\":" + json_quoted(std::string(63, 'n') + "\u00e9") + "}");
 
-  // The name is cut before a whole character, so that it stays valid UTF-8.
+  // The name is cut at 63 bytes: the next character has two bytes, and only one of them would fit.
   first.expect_error(std::string(63, 'n'));
 }
 

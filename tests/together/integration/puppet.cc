@@ -63,8 +63,8 @@ class Puppet {
   int signals_ = -1;
   sigset_t watched_{};
   Rules rules_;
-  std::string input_;  // the beginning of an input line
-  std::string said_;   // the beginning of an output line
+  std::string input_;  // the bytes of an input line that is not complete yet
+  std::string said_;   // the bytes of an output line that is not complete yet
   std::string output_;
   std::string flood_;    // the text that is written again and again
   long flood_left_ = 0;  // how often the text is still written; -1: for ever
@@ -118,7 +118,7 @@ void Puppet::run() {
   }
 }
 
-// Does the work of an agent: notes every millisecond that the puppet runs.
+// Stands for an agent's work: notes the time, every millisecond, and the longest pause so far.
 void Puppet::beat() {
   const long long now = microseconds();
   longest_ = now - pulse_ > longest_ ? now - pulse_ : longest_;
@@ -159,7 +159,8 @@ void Puppet::say(const std::string& bytes) {
   write_output();
 }
 
-// Writes as much as the pipe takes now: a writable pipe takes PIPE_BUF bytes without blocking.
+// Writes as much output as the pipe takes now. Blocks never, since poll() reports a pipe as
+// writable only if PIPE_BUF bytes fit.
 void Puppet::write_output() {
   for (;;) {
     while (flood_left_ != 0 && output_.size() < 65'536) {
@@ -238,8 +239,8 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   tell('A', answer);
 }
 
-// Carries out the commands that close a pipe or end the puppet. Writes everything that the puppet
-// has said before.
+// Carries out the commands that close a pipe or end the puppet, after it has written all output so
+// far.
 void Puppet::obey_end(const std::string& name, const std::string& argument) {
   drain_output();
   if (name == "close-output") {
@@ -292,8 +293,9 @@ void Puppet::tell(char kind, const std::string& text) {
 
 int main() {
   std::string report = puppet::report();
-  // Switches off the signal at the upgrader's death, so that tests see the effect of the end of
-  // input alone. The report was made before this, so it shows the signal that the upgrader had set.
+  // The upgrader has asked the kernel to signal this process at the upgrader's death, and the
+  // report shows that. From here on there is no such signal: tests look at the effect of the end of
+  // input alone.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* directory = std::getenv("PUPPET_DIR");
   if (directory == nullptr) return 98;

@@ -57,18 +57,18 @@ class Puppet {
   void say_bytes(std::string_view bytes);
   void say_type(std::string_view type, std::string_view members = "");
   void flood(std::string_view line, long count = -1);  // with -1, writes the line without end
-  // Makes the puppet stop reading and ask so many questions that the unread answers fill its input.
-  // In the end the upgrader reads no more from it.
+  // Makes the puppet stop reading and ask `lines` questions, whose unread answers fill its input.
+  // If they also fill the upgrader's memory for them, the upgrader stops reading from the puppet.
   void clog(long lines);
-  [[nodiscard]] long unsent();  // bytes for which the pipe has no room yet
+  [[nodiscard]] long unsent();  // bytes that the puppet has said and not written yet
 
   // ---- the puppet reads
   // Returns the next line, which must be of this type.
   Json expect(std::string_view type, Where where = Where::current());
   std::string next_line(Where where = Where::current());
   Json expect_error(std::string_view about, Where where = Where::current());
-  // Checks that the upgrader has sent nothing more. For this the puppet asks a question, whose
-  // answer must be the next line.
+  // Checks that the upgrader has sent nothing more: the puppet asks a question, and the next line
+  // must be the answer.
   void expect_silence(Where where = Where::current());
   void expect_end_of_input(Where where = Where::current());
   int expect_signal(Where where = Where::current());

@@ -18,8 +18,8 @@ inline std::string target_of(const std::string& link) {
   return std::filesystem::read_symlink(link, missing);
 }
 
-// Two installed agents, `one` and `two`, and an upgrader of the link `current`, which names `one`.
-// Upgrades have no trial unless the options set one.
+// Two installed agents, `one` and `two`, a link `current` to `one`, and an upgrader whose AGENT is
+// that link. Upgrades have no trial unless the options set one.
 struct Releases {
   explicit Releases(World& world, const Texts& options = {}, bool relative = true,
                     std::function<void()> before_exec = {}) {

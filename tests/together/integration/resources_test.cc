@@ -23,8 +23,8 @@ void limit_descriptors(pid_t pid, rlim_t count) {
   REQUIRE(prlimit(pid, RLIMIT_NOFILE, &limit, nullptr) == 0);
 }
 
-// Returns the lowest limit of descriptors at which a process keeps its own, and can open `more`
-// others.
+// Returns the lowest limit of descriptors under which a process has room for its present ones and
+// `more` others.
 rlim_t limit_for(pid_t pid, int more) {
   const std::vector<int> open_now = descriptors_of(pid);
   int limit = 0;
@@ -88,14 +88,14 @@ TEST_CASE("a sequential upgrade for which there are too few descriptors is falle
   active.expect("accepted");
   active.expect("stop");
   const pid_t upgrader = world.upgrader().pid();
-  // The descriptors that the old agent has freed are enough for one new agent. They may not be
-  // enough for both a candidate and a fallback.
+  // The old agent's end frees enough descriptors for one new agent, but perhaps not for a candidate
+  // and then a fallback.
   limit_descriptors(upgrader, limit_for(upgrader, 0));
   active.say_type("stopped");
   active.exit(0);
 
-  // Either a candidate or a fallback is started, or the upgrader exits: it must never go on without
-  // an agent.
+  // The upgrader must never go on without an agent: it starts a candidate or a fallback, or it
+  // exits.
   world.wait_until([&] { return world.agents_started() == 2 || !world.upgrader().running(); },
                    "an agent, or the end");
   if (!world.upgrader().running()) world.expect_exit(125);

@@ -94,7 +94,7 @@ TEST_CASE("an upgrader at rest makes no system call") {
     next.expect_gone();
   }
   active.expect_silence();
-  world.pass(1'100);  // the log has written its held-back lines by then
+  world.pass(1'100);  // until the log has written the lines that it held back
 
   watch(world, 500);
 }

@@ -94,8 +94,8 @@ TEST_CASE("an agent is active until it has been reaped, not only until it has sa
   old.close_output();
   old.close_input();
 
-  // The test waits longer than the upgrader waits for the exit of a held agent that has closed its
-  // output.
+  // A held agent that closes its output must exit within a shorter time than this. An agent that
+  // has been active has no such limit.
   world.pass(300);
 
   next.expect_silence();

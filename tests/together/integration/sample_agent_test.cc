@@ -68,7 +68,8 @@ void expect_proof(const Stage& stage) {
   CHECK(proof.holds());
 }
 
-// Waits until everything has been copied, and judges all that has happened.
+// Stops the writer, waits until all lines have been copied, ends the upgrader, and checks the
+// proof.
 void end_with_proof(Stage& stage) {
   stage.stop_writing();
   CHECK(stage.wait_until_copied(patience));
@@ -158,7 +159,7 @@ TEST_CASE("a release that has failed is tried again when its bytes have changed,
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  stage.release("5.0.0-crash_on_trial");  // a new file with the same bytes
+  stage.release("5.0.0-crash_on_trial");  // the same bytes in a new file: not tried
   stage.release("4.0.0-hang_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
   expect(stage, "2.0.0", "release 4.0.0 is not tried again");

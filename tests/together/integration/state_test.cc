@@ -67,7 +67,7 @@ TEST_CASE("a state may be as large as the page says") {
     CHECK(Json::parse(line_after(state))->text("state") == state);
   }
   SECTION("65,000 bytes as it is written") {
-    // Each of these characters takes six bytes as written, and the last one two.
+    // In JSON, each of these characters takes six bytes, and the last one two.
     const std::string state = std::string(10'833, '\x01') + "\n";
     REQUIRE(json_quoted(state).size() == 65'000 + 2);
     CHECK(Json::parse(line_after(state))->text("state") == state);

@@ -132,7 +132,7 @@ TEST_CASE("an upgrade without a trial has no standby") {
 
   next.request_upgrade("u2", "");
 
-  // A standby would have had generation 3, so there was none.
+  // A standby would have been generation 3, but the new candidate is.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

@@ -59,7 +59,8 @@ std::vector<char*> pointers(Texts& texts) {
   return result;
 }
 
-// Returns the test's own variables, without those that an init system or an upgrader would set.
+// Returns the test's own environment without the variables that an init system, an upgrader or this
+// fixture sets, and with PUPPET_DIR and the variables in `added`.
 Texts environment_for(const std::string& directory, const Texts& added) {
   Texts left_out = {"AGENT_PROTOCOL", "NOTIFY_SOCKET", "LISTEN_",
                     "JOURNAL_STREAM", "PUPPET_DIR",    "WATCHDOG_"};
@@ -113,7 +114,7 @@ World::World(Later) {
   REQUIRE(mkdtemp(directory_.data()) != nullptr);
   directory_ = std::filesystem::canonical(directory_);
   directory_fd_ = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  // Processes that are left behind become children of the test. It looks for them at the end.
+  // Processes whose parent has died become children of the test, which looks for them at the end.
   REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   listen();
   current_world = this;
@@ -203,7 +204,7 @@ void World::accept_one() {
   connections_.push_back(std::move(connection));
 }
 
-// Reads one packet only, so that no puppet makes the test neglect the others.
+// Reads only one packet, so that a puppet that sends many does not keep the test from the others.
 void World::receive(Connection& connection) {
   static char packet[1 << 20];
   const ssize_t size = recv(connection.fd, packet, sizeof packet, 0);

@@ -89,7 +89,7 @@ class World {
   Puppet agent(Where where = Where::current());
   // Returns the next agent, when it has been led to its `activate`.
   Puppet first(std::string_view version = "1.0", Where where = Where::current());
-  // Returns the next agent, which must be a candidate, when it has been led to its `welcome`.
+  // Returns the next agent when it has been led to its `welcome`. It must be a candidate.
   Puppet candidate(std::string_view version = "2.0", Where where = Where::current());
   // Makes `active` request the upgrade u1, which must be accepted. Returns the candidate, led to
   // its `welcome`.
@@ -116,7 +116,7 @@ class World {
   void wait_until(const std::function<bool()>& condition, std::string_view what,
                   Where where = Where::current());
   void pass(int ms);        // lets `ms` pass, so that a deadline passes, too
-  void expect_violation();  // for canaries: the test fails unless a rule was broken at its end
+  void expect_violation();  // for canaries: the test must break a rule, or it fails
   // Names a process that the test leaves running. It is killed at the end, and does not count as
   // left behind.
   void adopt(pid_t pid) { strangers_.push_back(pid); }
