@@ -1,6 +1,6 @@
-// An agent on the simulated machine. A cooperative agent decides by the real session, and reads its
-// orders by the real line reader and codec. A mischievous agent also acts without its session's
-// permission.
+// An agent on the simulated machine. A cooperative agent acts as the real session allows, and reads
+// its messages with the real line reader and codec. A mischievous agent also does things that its
+// session forbids.
 #pragma once
 
 #include <optional>

@@ -65,8 +65,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const EventKind kind = test::kind_of(event);
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
-  // An event about an agent that the supervisor does not know is allowed everywhere: the judge can
-  // deliver it between any two other events.
+  // The judge can deliver an event about an agent that the supervisor does not know at any time,
+  // between any two other events.
   if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
@@ -97,8 +97,8 @@ bool is_exit(EventClass event) {
 }
 
 // Returns the length of a move, for the search for the shortest way to a place. For choice 0 all
-// moves are equally long. Each other choice gives the moves other lengths, so that it finds another
-// way to the place.
+// moves are equally long. Each other choice has other lengths, drawn at random, so that the search
+// finds another way.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
   const bool is_avoided = Random(choice * 256 + event).chance(25);
@@ -174,8 +174,8 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // The walk has noted the moves of a place one after another, so they stand side by side in the
-  // list.
+  // In the list, all moves from one place stand side by side, since the walk has tried them one
+  // after another.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)
     sheet->first_move[map.moves[at].from] = static_cast<std::uint32_t>(at);

@@ -62,9 +62,8 @@ struct Sheet {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
-  // The shortest ways to each place. For choice 0 all moves are equally long. For the other choices
-  // each move has a random length. These ways avoid a move at which a run on the first way may have
-  // failed.
+  // The shortest ways to each place. For choice 0 all moves are equally long. For each other choice
+  // the lengths are random: a run that has failed on one way can take another.
   static constexpr std::size_t choices = 12;
   std::array<std::vector<Way>, choices> ways;
   [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying, std::size_t choice) const {

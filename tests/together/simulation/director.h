@@ -12,7 +12,7 @@
 
 namespace upgrader::simulation {
 
-// Takes the next step of a run when nothing happens by itself. The run ends when no step is left.
+// Takes the next step of a run when nothing happens by itself. When no step is left, the run ends.
 class Guide {
  public:
   virtual ~Guide() = default;

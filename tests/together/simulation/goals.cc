@@ -48,8 +48,8 @@ Goals::Goals(const Atlas& atlas) {
 }
 
 Goal Goals::goal(std::uint64_t seed) const {
-  // The multiplier is a prime that does not divide the number of goals, so consecutive guided seeds
-  // have different goals.
+  // The multiplier is a prime that does not divide the number of goals. So in as many guided seeds
+  // as there are goals, each goal comes once, and neighbours in the list do not follow each other.
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 

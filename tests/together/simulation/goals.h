@@ -9,7 +9,8 @@
 
 namespace upgrader::simulation {
 
-// One of this number of seeds runs by chance alone. If there is a map, a guide leads the others.
+// Of this number of consecutive seeds, one runs by chance alone. The others are led by a guide, if
+// there is a map.
 inline constexpr std::uint64_t unguided_every = 4;
 [[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
   return seed % unguided_every != 0;
@@ -34,12 +35,12 @@ struct Goal {
 // Returns whether an agent closes one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether the move changes nothing, and a guide can make it in passing, together with other
-// such moves, at any place that it reaches.
+// Returns whether the move changes nothing, and a guide that has come to its place can make it
+// there together with the place's other such moves, so that it need not be a goal.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// All moves, of all policies, except those that a guide makes in passing. Neighbours in the list
-// lie far apart on the map.
+// The goals: all moves, of all policies, that the shell allows and that a guide does not make in
+// passing. Two consecutive seeds have goals that lie far apart in this list.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);

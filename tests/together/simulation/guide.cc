@@ -15,7 +15,7 @@ using test::Speaker;
 
 namespace {
 
-// Returns whether the event changes nothing except the time of a deadline.
+// Returns whether an event of this kind moves a deadline, and changes nothing else.
 bool puts_off(EventKind kind) {
   return kind == EventKind::extend || kind == EventKind::heartbeat;
 }
@@ -49,8 +49,8 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Draws time limits until the run can make all moves of the way with them. Returns false if a few
-// draws have not found any. The limits are then those of the last draw.
+// Draws time limits until the run can make all moves of the way with them. Returns false if none of
+// draws_max draws allows that; the limits of the last draw then stay.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),
@@ -175,8 +175,8 @@ void MapGuide::leave_move() {
   if (!pauses_.empty()) pauses_.pop_front();
 }
 
-// Lets the next pause of the way pass. Deadlines that were set at the same instant always pass in
-// the same order. If they are set with a pause between them, another order is possible.
+// Lets time pass before a move: the pause that the rehearsal has found, or else a random one.
+// Pauses matter, since deadlines that are set at the same instant always pass in the same order.
 void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   if (!pauses_.empty()) {
     machine_.pass_to(machine_.now() + pauses_.front());
@@ -189,8 +189,9 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// Lets time pass before a step that closes a pipe, if a deadline has to pass after that step. It
-// stops shortly before the deadline, since an agent that has closed a pipe is soon killed.
+// Lets time pass before a step that closes a pipe, until shortly before the next deadline, if this
+// deadline has to pass after the step. An agent that has closed a pipe is soon killed, so there
+// would be no time for it later.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;
@@ -217,8 +218,8 @@ void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_
     if (!sheet_.allowed[at] || !comes_by_the_way(move)) continue;
     const EventKind kind = test::kind_of(move.steps[0]);
     if (!pauses_.empty() && puts_off(kind)) continue;
-    // Messages, events of unknown agents and lone signals are sent all at once. A signal whose
-    // handling has outcomes is not among them, since outcomes come in one order only.
+    // Messages, events of unknown agents, and signals without outcomes are sent all at once. A
+    // signal that has outcomes is sent alone, since its outcomes come in one order only.
     const bool is_signal =
         kind == EventKind::sigterm || kind == EventKind::sigusr2 || kind == EventKind::signal;
     const bool in_one_breath = test::speaker_of(move.steps[0]) == Speaker::stranger ||

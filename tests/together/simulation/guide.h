@@ -1,7 +1,7 @@
 // Leads a run to a far place of the exploration's map. The run has bytes, exits, signals and time
-// as any other run, but its agents are puppets: they do what the next move on the way needs. At
-// that place, the guide makes all moves that change nothing, and one that changes something. From
-// there it continues at random.
+// like any other run, but its agents are puppets, which do what the next move on the way needs. At
+// the place, the guide makes all moves that change nothing, and then the move that is the run's
+// goal. After that, the run continues at random.
 #pragma once
 
 #include <cstdint>
@@ -76,8 +76,8 @@ class MapGuide : public Guide {
   const Sheet& sheet_;
   const Follower& follower_;
   std::deque<std::uint32_t> way_;  // moves yet to be made
-  // The pauses before the moves of way_, one for each. Empty if no move of the way needs a deadline
-  // to pass.
+  // The pauses before the moves of way_, one for each. If no deadline has to pass on the way, there
+  // are none.
   std::deque<Duration> pauses_;
   SaidTimes said_;
   std::uint32_t expected_ = 0;  // the place to which the present move must lead

@@ -43,15 +43,15 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if no unsent bytes may wait for this agent. On the way, the upgrader must notice by
-// the agent's `activate` that the agent's input is closed. If bytes waited, it would notice
-// earlier.
+// Returns true if no unsent bytes may wait for this agent, because the way needs an `activate` that
+// is lost. If bytes waited, the upgrader would notice the closed input by them, before the
+// `activate`.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Lets the agent's input take all bytes that wait for it, if the agent's `activate` is to be lost.
-// Returns true if any bytes were waiting.
+// Makes room in the agent's input for all bytes that wait for it, if the move needs an `activate`
+// that is lost. Returns true if there were any.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -77,8 +77,8 @@ void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
   }
 }
 
-// Arranges that the `activate` of the held agent has the outcome that the next step of the way
-// needs: it is written, waits, or is lost.
+// Prepares the held agent's input for its `activate`, which is to be written, to wait or to be
+// lost, as the next step of the way needs.
 void MapGuide::let_activate(EventKind outcome, const State& state) {
   const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
@@ -138,8 +138,7 @@ bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   return true;
 }
 
-// Returns true if the deadline of the event is the first to pass, or only deadlines that change
-// nothing pass before it.
+// Returns true if the deadline of the event passes first, or after deadlines that change nothing.
 bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
   for (int others = 0; others < 3; ++others) {
     const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);
@@ -241,8 +240,8 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
   return true;
 }
 
-// Makes the agent's input full or free, as choose_clog() has chosen: it is full from the agent's
-// `ready` on, or it is full at all times except at the `ready`.
+// Makes the agent's input full or free, as choose_clog() has decided: full from its `ready` on, or
+// full at all times except at its `ready`. `makes_ready` says whether it says `ready` now.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
@@ -253,8 +252,9 @@ bool MapGuide::has_unsent(const Process& process) {
   return process.input.capacity == 0 && !process.orders.empty();
 }
 
-// Closes the agent's input in such a way that the upgrader notices: bytes wait to be written, or an
-// `error` must be. If the upgrader would not notice, leaves the input open and returns false.
+// Closes the agent's input so that the upgrader notices it at once, by a write that fails. If no
+// bytes wait for the agent, the agent first sends a message that is answered by an `error`. If it
+// cannot, the input stays open, and the function returns false.
 bool MapGuide::close_input(Process& process, const Agent& agent) {
   if (!process.input.reader || !has_unsent(process)) {
     if (agent.killed || agent.terminated || !process.output.writer) return false;
@@ -265,8 +265,8 @@ bool MapGuide::close_input(Process& process, const Agent& agent) {
   return true;
 }
 
-// Returns true if the agent may close its input instead of its output, since both lead to the same
-// place of the map.
+// Returns true if it makes no difference for the map whether the agent closes its input or its
+// output.
 bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   const Event closes_input =
       test::class_for(test::speaker_of(closes_output), EventKind::closes_input);
@@ -274,7 +274,8 @@ bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   return !agent.output_closed && leads_to(closes_output) == leads_to(closes_input);
 }
 
-// Leaves replies unsent, so that the upgrader notices when the agent closes its input later.
+// Makes agents ask for replies that do not fit into their inputs. If such an agent closes its input
+// later, the upgrader notices, since bytes are waiting for it.
 void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   if (clog_ == Clog::never) return;
   const State& state = supervisor.state();

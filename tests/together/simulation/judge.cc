@@ -113,9 +113,8 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Delivers every event about an agent that the supervisor does not know. This happens between two
-// messages that are read from an agent after its death. A guide (guide.h) cannot deliver events at
-// that moment.
+// Delivers every event about an agent that the supervisor does not know, between two of the last
+// words of a dead agent. A guide (guide.h) cannot act at that moment.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -194,7 +193,7 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   if (cancel != nullptr && counts && process.stop_id == cancel->id) process.told_to_stop = false;
 }
 
-// Checks that each line is delivered as it was written, in its order, and that none is left out.
+// Checks that lines are delivered as they were written, in their order, and that none is left out.
 void Judge::see_line(Process* process, const Meaning& meaning) {
   if (process == nullptr || process->buried) return broken("IO-4: a line of nobody");
   const bool posthumous = process->life == Process::Life::reaped;
@@ -240,9 +239,9 @@ void Judge::see_activated(const Process* process, bool whole) {
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
 }
 
-// Checks rule IO-1 of ARCHITECTURE.md. Before the shell lets a deadline be judged, it has looked
-// for news. It must have delivered every line that had been written, and every end of a process
-// that had happened, when that look began.
+// Checks rule IO-1 of ARCHITECTURE.md: before a deadline is judged, the shell has looked for news.
+// By now, it must have delivered all lines and all ends of processes that were there when that look
+// began. It must also have written an `activate` for which there was room then.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
@@ -257,8 +256,8 @@ void Judge::see_deadline() {
   }
 }
 
-// Checks that a deadline that is judged more than a second late is put off once, by as long as it
-// was late, and by at most ten seconds.
+// Checks each deadline that is judged more than a second late. It must be put off once, by as long
+// as it was late, but by at most ten seconds.
 void Judge::check_put_off(const State& before, Time by, Time now, const State& after) {
   const auto names_of = [](State state) {
     std::map<std::string, Time> times;
@@ -270,8 +269,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
-  // The supervisor remembers only the new time of a deadline that it has put off. So if another
-  // deadline lies at the same millisecond, it counts as put off, too.
+  // The supervisor remembers a deadline that it has put off by its new time alone. So it takes any
+  // other deadline at the same millisecond for one that it has put off.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });
@@ -286,8 +285,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // Another deadline that passed in this step may have ended the wait to which this deadline
-    // belongs.
+    // Another deadline may have passed in this step, and ended the wait that this deadline limits.
+    // Then the deadline is gone, or another one has its name.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -356,8 +355,8 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
-// Checks a `welcome`. A fallback to which it does not say why the upgrade failed must be a standby:
-// another agent has been sent `activate` and has not ended.
+// Checks a `welcome`. If a fallback's `welcome` does not say why the upgrade failed, the fallback
+// must be a standby: another agent has been sent `activate`, and has not ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();
@@ -370,8 +369,8 @@ void Judge::see_welcome(Process& process, const Welcome& welcome) {
   if (!stands_by) broken("Answers: a fallback is started in nobody's place and not told why");
 }
 
-// Checks that a fallback learns once why the upgrade failed, from its `welcome` or its `activate`,
-// and that no other agent is sent this reason.
+// Checks that a fallback is sent the reason of the failed upgrade exactly once, in its `welcome` or
+// its `activate`, and that no other agent is sent it.
 void Judge::see_reason(const Process& process, const Activate& activate) {
   if (!activate.failure && process.is_fallback && !process.knows_reason) {
     broken("Answers: a fallback gets the work and is not told why");

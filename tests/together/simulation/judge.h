@@ -78,8 +78,8 @@ class Judge {
   void look_begins();
   void turn_begins();
   void turn_ended();
-  // Judges a machine at rest, and wakes it. Must be called when no descriptor is ready and no timer
-  // has run out. Returns true if something has happened.
+  // Judges a machine at rest, and makes the next thing happen on it. Must be called when no
+  // descriptor is ready and no timer has run out. Returns true if something has happened.
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 
@@ -170,7 +170,7 @@ class Judge {
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
-  int timer_settings_ = 0;  // how often the shell has set its timer in this turn
+  int timer_settings_ = 0;  // the shell's settings of its timer in this turn
   Time event_at_{0};
   // The new times of deadlines that have been put off, by their names.
   std::map<std::string, Time> put_off_;

@@ -12,17 +12,17 @@ using namespace agent_protocol;
 
 namespace {
 
-// The most times that the shell may set its timer in one turn, for each callback or signal of the
-// turn. It makes no difference how many lines a callback reads.
+// The most settings of the timer that the shell may make in one turn of the loop. Each callback and
+// each signal counts as a turn. The number of lines that a callback reads makes no difference.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
 
 // ---- the calls of the shell
 
-// Returns the outcome that the guide wants for this action, or `asked` if it wants none. For a
-// `check`, only a wanted failure is used. Any other wanted outcome is kept for the action after the
-// check.
+// Returns the outcome that the guide wants for this action, or `asked` if it wants none. A `check`
+// fails if the guide wants that. If the guide wants another outcome, the check goes on as asked,
+// and the outcome is kept for the next action.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -91,7 +91,7 @@ void Judge::signal_sent(Process& process, int signal) {
 }
 
 void Judge::signal_taken(int signal) {
-  timer_settings_ = 0;  // each signal counts as a turn of the loop
+  timer_settings_ = 0;  // each signal counts as a turn of its own
   if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
   if (signal != SIGCHLD) note("signal " + std::to_string(signal));
 }

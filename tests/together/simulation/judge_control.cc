@@ -11,10 +11,10 @@
 namespace upgrader::simulation {
 namespace {
 
-constexpr std::size_t kept = 16;  // status.json keeps so many answers, and so many endings
+constexpr std::size_t kept = 16;  // the numbers of answers and of endings in status.json
 constexpr std::size_t status_bytes_max = 65'536;
-// The shortest time between two writings of status.json. It is shortened by the time that may pass
-// inside a system call before the judge sees the writing.
+// The shortest time between two writings of status.json: the upgrader's 100 ms, less 2 ms, since
+// time may pass in the system call that writes before the judge sees it.
 constexpr Duration status_pause{100 - 2};
 
 using Value = rapidjson::Value;
@@ -67,8 +67,8 @@ void Judge::give(Given given) {
   if (given_.size() > kept) given_.pop_back();
 }
 
-// Handles the next line that was read, if it is a line that the upgrader answers without its
-// supervisor. Returns false if there is no line, or if the supervisor must see it.
+// Handles the next line that was read, if the upgrader answers or ignores it without its
+// supervisor. Returns false if there is no line, or if the supervisor must see the line.
 bool Judge::take_line_without_supervisor() {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
@@ -190,8 +190,8 @@ void Judge::check_status(const std::string& text, bool last) {
   }
 }
 
-// Checks that the upgrader has the FIFO open, when faults have ceased. The FIFO can then be opened,
-// and the upgrader tries that every second.
+// Checks that the upgrader has the FIFO open after all faults have ceased. From then on, opening it
+// succeeds, and the upgrader tries every second.
 void Judge::check_fifo() {
   const bool taken = machine_.swarm.options.control_directory && started_ && !exit_;
   if (taken && machine_.calm && !machine_.operators.pipe.is_open()) {

@@ -1,13 +1,13 @@
-// The judge's checks of the messages to init: how often they are sent, in which order, and that
-// none is lost that init acts on.
+// The judge's checks of the messages to init: how often they are sent, in which order, and that no
+// message that makes init act is lost.
 #include <algorithm>
 
 #include "tests/together/simulation/judge.h"
 
 namespace upgrader::simulation {
 
-// Checks that init gets at most ten messages in a second, whatever agents do, and that the three
-// messages that init acts on come in their order.
+// Checks that init gets at most ten messages in a second, whatever agents do. Checks the order of
+// the three messages that make init act: READY=1, RELOADING=1 and STOPPING=1.
 void Judge::init_told(std::string_view text) {
   if (trace_ != nullptr) note("init is told " + std::string(text.substr(0, text.find('\n'))));
   const bool ready = text.starts_with("READY=1\n");
@@ -33,8 +33,8 @@ void Judge::init_told(std::string_view text) {
   }
 }
 
-// Checks that init has been sent every message that it acts on, unless its socket was full until
-// now.
+// Checks that init has been sent every message that makes it act. While its socket is full, checks
+// nothing.
 void Judge::check_init() {
   if (machine_.init_is_full() || supervisor_ == nullptr) return;
   if (supervisor_->phase() == Phase::shutting_down) {

@@ -1,6 +1,7 @@
-// Replaces the part of libuv that the shell uses, on the simulated machine: polls, one timer, idle
-// handles. Ready descriptors are handled in any order. Timers are handled before them, as in libuv
-// 1.44, or after them, as in 1.45. The loop may be held up before it looks for ready descriptors.
+// Replaces the part of libuv that the shell uses: polls, one timer and idle handles, here on the
+// simulated machine. Ready descriptors are handled in any order. The timer is handled before them,
+// as in libuv 1.44, or after them, as in 1.45. The loop may be held up before it looks for ready
+// descriptors.
 #include <uv.h>
 
 #include <algorithm>
@@ -181,7 +182,7 @@ int uv_loop_close(uv_loop_t*) {
 }
 
 int uv_backend_fd(const uv_loop_t*) {
-  return -1;  // is only passed to epoll_wait(), which reports nothing here
+  return -1;  // only for epoll_wait(), which does nothing here
 }
 
 void uv_update_time(uv_loop_t*) {

@@ -1,6 +1,6 @@
-// The machine that an upgrader runs on, simulated: a clock, processes with their two pipes,
-// descriptors and signals. The real shell reaches it by the calls of system_calls.cc. Nothing in it
-// moves by itself: time passes when the event loop waits, or is held up (libuv_double.cc).
+// The machine on which a simulated upgrader runs: a clock, processes with their two pipes,
+// descriptors and signals. The calls of system_calls.cc connect the real shell with it. Its time
+// stands still except when the event loop waits or is held up (libuv_double.cc).
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ class Process {
 
   struct Order {
     std::string line;
-    bool may_be_lost = false;  // a reply, which is lost if the agent does not read
+    bool may_be_lost = false;  // a reply: dropped if the agent does not read
   };
 
   Process(Machine& machine, pid_t pid, Generation generation, std::string path);
@@ -83,7 +83,7 @@ class Process {
   std::size_t written = 0;       // the number of bytes that were written so far
   std::deque<Spoken> spoken;     // lines that the supervisor has not been told yet
   std::size_t told = 0;          // the number of lines that the supervisor has been told
-  std::size_t held_at_look = 0;  // lines that the process had written when the shell began to look
+  std::size_t held_at_look = 0;  // how many lines were written when the shell began to look
   bool ended_at_look = false;
   std::deque<Order> orders;     // lines that the process has not read yet
   std::deque<int> signals_due;  // signals that the supervisor has ordered, not sent yet
@@ -119,8 +119,8 @@ class Machine {
 
   // ---- time
   [[nodiscard]] Time now() const { return now_; }
-  // Does the next thing that the machine does by itself, if it happens no later than `limit`.
-  // Returns false if no such thing happens.
+  // Makes the next event of the machine's own happen, such as the end of a process, if it comes no
+  // later than `limit`. Returns false if there is none.
   bool step(Time limit);
   [[nodiscard]] std::optional<Time> next() const;
   void pass_to(Time later) { now_ = std::max(now_, later); }
@@ -148,8 +148,8 @@ class Machine {
   void raise(int signal) { pending_signals_ |= 1ULL << static_cast<unsigned>(signal); }
   void schedule(Time at, int signal) { scheduled_.push_back({at, signal}); }
   void unschedule() { scheduled_.clear(); }
-  // Returns whether init's socket is full. Init reads the socket for some time, and then lets it
-  // fill up for as long.
+  // Returns whether init's socket is full. In turn, init reads its socket for some time, and leaves
+  // it full for as long.
   [[nodiscard]] bool init_is_full() const {
     return !calm && swarm.init_reads > Duration(0) &&
            now_.count() / swarm.init_reads.count() % 2 == 1;

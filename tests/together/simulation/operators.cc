@@ -17,8 +17,8 @@ std::string member(const char* name, const std::string& text) {
 // ---- the FIFO
 
 void ControlPipe::opened(int fd) {
-  // If a reader opens the FIFO while a writer has it open, it sees the end of the file when that
-  // writer has gone. Otherwise it sees the end only when the next writer has gone.
+  // As on Linux, a reader of the FIFO sees the end of the file when the last writer leaves. If no
+  // writer has the FIFO open now, the reader sees it only after the next writer has come and gone.
   readers_.emplace(fd, writers_ == 0 ? came_ : came_ - 1);
 }
 
@@ -117,8 +117,8 @@ const Asked* Operators::meaning_of(const std::string& line) const {
 void Operators::write_one() {
   std::string line = line_of_any_kind();
   written_.push_back(line);
-  // Sometimes there is no newline. Then the line is cut off if its writer leaves, or runs into the
-  // line of the next writer.
+  // A line without a newline is cut off when its writer leaves, or runs into the line of the next
+  // writer.
   if (!machine_.random.chance(4)) line += '\n';
   if (the_judge != nullptr) the_judge->note("an operator writes " + line.substr(0, 100));
   pipe.write(line);

@@ -17,8 +17,9 @@ namespace upgrader::simulation {
 
 class Machine;
 
-// The meaning of a line. The supervisor must see each well-formed line, with two exceptions: a
-// request of this name has been answered already, or the upgrade that it requests is known.
+// The meaning of a line. The upgrader must show each well-formed line to its supervisor, with two
+// exceptions: a request of this name has been answered already, or the upgrade that it requests is
+// known.
 struct Asked {
   std::string name;
   std::string type;
@@ -70,9 +71,9 @@ class Operators {
   // Ends all visits: present operators leave, and no operator comes any more.
   void go_home();
 
-  // Lets an operator come, confirm the upgrade `id`, and leave. This helps an upgrade that waits at
-  // its gate at the end of a run, when no more faults happen. Returns false if the upgrader does
-  // not have the FIFO open for reading.
+  // Lets an operator come, confirm the upgrade `id`, and leave. At the end of a run, no fault ends
+  // an upgrade that waits at its gate, and nobody else confirms it. Returns false if the upgrader
+  // does not have the FIFO open for reading.
   [[nodiscard]] bool confirm(const std::string& id);
 
   // Returns the meaning of a whole line, or null if the line is not a request.

@@ -8,17 +8,16 @@ using test::is_signal_id;
 
 namespace {
 
-// Returns the id of the upgrade under way, or the id that the agent has been told, if it is of the
-// wanted kind: of an upgrade by a signal, or of another. Otherwise returns the exploration's id of
-// that kind.
+// Returns an id of the wanted kind: that of an upgrade by a signal, or another. It is the id of the
+// upgrade under way, or the one that the agent has been told, or else the exploration's.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
   return by_signal ? "sigusr2-1" : "u1";
 }
 
-// Returns the exploration's request with this number, which counts from the first kind of request.
-// `said` has the time limits that the request sets.
+// Returns the exploration's request with this number; the first has the number 0. `said` has the
+// time limits that the request sets.
 Upgrade request_for(std::size_t which, const SaidTimes& said) {
   Upgrade upgrade;
   upgrade.id = "u1";

@@ -16,7 +16,8 @@ struct SaidTimes {
   std::int64_t extend_ms = 86'400'000;
 };
 
-// Returns nullopt if another act of the puppet causes such an event, and not a message.
+// Returns the message, or nullopt if no message causes such an event, but another act of the
+// puppet.
 [[nodiscard]] std::optional<agent_protocol::AgentMessage> message_for(test::EventKind kind,
                                                                       const Agent& agent,
                                                                       const State& state,

@@ -123,7 +123,7 @@ bool Rehearsal::let_pass(const test::Move& move) {
   return false;
 }
 
-// Checks that no other deadline that has passed by now changes anything.
+// Returns whether all other deadlines that have passed by now change nothing.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {
     const std::optional<Time> next = supervisor_.next_deadline();

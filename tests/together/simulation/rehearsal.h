@@ -14,8 +14,8 @@
 
 namespace upgrader::simulation {
 
-// Returns the place to which an event without outcomes leads from a given place, or nullopt if the
-// map does not have that move.
+// Returns the place to which this event leads from the given place, if it has no outcomes. Returns
+// nullopt if the map has no such move.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
 // Returns the deadline that the event is about, if that deadline is set.

@@ -109,8 +109,8 @@ int run_one(std::uint64_t seed, bool traced) {
   return good ? 0 : 1;
 }
 
-// Looks for an error that was planted in this program, without the exploration's map, which guides
-// other runs. Only chance may find it.
+// Looks for an error that was planted in this program. No run is guided by the map, so chance alone
+// must find the error.
 int run_canary(std::uint64_t seeds) {
   Report& report = *shared_report();
   run_all(report, {.count = seeds}, {});
@@ -133,14 +133,13 @@ void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
   }
 }
 
-// Returns the number of consecutive seeds that lead to every goal once.
+// Returns a number of consecutive seeds that is enough to lead a run to every goal once.
 std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Returns seeds above `above` that lead to moves that were missed so far. Consecutive seeds lead to
-// all moves of the map in turn, and the chosen ones are those that lead to one of two goals: a
-// missed move, or a place at which a move that changes nothing was missed.
+// Returns the seeds of one cycle after `above` whose goals are left: moves that no run has made,
+// and places at which a move that changes nothing was missed.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

@@ -23,7 +23,7 @@ Duration limit(Random& random, bool none) {
 
 Options draw_options(Random& random) {
   Options options;
-  // In most runs all time limits are set, or none, as in the exploration.
+  // In most runs, either all time limits are set or none is, as in the exploration.
   const bool no_limits = random.chance(25);
   const bool mixed = random.chance(10);
   options.defaults.start_timeout = limit(random, mixed ? random.chance(30) : no_limits);
@@ -64,8 +64,8 @@ void draw_machine(Random& random, Swarm& swarm) {
   if (swarm.waits_for_lock) swarm.options.lock_file = "lock";
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
   if (random.chance(20)) swarm.init_reads = some_time(random);
-  // Each run ends with a good upgrade, whose trial takes a second, and in which puppets send no
-  // heartbeats. So the watchdog's time is longer than a second.
+  // Each run ends with a good upgrade, whose trial takes a second. Its agents are puppets that send
+  // no heartbeats, so the watchdog's time must be longer than that trial.
   if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }
 

@@ -83,7 +83,7 @@ struct Swarm {
 
   // The agents.
   int mischief_makers = 0;         // how many of the processes do mischief
-  std::vector<Deed> deeds;         // the kinds of mischief, of which a process chooses
+  std::vector<Deed> deeds;         // the kinds of mischief from which each process draws
   std::size_t mischief_max = 1;    // how many acts of mischief a process commits at most
   int trickles = 0;                // how many processes write byte for byte
   std::int64_t slowness_ms = 100;  // how long an agent takes for each act
@@ -92,7 +92,8 @@ struct Swarm {
   int odd_requests = 0;  // how often a request has random members
   int stale_events = 0;  // how often an event of an ended agent is delivered
   bool guided = false;
-  // How long init reads its socket, and then leaves it unread in turn; 0 if it always reads.
+  // Init reads its socket for so long, then leaves it unread for as long, in turn; 0: it always
+  // reads.
   Duration init_reads{0};
 
   // People and init.

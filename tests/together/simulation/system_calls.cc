@@ -1,6 +1,7 @@
-// Replaces the outside of the real shell by the simulated machine. The linker's --wrap replaces the
-// few system calls of loop.cc, agents.cc and channel.cc. The whole interfaces of process.cc,
-// program.cc, link.cc and lock.cc are written anew here.
+// Replaces everything outside the real shell by the simulated machine. The linker's --wrap replaces
+// the few system calls of loop.cc, agents.cc and channel.cc. Other classes and functions that the
+// shell calls are written anew here: those of process.h, program.h, link.h, lock.h and
+// control_directory.h.
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -147,8 +148,8 @@ ssize_t __wrap_sendto(int, const void* bytes, size_t size, int, const sockaddr*,
   return static_cast<ssize_t>(size);
 }
 
-// The loop calls this once, only to find out whether the kernel permits the call. The loop itself
-// is replaced in libuv_double.cc.
+// The loop calls epoll_wait() only once, to find out whether the kernel permits it: libuv_double.cc
+// replaces the rest.
 int __wrap_epoll_wait(int, epoll_event*, int, int) {
   return 0;
 }
