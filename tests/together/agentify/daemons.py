@@ -27,8 +27,8 @@ from double import (AGENTIFY, BUILD, descendants, free_port, marked, name_of, pa
 from services import SERVICES, Chronyd, Client, PythonServer
 
 UPGRADER = os.environ.get("UPGRADER", str(BUILD / "upgrader"))
-# The longest time that a working daemon may need to be ready and well on a busy machine; a daemon
-# that is never ready takes all of it.
+# The trial of each version, in which a working daemon must be ready and well even on a busy
+# machine. For a daemon that is never ready, each test waits until the end of the trial.
 TRIAL = "10s"
 
 
@@ -128,8 +128,8 @@ class Machine:
         def over():
             nonlocal before
             new = self.lines[before:]
-            # The upgrader refuses the upgrade, since the candidate of the one before has not been
-            # reaped yet: try again.
+            # The upgrader refuses this upgrade as long as it has not reaped the candidate of the
+            # upgrade before: try again.
             if any("busy" in line for line in new):
                 before = len(self.lines)
                 self.point_at(version)
@@ -257,8 +257,8 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# The daemons for the canary, one for each way in which a daemon records that another one runs. Both
-# refuse to run beside another one.
+# The daemons for the canary. Each refuses to run beside another process of itself, and each knows
+# of that process in another way.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 

@@ -141,8 +141,8 @@ class Double:
             environment["LISTEN_PID"] = "0"
         self.lock_file = None
         if lock:
-            # `lock` may be the open file of another double: two agents of one upgrader share its
-            # lock.
+            # Two agents of one upgrader share its lock. For the second agent, `lock` is therefore
+            # the open file that the double of the first agent has.
             self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
             fcntl.flock(self.lock_file, fcntl.LOCK_EX)
             environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)
@@ -172,7 +172,8 @@ class Double:
     def _become(self, argv, environment, to_agent, from_agent, places):
         try:
             os.setsid()
-            # Moves the descriptors away from the numbers that they will get.
+            # Copies the descriptors to numbers from 100 on, so that no dup2() below closes one that
+            # is still needed.
             high = [(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100), to) for fd, to in places]
             pipes = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in (to_agent, from_agent)]
             os.dup2(pipes[0], 0)

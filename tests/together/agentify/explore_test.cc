@@ -45,9 +45,10 @@ struct World {
   [[nodiscard]] bool daemon_may_be() const {
     return kept != Kept::nothing && kept != Kept::done && kept != Kept::swept && kept != Kept::lost;
   }
-  // Returns true if the daemon can no longer lose the work to a fallback.
+  // Returns true if agentify no longer runs on trial, so that no fallback can get the daemon's
+  // work.
   [[nodiscard]] bool is_settled() const { return !candidate || committed; }
-  // Returns true if agentify must follow releases now, because everything is as it should be.
+  // Returns true if agentify must follow releases now: its daemon works, and nothing ends it.
   [[nodiscard]] bool must_follow() const {
     return terms.follow && activated && is_settled() && kept == Kept::daemon && !stop_asked &&
            terms.health_action != HealthAction::exit && !left;
@@ -284,8 +285,8 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// Returns the next event on the shortest way from the upgrader's request to stop to agentify's end.
-// On this way the check ends, the keeper answers, and the daemon ends only by SIGKILL.
+// Returns the next event on the shortest way to agentify's end after the upgrader has requested the
+// stop. On this way the check ends, the keeper answers, and only SIGKILL ends the daemon.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {
@@ -314,8 +315,8 @@ Happening last_happening(const Place& place) {
 bool comes_to_its_end(Place place) {
   constexpr int steps_max = 100;
   for (int steps = 0; steps < steps_max && !place.world.left; ++steps) {
-    // Before the activation, the protocol's library itself ends agentify, so the adapter takes no
-    // step.
+    // A stop before the activation never reaches the adapter: the protocol's library ends agentify
+    // by itself.
     if (!place.world.checking && !place.world.activated) return true;
     const Happening happening = last_happening(place);
     if (std::holds_alternative<TimePassed>(happening.event)) {
@@ -359,8 +360,8 @@ Walk walk(const Terms& terms) {
       const Actions actions = then.adapter.step(happening.event, then.now);
       ++result.steps;
       std::string wrong = judge(actions, then.world);
-      // No deadline of the adapter may have passed. Otherwise the real loop would turn for ever,
-      // and read no other event.
+      // After a step for a deadline, the adapter must not name a deadline that has passed already.
+      // Otherwise the real loop would turn for ever without reading any other event.
       const auto later = then.adapter.next_deadline();
       if (std::holds_alternative<TimePassed>(happening.event) && later && *later <= then.now) {
         wrong = "a deadline that has passed is still waited for";

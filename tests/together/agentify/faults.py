@@ -23,8 +23,8 @@ from probes import Server
 WITNESS = BUILD / "tests/together/agentify/witness"
 STEP = 1 if os.environ.get("EVERY") == "1" else 13
 
-# For each system call, an error that a kernel may return if it lacks something, or is faulty. Pipes
-# and eventfds get no EIO: libuv would abort.
+# For each system call, an error that a kernel may return because it lacks a resource or has a
+# fault. Pipes and eventfds never fail with EIO, since libuv would abort.
 ERRORS = {
     "openat": "EMFILE", "read": "EINTR", "write": "EAGAIN", "pipe2": "EMFILE", "clone": "EAGAIN",
     "epoll_create1": "EMFILE", "epoll_ctl": "ENOMEM", "epoll_wait": "EINTR", "socket": "EMFILE",
@@ -40,12 +40,14 @@ ERRORS = {
 }
 
 
-# A write of one to an eventfd says EAGAIN only if the eventfd already wakes its reader. libuv
-# counts on that, and a fault that is injected does not wake the reader.
+# The trace of an injected EAGAIN for a write of 1 to an eventfd. A real EAGAIN means that the
+# eventfd already wakes its reader, and libuv counts on that. After an injected one, nothing wakes
+# the reader.
 FULL_EVENT = re.compile(r'write\(\d+, "\\1(\\0){7}", 8\) += -1 EAGAIN .*\(INJECTED\)')
 
-# libuv writes one byte into a pipe to unlock its list of signals. The pipe always has room, and
-# libuv aborts on an error, so this write is left alone.
+# The trace of an injected error for libuv's write of one byte into a pipe, by which it unlocks its
+# list of signals. The pipe always has room, and libuv aborts on an error, so no error is tried
+# there.
 LIBUV_LOCK = re.compile(r'write\(\d+, "\*", 1\).*INJECTED')
 
 

@@ -23,7 +23,7 @@ from probes import Server
 from tracer import Family, become_subreaper, name_of
 
 PATIENCE = 60
-# `make check` kills only at so many points: each of the victims, a few times.
+# The number of points at which `make check` kills a process: a few for each of the victims.
 FEW = 21
 # The processes that are killed; if there are two of a kind, the one that was started first or last.
 VICTIMS = ["agentify first", "agentify last", "agentify-keeper first", "agentify-keeper last",
@@ -139,8 +139,8 @@ class Life:
             os.kill(last, signal.SIGTERM)
         except ProcessLookupError:
             pass
-        # The test starts nothing any more in place of what is killed, and waits until all processes
-        # have ended.
+        # The test does not restart anything that has been killed. It waits until all processes have
+        # ended.
         self.run_until(lambda: last in self.family.ended, "the upgrader's end")
         self.run_until(lambda: not marked(self.mark), "the end of all processes")
         for line in self.record():
@@ -150,8 +150,8 @@ class Life:
         if self.upgrader != upgrader or upgrader in self.family.ended:
             return True
         text = self.log_path.read_text(errors="replace")
-        # An upgrader that still waits for its lock runs no agent that it could upgrade. It answers
-        # the signal by a line that says what it will start.
+        # An upgrader that still waits for its lock has no agent to upgrade. Its answer to the
+        # signal is a line that says which program it will start.
         words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
         return any(word in text for word in words)
 

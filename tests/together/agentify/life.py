@@ -386,8 +386,8 @@ def test_the_daemons_output_stays_off_the_protocol(stage):
     assert "out1999" in one.log() and "err1999" in one.log()
 
 
-# Shell commands that record the descriptors and the environment which a check or a daemon gets.
-# Only numbers of one digit are recorded: the shell itself has its script open at 10 or higher.
+# Shell commands that record the descriptors and the environment of a check or a daemon. They record
+# only descriptors of one digit, since the shell opens its own script at 10 or higher.
 LOOKS = ("ls -l /proc/$$/fd >$DIR/NAME.ls; "
          "sed -n 's/.* \\([0-9]\\) -> /\\1=/p' $DIR/NAME.ls >$DIR/NAME.fds; "
          "env >$DIR/NAME.env; echo done >$DIR/NAME\n")

@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import begins, run_tests, tests_of, wait_until
 
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
-# Every TLS library uses this word when it does not accept a certificate.
+# A part of every TLS library's message about a certificate that it does not accept.
 NO_TRUST = "cert"
-# More parts than any connection can buffer.
+# So many parts that no connection can buffer all of them.
 PARTS = 1000000
 
 
@@ -224,7 +224,7 @@ def test_a_server_that_never_answers(stage):
         never.set()
 
 
-# A name with two addresses, in this order.
+# The lines of an /etc/hosts that gives one name two addresses, in this order.
 HOSTS = "127.0.0.2 two\n127.0.0.1 two\n"
 
 

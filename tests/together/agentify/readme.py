@@ -21,7 +21,7 @@ PAGE = ROOT / "docs/daemons.md"
 # Exit statuses of upgraderctl.
 COMMITTED, KEPT, FELL_BACK = 0, 4, 5
 
-# For each bad release: its name, the command that breaks it, and the upgrader's words.
+# For each bad release: its name, the command that breaks it, and a part of the upgrader's log line.
 BAD = [("refused", "echo no_such_directive >>nginx.conf", "stays active"),
        ("dying", """printf '#!/bin/sh\\ntest "$1" = -t || exit 3\\n' >run""", "is active again")]
 

@@ -18,8 +18,9 @@ def postgres_directory():
     return str(found[-1]) if found else ""
 
 
-# Makes a starting daemon record whether another one runs: by a lock that lasts as long as any
-# process of it, or, if a daemon closes inherited descriptors, by the process that its file names.
+# Shell commands that record, when a daemon starts, whether another one still runs. They find that
+# out by a lock that lasts as long as any process of the other daemon. For daemons that close
+# inherited descriptors, they look for the process that the daemon's pid file names.
 WITNESS = """if [ "$1" != -t ]; then
   word=alone
   exec 9>>$DIR/witness
@@ -128,7 +129,7 @@ http {{
 """}
 
     def script(self, version):
-        # nginx takes passed sockets by a variable of its own.
+        # nginx learns of passed sockets by its own variable NGINX instead of LISTEN_FDS.
         return ('test -z "$LISTEN_FDS" || export NGINX="3;"\n'
                 'exec nginx -p "$here" -c "$here/nginx.conf" -e stderr -g "daemon off;" "$@"\n')
 
@@ -208,7 +209,7 @@ class Postgres(Service):
         body = struct.pack("!I", 196608) + b"user\0postgres\0database\0postgres\0\0"
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as one:
             one.sendall(struct.pack("!I", len(body) + 4) + body)
-            # The answer is a request for authentication, so the server works.
+            # The server asks for authentication, which shows that it works.
             if one.recv(1) != b"R":
                 raise ConnectionError("no service")
             one.sendall(b"X\0\0\0\4")

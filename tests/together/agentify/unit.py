@@ -86,8 +86,8 @@ def test_scripts_are_scripts(stage):
         path.write_text(text)
         assert run_command("/bin/sh", "-n", str(path)).returncode == 0, init
         if shutil.which("shellcheck"):
-            # Excludes warnings about variables that OpenRC and procd read, and functions that they
-            # call.
+            # Without warnings about variables that are not used here: OpenRC and procd read them,
+            # or set them.
             done = run_command("shellcheck", "--shell=dash", "--exclude=SC2034,SC2154", str(path))
             assert done.returncode == 0, (init, done.stdout)
 

@@ -237,8 +237,8 @@ void Agent::become_ready() {
   if (is("unfit")) return say("\"unfit\",\"reason\":\"no configuration\"");
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
-  // So long a line does not fit into any pipe, so it is written to the end now. If it waited, the
-  // agent could later be unable to read its input.
+  // No pipe has room for so long a line, so write() waits here until the upgrader has read it. If
+  // the line were written later, its write could keep the agent from reading its input.
   if (is("prints-long")) say("\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"");
   say("\"ready\"");
   said_ready_ = true;

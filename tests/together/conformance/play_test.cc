@@ -85,7 +85,7 @@ TEST_CASE("a deadline that an agent has extended is not over before that") {
   Bench bench("stop");
   bench.becomes_ready();
   bench.reads();
-  bench.waits();  // in this time the check only watches the agent
+  bench.waits();  // the check only watches the agent for some time
   REQUIRE(bench.was_told(R"("type":"stop")"));
 
   bench.waits(20s);

@@ -30,7 +30,7 @@ class Bench {
   Actions is_killed(int number) {
     return guard_.step(ChildEnded{ChildEnded::How::killed, number}, now_);
   }
-  // Moves the clock, from one deadline to the next.
+  // Lets `time` pass, from one deadline to the next. Returns the actions of all deadlines.
   Actions wait(Duration time) {
     Actions all;
     const Time end = now_ + time;
@@ -164,7 +164,7 @@ TEST_CASE("while a stop takes its time the device is fed, and no longer than the
   bench.notified("READY=1");
   bench.signalled(SIGTERM);
   CHECK(feeds(bench.wait(1min)) == 4);
-  bench.signalled(SIGTERM);  // a second SIGTERM must give no more time
+  bench.signalled(SIGTERM);  // a second SIGTERM does not begin the stop timeout anew
 
   const Actions actions = bench.wait(1h);
 

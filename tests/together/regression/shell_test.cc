@@ -19,7 +19,8 @@ using namespace integration;
 TEST_CASE("a log file at its limit costs log lines, not the agent") {
   constexpr off_t limit = 1 << 14;
   World world(Start{.before_exec = [] {
-    // The log's file has the size of the limit from the start; all other files are far below it.
+    // The log's file has this size from the start, so every line of the log exceeds the limit. All
+    // other files stay far below it.
     REQUIRE(::ftruncate(STDERR_FILENO, limit) == 0);
     const rlimit bounded{.rlim_cur = limit, .rlim_max = limit};
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &bounded) == 0);

@@ -1,6 +1,6 @@
-# The deeds of agent-releases that change a directory, each with a directory to begin with, and the
-# facts by which a half-done deed is judged: they must be those before the deed or those after it,
-# and the same deed must then succeed as if nothing had happened.
+# The deeds of agent-releases that change a directory. Each has a directory to begin with, and facts
+# about the directory after it. A deed that is cut short must leave the facts from before it or
+# those from after it. The same deed must then succeed, as if nothing had happened.
 import io
 import json
 import os
@@ -35,7 +35,8 @@ def entry(version, ending="failed"):
                        "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
 
 
-# Ledgers to begin with: a crash has torn the last line of one, and the other must become shorter.
+# The ledgers of deeds that begin with one. In `forget_torn`, a crash has torn the last line; in
+# `forget_many`, the ledger must become shorter.
 ENTRIES = {"fail": entry("1.0.0", "trying"),
            "forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
            "forget_many": "".join(entry("%d.0.0" % (number % 7 + 1)) for number in range(1000))}
@@ -168,8 +169,9 @@ def leavings(root):
     return sorted(os.listdir(staging)) if os.path.isdir(staging) else []
 
 
-# Returns whether a deed that is cut short may have left these facts: adopting makes the release
-# first and the link of its place last, and pruning removes one release after the other.
+# Returns whether a deed that is cut short may have left these facts. All deeds but one have either
+# no effect or their whole effect. `adopt` makes the release first and the link of its place last,
+# so it may leave the release alone.
 def may_be(deed, found, before, after):
     if found in (before, after):
         return True
@@ -191,7 +193,7 @@ class Judge:
             raise Wrong("neither as before nor as after: %s" % found)
         done = subprocess.run(self.stage.order(root), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False)
-        # A deed that was done may be refused the second time.
+        # `remove` and `adopt` may refuse to repeat a deed that has been done.
         again_is_refused = {"remove": 2, "adopt": 3}.get(self.deed)
         if done.returncode != 0 and not (
                 found == self.after and done.returncode == again_is_refused):

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // A server that sends the beginning of a long answer, and then single bytes until the client hangs
-// up. After a while the server hangs up itself, so that the test always ends.
+// up. After 20 s the server hangs up itself, so that the test always ends.
 class SlowServer {
  public:
   SlowServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -49,7 +49,7 @@ class SlowServer {
 
   [[nodiscard]] const std::string& url() const { return url_; }
 
-  // Returns whether the client has hung up before the server. Call it after the fetch.
+  // Returns true if the server did not have to hang up by itself. Call it after the fetch.
   [[nodiscard]] bool was_patient() const { return !has_given_up_; }
 
  private:

@@ -32,8 +32,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std::size_t, std::
 
 namespace {
 
-// Changes only the text between two quotes, blanks or ends of lines. After quite random changes, a
-// manifest would hardly ever be JSON still.
+// Changes only the text between two neighbouring quotes, blanks or ends of lines. If any byte could
+// change, hardly any changed manifest would still be JSON.
 std::size_t mutate_word(std::uint8_t* text, std::size_t size, std::size_t size_max, unsigned luck) {
   const std::string_view whole(reinterpret_cast<const char*>(text), size);
   std::vector<std::size_t> begins{0};

@@ -1,5 +1,6 @@
-// Holds the lock of a file as another process would. It releases the lock after a while and reports
-// that, so that a test of a wait without limit ends, too.
+// Holds the lock of a file as another process would, until a test calls release(). After 20 s it
+// releases the lock by itself, and reports that: so a test whose code waits without limit ends,
+// too.
 #pragma once
 
 #include <fcntl.h>
@@ -40,7 +41,8 @@ class LockHolder {
     changed_.notify_all();
   }
 
-  // Returns false if a waiter has waited until this holder released the lock by itself.
+  // Returns false if this holder has released the lock by itself, because release() was called too
+  // late.
   [[nodiscard]] bool has_held() {
     const std::lock_guard lock(mutex_);
     return has_held_;

@@ -36,7 +36,8 @@ def print_result(layer, command, figures, bar, met):
 def strace(log, *arguments):
     """Returns the beginning of a command line. The command that follows it is run, and its calls
     are written to `log`."""
-    # In a build with sanitizers: a traced process cannot be searched for leaks.
+    # Under strace, a sanitizer cannot search the process for leaks, since it would have to trace
+    # it, too.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return ["strace", "-qq", "-o", log, "-E", "ASAN_OPTIONS=" + sanitizer, *arguments]
 

@@ -1,10 +1,10 @@
-// A library to be preloaded into every program of an installation. It counts the calls that change
-// files, over all processes and threads. Before the call with a given number is made, it kills the
-// process group with SIGKILL.
+// A library that is preloaded into every program of an installation. It counts the calls that
+// change files, in all processes and threads together. Just before the call with a given number, it
+// kills the whole process group with SIGKILL.
 //
-// KILL_AT names a file of two 64-bit numbers: how many such calls have been made, and the number of
-// the call at which to kill, or 0 for none. A call counts if it makes, changes, moves or removes a
-// file or its name. Writes to pipes and sockets do not count: they change no file.
+// KILL_AT names a file with two 64-bit numbers: how many such calls have been made, and the number
+// of the call at which to kill, or 0 for none. Calls that make, change, move or remove a file or
+// its name are counted. Writes to pipes and sockets change no file, so they are not.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -52,10 +52,11 @@ static int writes(int flags) {
   return (flags & (O_CREAT | O_TRUNC)) != 0;
 }
 
-// ISO C has no conversion from the result of dlsym() to a function; POSIX promises this one.
+// POSIX promises that the result of dlsym() can be converted to a function; ISO C has no such
+// conversion, hence __extension__.
 #define NEXT(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 
-// open() has its argument `mode` only if it may make a file.
+// The argument `mode` of open() exists only if the call may make a file.
 #define OPENS(name, parameters, ...)             \
   int name parameters {                          \
     mode_t mode = 0;                             \

@@ -1,9 +1,11 @@
-// Drives pm2 by its interface for programs: a request a line on standard input, an answer of JSON a
-// line on standard output. PM2 is the directory of the package.
-//   start SCRIPT [MILLISECONDS]    as pm2's documentation has it for reloads without downtime; with
-//                   MILLISECONDS, restarts wait that long, and after each failure longer
+// Drives pm2 by its interface for programs. Each line of standard input is a request, and is
+// answered by a line of JSON on standard output. PM2 in the environment names the directory of the
+// package.
+//   start SCRIPT [MILLISECONDS]    starts the service as pm2's documentation advises for reloads
+//                   without downtime; with MILLISECONDS, a restart waits so long, and longer after
+//                   each further failure
 //   restart         reload         delete         state
-// At the end of input pm2 and what it runs are ended.
+// At the end of input, pm2 and the programs that it runs are ended.
 'use strict';
 
 const readline = require('node:readline');

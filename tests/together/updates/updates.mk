@@ -1,5 +1,6 @@
-# The own update of a daemon and of an agent, by the libraries for Node.js and Python: the real npm
-# and pip, with a registry of the test. What is not installed is left out, and that is said.
+# make check-updates: tests daemons and agents that update themselves by the libraries for Node.js
+# and Python. Uses the real npm and pip, with a registry of the test. If one of them is not
+# installed, its tests are left out, and the report says so.
 
 updates_tests := $(addprefix tests/together/updates/,agents npm pip)
 long_tests += $(updates_tests)
@@ -10,9 +11,9 @@ check-updates:
 	@$(MAKE) $(jobs) --no-print-directory $(programs)
 	@tests/run $(BUILD) $(updates_tests)
 
-# The same daemon beside pm2, which is taken from npm's registry: the installation is killed at 300
-# calls that write, and versions are bad in six ways. Takes a quarter of an hour, and writes its
-# table into docs/npm.md.
+# make check-pm2: updates the same daemon under agentify and under pm2, which is taken from npm's
+# registry. The installation is killed at 300 calls that change files, and versions are bad in six
+# ways. Takes a quarter of an hour, and writes its table into docs/npm.md.
 check-pm2: updates_killer := $(BUILD)/tests/together/updates/kill_at.so
 check-pm2:
 	@tests/need-packages $(build_packages) $(tool_packages) gcc python3 nodejs $(npm_package)

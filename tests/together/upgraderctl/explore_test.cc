@@ -151,8 +151,8 @@ void answer(Truth& truth, const std::string& request, bool ok) {
   truth.answers.insert(truth.answers.begin(), Answer{request, "", ok, ""});
 }
 
-// Lets the upgrader read one line from the FIFO. If it knows the request's name already, it does
-// not obey the request again.
+// Lets the upgrader read one line from the FIFO. A request whose name it knows already is not
+// obeyed again.
 void read_line(World& world, bool refuses) {
   Truth& truth = world.truth;
   const std::string line = world.fifo.front();
@@ -369,8 +369,8 @@ void judge_time(World world) {
   REQUIRE(world.finish);
 }
 
-// Checks that upgraderctl believes an upgrader that lives and obeys every request: the conversation
-// must end as the upgrade did.
+// Checks that upgraderctl does not doubt a good upgrader without need: if the upgrader lives and
+// obeys every request, the conversation must end as the upgrade did.
 void judge_usefulness(World world) {
   if (!world.truth.alive || world.vanished || world.interrupted) return;
   const bool in_time = world.now < *world.errand.timeout;
@@ -395,7 +395,7 @@ void judge_usefulness(World world) {
 
 struct Figures {
   std::size_t worlds = 0;
-  std::size_t lies_caught = 0;  // wrong exit statuses that the rules have found out
+  std::size_t lies_caught = 0;  // planted wrong exit statuses that the rules caught
   std::map<int, std::size_t> ends;
   std::set<std::string> moves;
 };

@@ -1,5 +1,5 @@
-// Tests a conversation whose id is also the id of another request, for another executable. Tests
-// also endings of which less than usual is known.
+// Tests a conversation whose id belongs already to another request, for another executable. Tests
+// also endings that lack some of the usual facts.
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/status_text.h"

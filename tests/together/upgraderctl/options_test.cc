@@ -214,14 +214,14 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
            none->text.find("belongs to an upgrade to ") != std::string::npos;
   };
   options.resolved = "/opt/agent/1.2";
-  CHECK_FALSE(refused());  // not refused: no upgrade has the id u7 yet
+  CHECK_FALSE(refused());  // no upgrade has the id u7 yet
 
   SECTION("that has ended, to 1.1") {
     status.endings = {ending_of("u7", "kept", "start", "exited")};
     CHECK(refused());
     options.resolved = "/opt/agent/1.1";  // the target of the link
     CHECK_FALSE(refused());
-    options.resolved.reset();  // the link is gone, or leads elsewhere there
+    options.resolved.reset();  // the link cannot be resolved
     CHECK_FALSE(refused());
     options.resolved = "/opt/agent/1.2";
     status.endings[0].to.executable = "/opt/agent/current";

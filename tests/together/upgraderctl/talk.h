@@ -58,7 +58,7 @@ class Talk {
     status.requests.insert(status.requests.begin(), Answer{request, "upgrade", ok, reason});
   }
 
-  // Starts the upgrader anew. Its last status does not say how the upgrader before it ended.
+  // Starts the upgrader anew. previous.json keeps its last status, which does not say how it ended.
   void begin_another_life() {
     previous = status;
     status = at_rest();
