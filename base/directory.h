@@ -32,7 +32,8 @@ class Directory {
   // Returns the path that open() was given, made absolute.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Returns 0 if that path still leads to this directory; otherwise ESTALE, or another errno value.
+  // Returns 0 if the path given to open() still leads to this directory; otherwise ESTALE, or
+  // another errno value.
   [[nodiscard]] int moved() const;
   // Returns the magic number of the file system, as statfs() reports it; 0 if it cannot be found
   // out.

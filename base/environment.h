@@ -33,7 +33,8 @@ namespace upgrader {
 struct Environment {
   std::vector<const char*> entries;         // texts of the form NAME=value, in order
   std::optional<std::size_t> listen_pid{};  // the entry into which the child writes its own pid
-  std::optional<int> lock_descriptor{};     // if set, one more entry names this descriptor
+  // If set, the descriptor of the lock, which agents inherit: an entry names it.
+  std::optional<int> lock_descriptor{};
 };
 
 }  // namespace upgrader
