@@ -25,7 +25,8 @@ type Welcome struct {
 	Role            string
 	PreviousVersion string
 	Failure         *Failure
-	Watchdog        time.Duration // send a heartbeat at least every half of it; 0: none is wanted
+	// The longest time between two heartbeats: send one every half of it; 0: none are wanted.
+	Watchdog        time.Duration
 }
 
 // Activate gives the work to this agent, now. If Clean is false, the program must recover as after
@@ -34,7 +35,7 @@ type Welcome struct {
 // "survive" or "healthy". For others Trial is 0 and Commit empty.
 type Activate struct {
 	Clean   bool
-	State   *string // nil if there is none
+	State   *string // nil if the agent before has left no state
 	Failure *Failure
 	Trial   time.Duration
 	Commit  string

@@ -20,7 +20,8 @@ const unknownStart = "0"
 func startOfProcess() string {
 	text, _ := os.ReadFile("/proc/self/stat")
 	line := string(text)
-	fields := strings.Fields(line[strings.LastIndex(line, ")")+1:]) // the name may hold blanks, too
+	// The program's name may hold blanks.
+	fields := strings.Fields(line[strings.LastIndex(line, ")")+1:])
 	if len(fields) <= 22-3 {
 		return unknownStart
 	}

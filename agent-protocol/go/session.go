@@ -251,7 +251,8 @@ func (s *sessionState) said(word, id string) []action {
 			return nil
 		}
 	case "extend":
-		// A stop that the upgrader did not request has no deadline, so nothing is sent.
+		// A stop that the upgrader did not request has no deadline that an extend could move, so none is
+		// sent.
 		if s.life == stopping && s.ordered == "" {
 			return nil
 		}

@@ -76,7 +76,7 @@ class Conversation {
   Signals signals_;
   std::optional<Channel> channel_;
   Descriptor watch_;
-  std::deque<SessionEvent> events_;  // decided by the session, and not yet returned by next()
+  std::deque<SessionEvent> events_;  // events from the session that next() has not returned yet
   bool watches_output_ = false;
   bool watches_channel_ = false;
   bool told_over_ = false;

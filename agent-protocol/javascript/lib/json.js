@@ -32,7 +32,7 @@ class Reader {
     this.take(/[ \t\n\r]*/y);
   }
 
-  // Returns true if the next character is this one, and takes it.
+  // If the next character is this one, goes past it and returns true. Otherwise returns false.
   takes(character) {
     this.skipSpace();
     if (this.text[this.at] !== character) return false;

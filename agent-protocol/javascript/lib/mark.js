@@ -14,7 +14,7 @@ const startField = 22; // unchanged when the process executes another program
 function startOfProcess() {
   try {
     const line = fs.readFileSync('/proc/self/stat', 'latin1');
-    // The name may hold blanks, too.
+    // The program's name, in parentheses, may hold blanks.
     return line.slice(line.lastIndexOf(')') + 2).split(' ')[startField - 3] ?? unknownStart;
   } catch {
     return unknownStart;

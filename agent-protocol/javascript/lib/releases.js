@@ -75,7 +75,8 @@ export class Releases {
     return told.id === undefined ? null : told;
   }
 
-  // Records how an upgrade failed. An upgrade that no `try` has begun is left alone.
+  // Records how an upgrade failed. Does nothing if agent-releases knows no such upgrade, because no
+  // `try` has begun it.
   async fail({ id, stage, reason, errno }) {
     const words = [`--dir=${this.directory}`, 'fail', `--stage=${stage}`, `--reason=${reason}`,
       ...(errno ? [`--errno=${errno}`] : []), '--', id];

@@ -36,7 +36,7 @@ function packageAbove(program) {
       const { name } = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
       if (typeof name === 'string') return name;
     } catch {
-      // The directory above may have one.
+      // No package.json that can be read is here: a directory above may have one.
     }
     if (here === path.dirname(here)) return undefined;
   }
@@ -192,7 +192,8 @@ function withWarning(ended, text) {
   return { ...ended, warning: ended.warning ? `${ended.warning}; ${text}` : text };
 }
 
-// Requests the upgrade, records a failure, and returns how it ended.
+// Requests the upgrade, records in the ledger if it has failed, and returns the outcome of the
+// update.
 async function replaceAgent(agent, { releases, running }, { id, release, left_out: leftOut }) {
   const failure = await request(agent, id, release.executable);
   if (failure === null) {

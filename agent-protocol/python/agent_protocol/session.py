@@ -126,7 +126,8 @@ class Session(Standing):
         return [Send()] if self.stop_ordered else []
 
     def _said_extend(self, _: str) -> list[Action]:
-        # A stop that the upgrader did not request has no deadline, so nothing is sent.
+        # A stop that the upgrader did not request has no deadline that an extend could move, so
+        # none is sent.
         return [] if self.life == "stopping" and self.ordered is None else [Send()]
 
     # ---- messages from the upgrader

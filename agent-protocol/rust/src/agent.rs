@@ -179,7 +179,7 @@ impl Agent {
                 }
             };
             let mut watched = pollfd(self.watch.as_raw_fd(), libc::POLLIN);
-            // SAFETY: there is one structure, and the call is told so.
+            // SAFETY: the pointer leads to one structure, and the call is told that there is one.
             unsafe { libc::poll(&mut watched, 1, left_ms) };
         }
     }
@@ -359,7 +359,7 @@ impl Agent {
         events: libc::c_int,
     ) -> io::Result<()> {
         let mut interest = libc::epoll_event { events: events as u32, u64: 0 };
-        // SAFETY: there is one structure, and the call is told so.
+        // SAFETY: the pointer leads to one structure, which the call only reads.
         let result =
             unsafe { libc::epoll_ctl(self.watch.as_raw_fd(), operation, number, &mut interest) };
         if result < 0 {

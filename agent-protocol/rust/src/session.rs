@@ -83,7 +83,8 @@ impl Word {
 }
 
 /// An action for the caller to perform. The actions of one step are performed in order.
-#[allow(clippy::large_enum_variant)] // only one exists at a time
+// A large variant costs little, since only one action exists at a time.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
     /// Send the message that the program says.
@@ -312,7 +313,8 @@ impl Session {
                 self.life = Life::Stopped;
                 return self.stop_ordered();
             }
-            // A stop that the upgrader did not request has no deadline, so nothing is sent.
+            // A stop that the upgrader did not request has no deadline that an extend could move,
+            // so none is sent.
             Word::Extend => return self.life == Life::Starting || self.ordered.is_some(),
             Word::Healthy | Word::Heartbeat | Word::Status => {}
         }
