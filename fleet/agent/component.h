@@ -73,7 +73,8 @@ class Component {
     std::string executable = {};
     std::string version = {};  // the version of the release
     bool gate = false;         // true: the new version, when ready, waits for `confirm`
-    Ms trial_ms = 0;           // if not 0: without a `commit`, the new version goes back after it
+    // If not 0: after this time without a `commit`, the upgrade is undone.
+    Ms trial_ms = 0;
   };
   // The functions that send requests to this component's upgrader. Each returns why the request
   // could not be sent, or an empty text if it was sent.

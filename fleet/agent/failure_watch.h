@@ -19,7 +19,7 @@ class FailureWatch {
  public:
   struct Places {
     std::string control = {};   // the neighbour's control directory
-    std::string releases = {};  // the directory of its releases
+    std::string releases = {};  // the directory of the neighbour's releases
     std::string name = {};      // the program's name in the releases' names
   };
 

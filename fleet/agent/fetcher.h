@@ -72,7 +72,8 @@ class Fetcher {
 
   uv_loop_t& loop_;
   Settings settings_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // reset when this object ends
+  // Reset when this object ends: then results of the worker threads are dropped.
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 
 }  // namespace fleet

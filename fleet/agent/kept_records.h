@@ -37,7 +37,7 @@ class KeptRecords {
   KeptRecords(const KeptRecords&) = delete;
   KeptRecords& operator=(const KeptRecords&) = delete;
 
-  // Adds these compares to all later writes, in place of those of an earlier call.
+  // Makes all later writes depend on these compares, in place of those of an earlier call.
   void compare(std::vector<Compare> compares) { compares_ = std::move(compares); }
   void want(const std::string& key, const std::string& value, LeaseId lease = 0);
   void forget(const std::string& key) { wanted_.erase(key); }

@@ -21,7 +21,7 @@ class Neighbour {
  public:
   struct Settings {
     Component::Settings component = {};
-    std::string control = {};  // the path of its control directory
+    std::string control = {};  // the path of the control directory of its upgrader
   };
 
   // `changed` is called when another version of the component runs.

@@ -29,10 +29,11 @@ struct AgentOptions {
 
   std::string node;  // the node's name
   StoreOptions store;
-  std::string releases;                    // the directory of fleet-agent's releases
-  std::string keys;                        // a directory with the public keys of publishers
-  std::vector<std::string> allowed_files;  // `file:` URLs may name files below these
-  std::string state;                       // a directory for files of fleet-agent
+  std::string releases;  // the directory of fleet-agent's releases
+  std::string keys;      // a directory with the public keys of publishers
+  // The directories below which `file:` URLs may name files.
+  std::vector<std::string> allowed_files;
+  std::string state;  // a directory for files of fleet-agent
   std::string hooks = "/etc/upgrader/hooks.d";
   std::string reboot_command;  // if empty, commands cannot reboot this machine
   // The path of a file. A new version that needs a reboot of the machine makes this file.

@@ -15,7 +15,7 @@ namespace {
 
 using fleet::KeyKind;
 
-// Reads the settings. If the record is absent, there are none.
+// Reads the settings. If their record is absent, makes settings without any value.
 int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);
   if (status != exit_done) return status;
