@@ -146,7 +146,7 @@ tool_headers :=
 tool_tests :=
 tool_packages :=
 include $(wildcard tools/*/*.mk)
-# The fleet's programs, which run on many machines, add to the same lists.
+# The .mk files of fleet/ add the fleet's programs, which run on many machines, to the lists above.
 include $(wildcard fleet/*.mk fleet/*/*.mk)
 programs += $(tool_programs) $(tool_libraries)
 check_packages += $(tool_packages)

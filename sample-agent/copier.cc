@@ -41,7 +41,8 @@ Outcome Copier::find_position(const std::optional<std::string>& state) {
   const Result<std::uint64_t> size = output_.size();
   if (!size) return Refusal{size.reason()};
 
-  // An agent that was killed may have renamed the position file without syncing the directory.
+  // Syncs the directory before the position file is read. A killed agent may have renamed that file
+  // without syncing the directory, and a power cut must not bring the older position back.
   if (Outcome synced = sync_directory(settings_.state_directory); !synced) return synced;
   const auto text = position_file_.read();
   if (!text) return Refusal{text.reason()};

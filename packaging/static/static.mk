@@ -68,7 +68,8 @@ static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections
 static_packed = $(static_packed_$(ARCH))
 static_packed_amd64 = -Wl,-z,pack-relative-relocs -Wl,-e,start_with_addresses
 
-# Only cereal's headers need the names of types, so only these files are compiled with them.
+# Only cereal's headers need the names of types (-frtti), so only the files that include them are
+# compiled with these.
 static_with_types = agent-protocol/cpp/wire/codec.cc upgrader/wire/control_request.cc
 
 # The files of libuv. The linker leaves out their functions for threads, names and files, since the
@@ -160,7 +161,7 @@ $(static)/musl.specs: $(static_musl_built)/config.mak
 $(static_libc): $(static)/musl.specs
 	$(static_make_musl) -j$(shell nproc) lib/libc.a lib/rcrt1.o lib/crti.o lib/crtn.o
 
-# Run with a clean environment, since musl's Makefile has an ARCH of its own.
+# musl's Makefile runs without our variables, since it uses one called ARCH, too.
 static_make_musl = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u ARCH \
   $(MAKE) -s -C $(static_musl_built)
 $(static_musl_built)/config.mak: $(static_musl)/fetched packaging/static/static.mk

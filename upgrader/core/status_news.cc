@@ -106,7 +106,7 @@ class StatusNews {
     if (!extent_.arguments) return paper_.put_truth("args_omitted", true);
     paper_.open("args", '[');
     for (const std::string& argument : *arguments) {
-      // The text is too long already: it will be made again without arguments.
+      // Stops here: the text is too long already, and will be made again without arguments.
       if (paper_.size() > status_news_bytes_max) break;
       paper_.element(argument);
     }

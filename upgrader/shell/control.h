@@ -130,7 +130,8 @@ class Control {
   // was last tried.
   std::optional<Time> last_;
   std::optional<Time> due_;
-  // An agent that is ready is about to get the work: status.json must not be written now.
+  // True while an agent that is ready is about to get the work: status.json must not be written
+  // then.
   bool held_back_ = false;
   bool fails_ = false;  // the last attempt to write status.json failed
 };

@@ -46,9 +46,9 @@ class Readiness {
   // Makes an object without a descriptor, whose tell() does nothing.
   Readiness() = default;
 
-  // Takes descriptor `number`, and moves it to `lowest` or above, since lower numbers are needed
-  // for descriptors that agents inherit. Otherwise returns why it cannot be written to, as a
-  // sentence without a full stop.
+  // Takes over descriptor `number`. If the number is below `lowest`, moves the descriptor to
+  // `lowest` or above, since agents inherit the lower numbers. Returns a refusal if the descriptor
+  // cannot be written to.
   [[nodiscard]] static Result<Readiness> seize(int number, int lowest);
 
   // Writes the newline; after that, does nothing. Never waits. Returns false if the pipe is full:
@@ -125,7 +125,7 @@ class InitSystem {
   std::optional<Time> owed_retry_;
   Pace pace_;
   bool was_ready_ = false;     // READY=1 was sent, or is in owed_
-  bool is_reloading_ = false;  // RELOADING=1 was sent or is in owed_; its READY=1 is not yet
+  bool is_reloading_ = false;  // RELOADING=1 was sent or is in owed_, but not yet its READY=1
   Generation speaker_ = 0;
   std::string agent_status_;
 };

@@ -23,7 +23,7 @@ using agent_protocol::name_of;
 
 struct ControlRequest {
   Deed deed = Deed::shutdown;
-  std::string name;  // chosen by its writer; the answer is published under it
+  std::string name;  // chosen by the writer of the line; status.json has the answer under this name
   // For an upgrade: the request as an agent would send it. If its id is empty, the upgrader makes
   // one; if its executable is empty, it is the present target of AGENT on the command line. In all
   // other requests only the id is set; a shutdown has none.
