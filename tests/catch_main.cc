@@ -7,9 +7,9 @@
 
 namespace {
 
-// Keeps only the tests of one file, in a program that has the tests of many files. If the program
-// is called by the name of a link, NAME_test, it runs the tests of the file of that name. For
-// Catch2 the other tests then do not exist, neither by their names nor by their tags.
+// Keeps only the tests of one file, in a program that has the tests of many files. When the program
+// is called by a link NAME_test, it keeps the tests of the file of that name. Catch2 then knows no
+// other test.
 void keep_tests_of(const std::string& file) {
   const auto& all = Catch::getRegistryHub().getTestCaseRegistry().getAllTests();
   // Catch2 gives out its list of tests by a const reference only. The list itself is not const, so

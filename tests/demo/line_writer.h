@@ -1,6 +1,6 @@
-// A program that writes a log: a process that appends lines at a fixed rate, some of them in two
-// writes, and rotates the log by rename. It may continue for some lines in the old file, like a
-// program whose threads or processes change to the new file one after the other.
+// A process that writes a log. It appends lines at a fixed rate, some of them in two writes, and
+// rotates the log by renaming files. After a rotation, some of its lines may still go to the old
+// file, as from a program whose threads change to the new file one after the other.
 #pragma once
 
 #include <sys/types.h>

@@ -31,7 +31,8 @@ class Watcher {
   // deadlines. If `generation` is 0, none has passed.
   void let_time_pass(Generation generation);
 
-  // Renumbers the generations that still matter, in the same order.
+  // Gives the generations their new numbers, which are in the same order: see ranks_of() in
+  // tests/decisions/explore/canonical.h.
   void renumber(const std::map<Generation, Generation>& ranks);
 
   // Returns the whole account as text. Accounts that are equal have equal texts.

@@ -216,9 +216,9 @@ State normalised(State state) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Of a held agent, only the log distinguishes which of its pipes it has closed. Of an active
-    // agent, a closed pipe has no effect at all. If an `activate` waits for an agent, the agent's
-    // input is still open.
+    // If a held agent has closed a pipe, it matters only for the log which of the two it was. If an
+    // active agent has closed a pipe, this has no effect at all. As long as an `activate` waits for
+    // an agent, the agent's input is open.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;

@@ -36,8 +36,8 @@ struct NamedDeadline {
 // reasons.
 [[nodiscard]] State normalised(State state);
 
-// Returns new numbers, from 1 on, for the generations that still matter. Their order stays the
-// same.
+// Returns new numbers, from 1 on, for the generations that the state mentions: those of its agents
+// and of its upgrade. Their order stays the same.
 [[nodiscard]] std::map<Generation, Generation> ranks_of(const State& state);
 [[nodiscard]] State renumbered(State state, const std::map<Generation, Generation>& ranks);
 

@@ -37,8 +37,8 @@ EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) 
   return is_signal_id(cancel.id) ? EventKind::cancel_signal : EventKind::cancel;
 }
 
-// Returns the number of the exploration's request that this one is like, or nullopt if there is
-// none. The lengths of time limits make no difference.
+// Returns the number of the exploration's request that is like this one, or nullopt if none is. The
+// lengths of time limits make no difference.
 std::optional<EventKind> kind_is(const Upgrade& request) {
   const bool sequential = request.mode == Mode::sequential;
   const bool confirm = request.gate == Gate::confirm;

@@ -54,8 +54,9 @@ class Companion {
   // rule that was broken, as text.
   virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
   [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;
-  // Renumbers the generations that still matter, in the same order, and the programs. Program 1 is
-  // that of the active agent before an upgrade, program 2 is the new one.
+  // Gives the generations their new numbers, which are in the same order: see ranks_of(). Renumbers
+  // the programs, too. Program 1 is that of the active agent before an upgrade, program 2 is the
+  // new one.
   virtual void renumber(const std::map<Generation, Generation>& ranks) = 0;
   // Returns the whole account as text. Accounts that are equal have equal texts.
   [[nodiscard]] virtual std::string print() const = 0;

@@ -14,9 +14,10 @@ struct Story {
   std::vector<std::string> violations;  // what a watcher found when the scenario was played
 };
 
-// Returns the story of `moves`, from the start on, under one of the explored policies. The story
-// ends early, and says so, at a move that a scenario cannot show. There are two: a deadline passes
-// before an earlier one; and an agent does not read.
+// Returns the story of `moves`, from the start on, under one of the explored policies. At a move
+// that a scenario cannot show, the story ends early, and its last line says that it is not
+// complete. There are two such moves: a deadline that passes before an earlier one, and an agent
+// that does not read.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

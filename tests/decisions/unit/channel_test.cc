@@ -17,8 +17,8 @@ using namespace upgrader;
 
 namespace {
 
-// A channel on a loop. The test holds the other ends of the channel's pipes. The input's pipe holds
-// one page.
+// A channel on a loop. The test holds the other ends of the channel's pipes. The pipe to the agent
+// holds one page.
 struct Bench {
   Bench() {
     ::signal(SIGPIPE, SIG_IGN);

@@ -1,6 +1,6 @@
 // Tests the control directory and the file of --attempts when file system calls fail that hardly
-// ever fail. Requests or status updates are then lost, the log says so once, and the old files
-// stay.
+// ever fail. Requests or new statuses are then lost, one line of the log reports that, and the old
+// files stay.
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -109,8 +109,8 @@ DayMachine::Agent::Agent(DayMachine& machine, std::uint64_t seed)
   enter();
 }
 
-// Writes the records by which fleet-agent registers its node. The process before it has ended, and
-// no other process uses the node's name.
+// Writes the records by which fleet-agent registers its node. Looks for no other instance: the
+// process before this one has ended, and no other machine has the node's name.
 void DayMachine::Agent::enter() {
   const std::string& name = machine_.name_;
   const Transaction all{

@@ -1,5 +1,5 @@
-// Tests how reports become first failures, what the judge decides about a batch (well, worse, or
-// not known), and the texts in which it says so.
+// Tests which reports count as a node's first failure, what the judge decides about a batch (well,
+// worse, or not known), and the texts of its decisions.
 #include "fleet/model/judge_verdict.h"
 
 #include <catch2/catch.hpp>

@@ -365,7 +365,7 @@ TEST_CASE("a rollout of fewer than 200 nodes, or in the order of names, waits fo
 
 // ---- the bake
 
-// Writes that all nodes have moved and what the judge has found by then, and begins the bake.
+// Writes that all nodes have moved, and the judge's counts at that moment, and begins the bake.
 void begins_to_bake(Bench& bench, Ms bake) {
   for (const std::string& node : bench.nodes) {
     bench.put(key_of(KeyKind::rollout_node, {"r", node}),

@@ -21,7 +21,7 @@ class RecordMaker {
  public:
   explicit RecordMaker(std::uint64_t seed) : random_(seed) {}
 
-  // The hash of the secret of the one token.
+  // The hash of the secret of the only token.
   static constexpr std::string_view hash_of_token =
       "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 

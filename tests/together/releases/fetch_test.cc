@@ -1,5 +1,5 @@
-// Tests how long a fetch may take. It must end even if a server sends a byte now and then without
-// an end, and even if a path does not lead to a file.
+// Tests how long a fetch may take. It must end even if a server sends single bytes for ever, and
+// even if a path leads to something that is not a file.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
-// Tests manifests. It tests which are accepted, for which reason the others are refused, and
-// whether a release may be added on this machine at this time.
+// Tests which manifests are accepted, why the others are refused, and whether a release may be
+// added on this machine at this time.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
-// Tests packing: which trees and programs are accepted, and for which reason the others are
-// refused. Keys and signatures must have minisign's format.
+// Tests packing: which trees and programs are accepted, why the others are refused, and that keys
+// and signatures have minisign's format.
 #include "tools/agent-releases/core/packing.h"
 
 #include <catch2/catch.hpp>

@@ -9,7 +9,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// The number of events after which no more faults happen. It is more than any story needs.
+// After this number of events, no more faults happen. It is more than any story needs.
 constexpr int events_max = 600;
 // The limits within which a run must end, counted from the end of its faults.
 constexpr int calm_deeds_max = 100;

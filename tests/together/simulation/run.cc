@@ -8,8 +8,8 @@ namespace upgrader::simulation {
 
 namespace {
 
-// Removes from the swarm everything that would hinder the guide: faults, and options that differ
-// from those with which the guide's way was found.
+// Removes from the swarm everything that would hinder the guide: the faults, and options that the
+// policy does not have under which the guide's way was found.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;
