@@ -705,7 +705,7 @@ class Step {
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
     } else {
-      forget_attempts();  // AGENT's link names a new program: earlier failed starts do not count
+      forget_attempts();  // the link names a new program: earlier failed starts do not count
     }
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
