@@ -884,8 +884,7 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    // AGENT's own executable has failed, so this start need not wait for it to last.
-    state_.attempts_done = true;
+    state_.attempts_done = true;  // AGENT's own executable has failed, and will not last
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
     if (!state_.incumbent) order_spawn(Role::fallback, program, state_.last_generation + 1);
