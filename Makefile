@@ -118,7 +118,7 @@ layer_tests :=
 # packages: `make check` leaves them to `make check-all`. The .mk files of their directories add to
 # this list.
 long_tests := $(BUILD)/tests/decisions/explore/second_table_test tests/judging/tidy/canaries \
-  tests/delivery/completion/companions
+  tests/delivery/completion/companions tests/delivery/packages/archive.sh
 # The slowest tests. They are started first, so that `make check` does not wait for one of them at
 # its end.
 slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \

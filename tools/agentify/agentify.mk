@@ -46,7 +46,7 @@ $(agentify_witness): $(BUILD)/objects/tests/together/agentify/witness.o
 	$(CC) $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS)) -static -o $@ $^
 tool_tests += $(agentify_units) $(agentify_plays)
 slow_tests += tests/together/agentify/faults.py
-long_tests += $(agentify_walk:%.cc=$(BUILD)/%)
+long_tests += $(agentify_walk:%.cc=$(BUILD)/%) tests/together/agentify/doctor.py
 check-built: $(agentify_witness)
 tool_packages += python3 minisign openssl strace
 sanitized_tests += $(agentify_units) $(filter-out %/faults.py %/kill.py,$(agentify_plays))

@@ -348,7 +348,7 @@ TEST_CASE("a new format of the position is written only when this version is tol
 }
 
 TEST_CASE("through crashes, hand-overs and rotations at random, each line is copied once") {
-  const unsigned seed = GENERATE(range(0U, 60U));
+  const unsigned seed = GENERATE(range(0U, 30U));
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto chance = [&random](unsigned of) { return random() % of == 0; };

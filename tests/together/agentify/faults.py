@@ -5,7 +5,7 @@ process of the daemon is left then, `stopped` is said only when that is true and
 status 0, there are never two daemons, and a failure is reported. A run in which the fault did not
 occur does not count.
 
-usage: faults.py [CALL ...]    EVERY=1: each point, instead of one in thirteen. Ends with `N
+usage: faults.py [CALL ...]    EVERY=1: each point, instead of one in 29. Ends with `N
 passed, N failed`."""
 
 import os
@@ -21,7 +21,7 @@ from double import BUILD, PATIENCE, Ended, Stage, runs, wait_until
 from probes import Server
 
 WITNESS = BUILD / "tests/together/agentify/witness"
-STEP = 1 if os.environ.get("EVERY") == "1" else 13
+STEP = 1 if os.environ.get("EVERY") == "1" else 29
 
 # For each system call, an error that a kernel may return because it lacks a resource or has a
 # fault. Pipes and eventfds never fail with EIO, since libuv would abort.
