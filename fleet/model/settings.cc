@@ -24,7 +24,7 @@ constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 constexpr std::string_view unavailable = "unavailable.";
 
-// What kind of value is needed; no value if the value is right.
+// The kind of value that is needed; no value if the given one is right.
 using Wrong = std::optional<std::string>;
 
 std::optional<std::int64_t> number_in(std::string_view text) {
