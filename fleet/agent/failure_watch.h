@@ -28,7 +28,8 @@ class FailureWatch {
   // Begins to watch another upgrade. Last words that exist already belong to an earlier failure,
   // and are not used.
   void begin(const std::string& from, const std::string& to);
-  // Measures the process of the new version. Called again and again while the upgrade is under way.
+  // Measures the memory and the processor time of the new version's process. Must be called again
+  // and again while the upgrade is under way.
   void see(const std::optional<upgraderctl::AgentStatus>& agent);
   // Returns the evidence for this ending of the upgrade: at most one capsule, and none if the
   // upgrade was committed or this node's settings forbid evidence.

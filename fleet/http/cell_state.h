@@ -34,7 +34,7 @@ class CellState {
 
   struct OneRollout {
     Rollout rollout = {};
-    // The stages of the nodes that have got an order.
+    // The stage of each node to which the rollout's driver has given a command.
     std::map<std::string, NodeStage> nodes = {};
     std::map<std::uint64_t, std::int64_t> batches = {};  // for each batch the number of its nodes
     std::optional<RolloutJudge> judge = {};

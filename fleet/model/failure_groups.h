@@ -25,10 +25,12 @@ inline constexpr std::size_t suspects_max = 3;
 
 // A value of a fact or a label that nearly all nodes of a group have, and few others.
 struct Suspect {
-  std::string mark = {};           // `arch=x86_64`
-  std::int64_t failed = 0;         // nodes of the group with this mark
-  std::int64_t others = 0;         // nodes outside the group that have begun and have the mark
-  std::int64_t others_in_all = 0;  // nodes outside the group that have begun
+  std::string mark = {};    // `arch=x86_64`
+  std::int64_t failed = 0;  // nodes of the group with this mark
+  // The numbers of nodes outside the group to which the rollout has come: those with this mark, and
+  // all of them.
+  std::int64_t others = 0;
+  std::int64_t others_in_all = 0;
 
   bool operator==(const Suspect&) const = default;
 };
@@ -39,7 +41,8 @@ struct FailureGroup {
   std::vector<Capsule> evidence = {};   // the capsule of the first node that has one
   std::vector<std::string> nodes = {};  // the names of the group's nodes, sorted
   std::vector<Suspect> suspects = {};
-  // True if all nodes that have begun are in this group. Then the version itself is the suspect.
+  // True if all nodes to which the rollout has come are in this group. Then the version itself is
+  // the suspect.
   bool is_everybody = false;
 
   bool operator==(const FailureGroup&) const = default;

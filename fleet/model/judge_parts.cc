@@ -83,8 +83,9 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // A silent node is not compared until it reports, since nothing is known about it. A node with
-  // the new version is compared even if it is silent, since it has reported the new version before.
+  // A silent node without the new version is not compared until it reports, since nothing is known
+  // about it. A silent node with the new version is compared, since it has reported that version.
+  // The exception is a node that fell silent together with many others: it must report again first.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;

@@ -105,7 +105,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
   const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
-    // The time until the next look does not count as seen, since a node may be silent in between.
+    // While the rollout is not under way nobody looks at its nodes. That time counts neither as
+    // time in which a node was seen to work nor as silence of a node.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -127,8 +128,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   conclude(view, now);
 }
 
-// Adds to the counts of the bake how many new nodes have failed since the last look, and their time
-// at risk.
+// Adds to the counts of the bake what has happened among the nodes with the new version since the
+// last look: the number of failures, and the time at risk of all these nodes together.
 void JudgeWatch::count_bake() {
   const CohortCount now = cohorts_->count(Cohort::fresh);
   const CohortCount before = std::exchange(baked_, now).value_or(now);

@@ -80,7 +80,7 @@ enum class MemberPhase {
   waiting,   // all steps before `step` are done; the member may begin `step` next
   stopped,   // the hook `stop` has run, for a step `together`
   acting,    // the hook `act` or `migrate` has begun
-  migrated,  // the member has migrated for all, and is still stopped
+  migrated,  // this member alone ran the hook `migrate`; all members are still stopped
   halted,    // the plan has stopped; a stopped service stays stopped
   resumed,   // `start` has run: the member works with the old version
   failed,

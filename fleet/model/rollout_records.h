@@ -235,7 +235,7 @@ struct RolloutNode {
   std::string command = {};  // the id of the last command
   std::int64_t attempt = 0;
   std::string error = {};
-  // `apply` was ordered, so the node may run the new version.
+  // The command `apply` was given, so perhaps the node already runs the new version.
   bool applied = false;
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout

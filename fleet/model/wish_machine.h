@@ -61,7 +61,7 @@ struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // another run or a person moves this node, so its wishes wait
 };
-// This version runs now, whoever has brought it.
+// Says which version of the component runs now, whether by a wish, a rollout or a person.
 struct RunsSeen {
   std::string version = {};
 };

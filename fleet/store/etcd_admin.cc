@@ -28,7 +28,7 @@ void EtcdAdmin::ask(EtcdCall::Question question, std::function<void(EtcdCall::En
   calls_[number] = std::make_unique<EtcdCall>(
       line_, std::move(question), number,
       [this, number, then = std::move(then)](EtcdCall::Ended ended) {
-        const auto ending = std::move(calls_.at(number));  // keeps the running call alive
+        const auto ending = std::move(calls_.at(number));  // the EtcdCall must outlive then()
         calls_.erase(number);
         then(std::move(ended));
       });
