@@ -63,8 +63,8 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
   const std::optional<int> sockets = passed_sockets(environ, ::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
-  // The descriptor of --notify-fd is checked before the lock is taken: the lock takes its own
-  // number even if another file has it.
+  // Check the descriptor of --notify-fd before the Lock is made: the Lock closes whatever
+  // descriptor has the number `lock_number`, and takes the number.
   auto readiness = readiness_for(options, lock_number);
   if (!readiness) std::exit(report_usage(readiness.reason()));
 

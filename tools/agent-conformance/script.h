@@ -81,7 +81,7 @@ enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,
   rule_form = 1U << 1U,    // no unknown types, no malformed messages
-  rule_turn = 1U << 2U,    // no message at a time at which it is not allowed
+  rule_turn = 1U << 2U,    // each message comes only when it is allowed
   rule_last = 1U << 3U,    // no line after `stopped`
   rule_first = 1U << 4U,   // no line before `hello`
   rule_pipes = 1U << 5U,   // an agent that closes its output must exit

@@ -58,7 +58,7 @@ struct SignalDaemon {
 
   bool operator==(const SignalDaemon&) const = default;
 };
-struct AdoptMain {  // make this process the daemon's main process
+struct AdoptMain {  // make process `pid` the daemon's main process
   pid_t pid = 0;
 
   bool operator==(const AdoptMain&) const = default;

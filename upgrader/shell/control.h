@@ -75,10 +75,11 @@ class Control {
 
   // Checks DIR. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
-  // Claims DIR. From the first settle() on, calls `sink` for every line of a request, and
-  // `turn_over` once after the lines of a turn of the loop. Returns false if another upgrader has
-  // DIR; the caller may try again. If DIR cannot be locked for another reason, such as a full disk,
-  // logs that and tries the lock again later.
+  // Locks DIR. After a success, the first settle() opens the FIFO; from then on `sink` is called
+  // for each line of a request, and `turn_over` once after the lines of one turn. Returns false
+  // only if another upgrader holds the lock of DIR; the caller may try again. If DIR cannot be
+  // locked for another reason, such as a full disk, logs the reason and returns true; settle() then
+  // tries the lock again every second.
   [[nodiscard]] bool claim(uv_loop_t* loop, ControlFifo::Sink sink,
                            ControlFifo::TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }

@@ -27,8 +27,8 @@ bool read_message(std::string_view type, ReadingArchive& archive, Variant& messa
   return false;
 }
 
-// Returns the id for the reply to a malformed message, if its id is valid. The archive leaves a
-// malformed id empty, and a valid id is never empty.
+// Returns the id for the reply to a malformed message, or nothing if the id itself is malformed:
+// then ReadingArchive has left it empty, and a valid id is never empty.
 std::optional<std::string> id_of(const AgentMessage& message) {
   const auto* const upgrade = std::get_if<Upgrade>(&message);
   if (upgrade == nullptr || upgrade->id.empty()) return std::nullopt;

@@ -178,9 +178,9 @@ export class Agent {
     this.#say('cancel', { id: messages.checkId(id), reason: cut });
   }
 
-  // Confirms a clean stop: all work is finished and given up, and the program must exit next.
-  // `state`, at most 32,768 bytes, and 65,000 when it is escaped, goes to the next agent. Resolves
-  // when the upgrader's pipe has taken the message.
+  // Confirms a clean stop. All work must be finished or given up by then, and the program must exit
+  // next. `state` goes to the next agent; it has at most 32,768 bytes, and in JSON, with its
+  // escapes, at most 65,000. Resolves when the upgrader's pipe has taken the message.
   stopped(state) {
     if (state !== undefined) messages.checkState(state);
     this.#unsentStopped = messages.encode('stopped', { state });

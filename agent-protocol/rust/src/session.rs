@@ -87,7 +87,7 @@ impl Word {
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Send the message that the program says.
+    /// Send the message that the caller has passed to the session in this step.
     Send,
     /// Send the `stopped` that the program said before the upgrader's stop came.
     SendStopped,

@@ -51,7 +51,8 @@ struct Places {
 // given.
 [[nodiscard]] std::vector<std::string> upgrader_command(const Launch& launch, const Places& places);
 
-// Returns a command line on which the upgrader checks the options of upgrader_command() and exits.
+// Returns a command line like that of upgrader_command(), but for a check: with it, the upgrader
+// checks the options and exits.
 [[nodiscard]] std::vector<std::string> judging_command(const Launch& launch, const Places& places);
 
 // Returns the argument in the form in which a shell reads it, quoted if necessary.
