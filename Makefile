@@ -135,11 +135,11 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .PHONY: always all programs samples demo check check-built check-here check-all check-all-here \
   quick install uninstall clean help help-all packages dist deb
 
-# The programs that run beside the upgrader on one machine: each has a directory below tools/, with
-# a .mk that adds to these lists. `make` builds the programs and libraries, and they are installed.
-# The tests are programs that tests/run can run, for `make check`; the packages are the Debian
-# packages that these tests need. Packages that the programs themselves need are added to
-# build_packages.
+# The five lists tool_*. Each program that runs beside the upgrader on one machine has a directory
+# below tools/, with a .mk that adds to the lists. `make` builds tool_programs and tool_libraries,
+# and `make install` installs them with tool_headers. tool_tests has programs that tests/run runs
+# for `make check`, and tool_packages has the Debian packages that the tests need. Packages that the
+# programs themselves need are added to build_packages.
 tool_programs :=
 tool_libraries :=
 tool_headers :=

@@ -104,7 +104,8 @@ class Stage {
     }
   }
 
-  // Returns whether a message can be written. If it cannot, no agent could have sent it.
+  // Returns whether the codec can encode the event's message. If it cannot, no agent could have
+  // sent the message.
   static bool is_encodable(const Event& event) {
     const auto* said = std::get_if<MessageReceived>(&event);
     return said == nullptr || agent_protocol::encode(said->message);

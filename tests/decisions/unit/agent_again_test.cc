@@ -193,8 +193,9 @@ TEST_CASE("an open that failed may be made again") {
 TEST_CASE("the mark of another process that had this one's number says nothing of this one") {
   const std::string command =
       GENERATE(as<std::string>(),
-               // None of these values proves that this process had a conversation. One has another
-               // start time, one has another pid, and the library never writes the other three.
+               // No value of the mark LIBAGENT_PROTOCOL_PROCESS in this list proves that the
+               // process had a conversation. The first value has another start time, and the second
+               // has another pid. The library never writes the last three values.
                R"(LIBAGENT_PROTOCOL_PROCESS="$$ 1")",
                R"(LIBAGENT_PROTOCOL_PROCESS="1${LIBAGENT_PROTOCOL_PROCESS}")",
                R"(LIBAGENT_PROTOCOL_PROCESS="$$")", R"(LIBAGENT_PROTOCOL_PROCESS="")",

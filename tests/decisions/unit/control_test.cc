@@ -18,7 +18,7 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
   return made;
 }
 
-// A bench whose requests go to the chronicle, and from there to the supervisor.
+// Sends requests to the chronicle of a StatusBench, and from there to its supervisor.
 class Office {
  public:
   Actions ask(ControlRequest asked) {

@@ -38,8 +38,9 @@ else
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize SINGLE=1 SANITIZE=1 sanitize-run
 endif
 
-# Builds the libraries first. LDFLAGS links them whole into all tests in the second step, and make
-# does not know of that.
+# Builds in two steps: first the libraries of the upgrader and the protocol, then the programs.
+# LDFLAGS links the libraries whole into all tests, so they must exist, but no rule names them as
+# prerequisites.
 sanitize-build:
 	@$(MAKE) --no-print-directory $(upgrader_library) $(protocol_library) $(planted_faults)
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(filter $(BUILD)/%,$(tests_when_sanitized)) \

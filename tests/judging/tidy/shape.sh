@@ -114,8 +114,9 @@ canary_budget() {
   echo 'lines of code'
 }
 
-# Prints a line `PATTERN FILE` for each file: its first line must match the pattern. Leaves out
-# files that need no opening comment. The pattern is `?` for a file of an unknown kind.
+# Prints a line `PATTERN FILE` for each file that needs an opening comment. PATTERN is a regular
+# expression for the file's first line, or `?` if the kind of the file is unknown. check_heads
+# compares.
 openings() {
   tree_files | while IFS= read -r file; do
     case $file in

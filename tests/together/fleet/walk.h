@@ -15,7 +15,8 @@ namespace fleet_test {
 struct Walk {
   std::string wrong;  // the first fault; empty if there is none
   std::size_t states = 0;
-  std::map<std::string, std::size_t> ends;  // how often each end was reached
+  // How often the walk has reached a world with nothing left to happen, by World::end().
+  std::map<std::string, std::size_t> ends;
 };
 
 // The number of states in all walks of this program that found nothing wrong.

@@ -1,5 +1,5 @@
-// Tests an agent's two pipes: when they end, and when the processes end that hold them. See CHANNEL
-// in agent-protocol(7).
+// Tests an agent's two pipes: that an agent ends by its exit, not by the end of a pipe, and that
+// grandchildren with a copy of a pipe delay nothing. See CHANNEL in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

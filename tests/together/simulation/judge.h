@@ -86,7 +86,7 @@ class Judge {
   // Delivers a late event of this kind, about an agent that has ended.
   void tell_stale(test::EventClass kind);
 
-  // ---- the calls of the shell
+  // ---- calls that the doubles make when the shell acts on the simulated machine
   [[nodiscard]] World next_outcome(World asked);
   // Returns true if the next change of the link is one that puts it back (PutLinkBack).
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }

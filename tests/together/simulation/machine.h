@@ -25,7 +25,8 @@ namespace upgrader::simulation {
 class AgentDouble;
 class Machine;
 
-// The meaning that a line should have for the upgrader, by the judge's account.
+// A line of an agent as the upgrader should decode it. The double that writes the line also gives
+// its meaning, and the judge compares.
 using Meaning = agent_protocol::Decoded<agent_protocol::AgentMessage>;
 
 struct Pipe {
