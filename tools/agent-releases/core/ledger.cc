@@ -132,6 +132,16 @@ std::optional<Entry> commitment_of(const std::vector<Entry>& ledger, const Versi
   return committed;
 }
 
+Entry failure_of(const Entry& tried, const Failure& failure, Moment when) {
+  Entry failed = tried;
+  failed.when = when;
+  failed.ending = Ending::failed;
+  failed.stage = failure.stage;
+  failed.reason = failure.reason;
+  failed.errno_name = failure.errno_name;
+  return failed;
+}
+
 const Entry* upgrade_of(const std::vector<Entry>& ledger, std::string_view id) {
   const auto is_it = [&](const Entry& entry) { return entry.id == id; };
   const auto found = std::find_if(ledger.rbegin(), ledger.rend(), is_it);

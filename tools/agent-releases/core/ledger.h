@@ -36,6 +36,14 @@ struct Entry {
   std::string wish;        // identifies the state of `desired` that asked for the upgrade, or ""
 };
 
+// How an upgrade failed, as its agent was told.
+struct Failure {
+  std::string id;
+  std::string stage;  // as in `upgrade_failed`
+  std::string reason;
+  std::string errno_name;
+};
+
 [[nodiscard]] std::string_view name_of(Ending ending);
 
 // Returns the entry as one line, with its newline.
@@ -72,6 +80,9 @@ struct Entry {
 // Returns nothing unless the last entry on that version is `trying`.
 [[nodiscard]] std::optional<Entry> commitment_of(const std::vector<Entry>& ledger,
                                                  const Version& running, Moment when);
+
+// Returns the entry that says how the upgrade of the entry `tried` failed.
+[[nodiscard]] Entry failure_of(const Entry& tried, const Failure& failure, Moment when);
 
 // Returns the last entry of an upgrade, or null if the ledger does not know its id.
 [[nodiscard]] const Entry* upgrade_of(const std::vector<Entry>& ledger, std::string_view id);

@@ -17,42 +17,39 @@ Outcome record(const Store& store, const Entry& entry) {
   return append_to_ledger(store.directory(), entry, store.patience());
 }
 
-// Verifies that the release's bytes are those that were added, and returns their hash.
-Result<std::string> verified(const Store& store, const Release& release) {
-  Result<Verification> verification = Verification::begin(store, release);
-  if (!verification) return verification.refusal();
-  while (true) {
-    const Result<bool> done = verification.value().step();
-    if (!done) return done.refusal();
-    if (done.value()) return verification.value().sha256();
-  }
-}
+struct Chosen {
+  Release release;
+  std::string left_out;  // as in Attempt
+};
 
-// Returns the release that should replace `running`, after verifying it, or nothing. The hash of an
-// adopted release, which has no manifest, is known only after verifying. If the ledger then says
-// that a release with this hash has failed, chooses again without this release.
-Result<std::optional<Release>> choose_verified(const Store& store, const Version& running,
-                                               const std::optional<Wish>& wish,
-                                               const std::vector<Entry>& ledger) {
+// Returns the release that should replace `running`, after verifying it, or nothing. A release that
+// cannot be verified is left out. The hash of an adopted release, which has no manifest, is known
+// only after verifying: if the ledger then says that a release with this hash has failed, this
+// release is left out, too. Refuses if no release is chosen and one could not be verified.
+Result<std::optional<Chosen>> choose_verified(const Store& store, const Version& running,
+                                              const std::optional<Wish>& wish,
+                                              const std::vector<Entry>& ledger) {
   Result<std::vector<Release>> listed = store.list();
   if (!listed) return listed.refusal();
   std::vector<Release>& releases = listed.value();
   const auto writing = wish ? std::optional(wish->writing) : std::nullopt;
+  std::optional<Refusal> refusal;
   while (true) {
     std::vector<Candidate> candidates;
     for (const Release& release : releases)
       candidates.push_back({.version = release.version, .sha256 = release.sha256});
     const auto index = choose(candidates, wish, running, ledger);
-    if (!index) return std::optional<Release>();
+    if (!index && refusal) return *refusal;
+    if (!index) return std::optional<Chosen>();
     Release release = releases[*index];
-    const Result<std::string> sha256 = verified(store, release);
+    const Result<std::string> sha256 = verify_whole(store, release);
     if (!sha256) {
-      return Refusal{"release " + release.version.text() + ": " + sha256.reason(),
-                     sha256.refusal().trouble};
-    }
-    release.sha256 = sha256.value();
-    if (!has_failed(ledger, release.version, release.sha256, running, writing)) {
-      return std::optional(std::move(release));
+      const std::string why = "release " + release.version.text() + ": " + sha256.reason();
+      refusal = Refusal{refusal ? refusal->reason + "; " + why : why,
+                        refusal ? refusal->trouble : sha256.refusal().trouble};
+    } else if (release.sha256 = sha256.value();
+               !has_failed(ledger, release.version, release.sha256, running, writing)) {
+      return std::optional(Chosen{std::move(release), refusal ? refusal->reason : ""});
     }
     releases.erase(releases.begin() + static_cast<std::ptrdiff_t>(*index));
   }
@@ -77,8 +74,9 @@ Result<std::optional<Attempt>> begin_attempt(const Releases& releases, const Ver
   const auto chosen = choose_verified(store, running, wish, ledger.value());
   if (!chosen) return chosen.refusal();
   if (!chosen.value()) return std::optional<Attempt>();
-  Attempt attempt{.id = upgrade_id(chosen.value()->version, ::getpid(), now),
-                  .release = *chosen.value()};
+  const auto& [release, left_out] = *chosen.value();
+  Attempt attempt{
+      .id = upgrade_id(release.version, ::getpid(), now), .release = release, .left_out = left_out};
   const Entry entry{.when = now,
                     .version = attempt.release.version,
                     .sha256 = attempt.release.sha256,
@@ -92,7 +90,7 @@ Result<std::optional<Attempt>> begin_attempt(const Releases& releases, const Ver
   return std::optional(std::move(attempt));
 }
 
-Result<Entry> end_attempt(const Releases& releases, const AttemptFailure& failure, Moment now) {
+Result<Entry> end_attempt(const Releases& releases, const Failure& failure, Moment now) {
   const Store& store = releases.store();
   const auto ledger = read_ledger(store.directory());
   if (!ledger) return ledger.refusal();
@@ -101,12 +99,7 @@ Result<Entry> end_attempt(const Releases& releases, const AttemptFailure& failur
     return Refusal{"the ledger knows of no upgrade " + failure.id, Trouble::absent};
   }
   if (last->ending != Ending::trying) return *last;
-  Entry entry = *last;
-  entry.when = now;
-  entry.ending = Ending::failed;
-  entry.stage = failure.stage;
-  entry.reason = failure.reason;
-  entry.errno_name = failure.errno_name;
+  const Entry entry = failure_of(*last, failure, now);
   if (const Outcome recorded = record(store, entry); !recorded) return recorded.refusal();
   return entry;
 }

@@ -14,26 +14,20 @@ namespace agent_releases {
 struct Attempt {
   std::string id;  // the id with which to request the upgrade
   Release release;
+  std::string left_out;  // why newer releases, which are damaged, were left out; or ""
 };
 
 // `running` is the version of an agent that has passed its trial. If the ledger says that this
 // version is being tried, records that it is committed. Then verifies the release that should
 // replace `running`, and records that it is being tried. The agent must request the upgrade next: a
-// release that was tried counts as failed until an ending is recorded. Returns nothing if no
-// release should replace `running`. Refuses a release that is not as it was added, and then does
-// not record that it is tried.
+// release that was tried counts as failed until an ending is recorded. A release that is not as it
+// was added is left out, and the next one is chosen. If no other release can be chosen, refuses,
+// and does not record that one is tried. Returns nothing if no release should replace `running`.
 [[nodiscard]] Result<std::optional<Attempt>> begin_attempt(const Releases& releases,
                                                            const Version& running, Moment now);
 
-struct AttemptFailure {
-  std::string id;
-  std::string stage;  // as in `upgrade_failed`
-  std::string reason;
-  std::string errno_name;
-};
-
 // Records how an upgrade failed, unless its ending is recorded already. Returns its last entry.
-[[nodiscard]] Result<Entry> end_attempt(const Releases& releases, const AttemptFailure& failure,
+[[nodiscard]] Result<Entry> end_attempt(const Releases& releases, const Failure& failure,
                                         Moment now);
 
 }  // namespace agent_releases

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent-releases/releases.h"
+#include "base/shown.h"
 #include "tools/agent-releases/core/json_object.h"
 #include "tools/agent-releases/shell/attempt.h"
 #include "tools/agent-releases/shell/ledger_file.h"
@@ -145,7 +146,7 @@ Outcome forget(Releases& releases, const Options& options) {
 }
 
 Outcome begin_attempt(const Releases& releases, const Options& options) {
-  auto begun = begin_attempt(releases, *options.version, std::time(nullptr));
+  const auto begun = begin_attempt(releases, *options.version, std::time(nullptr));
   if (!begun) return begun.refusal();
   const std::string running = options.version->text();
   if (!begun.value()) {
@@ -153,12 +154,16 @@ Outcome begin_attempt(const Releases& releases, const Options& options) {
                        : "no release is to replace version " + running + "\n");
     return std::monostate{};
   }
-  const std::string id = begun.value()->id;
-  const Result<Fact> fact = fact_of(releases, std::move(begun.value()->release));
+  const auto [id, release, left_out] = *begun.value();
+  if (!left_out.empty()) {
+    std::fprintf(stderr, "agent-releases: left out: %s\n", upgraderctl::shown(left_out).c_str());
+  }
+  const Result<Fact> fact = fact_of(releases, release);
   if (!fact) return fact.refusal();
   if (options.json) {
     JsonWriter json;
     json.add("running", running).add("id", id).add_raw("release", json_of(fact.value()));
+    if (!left_out.empty()) json.add("left_out", left_out);
     print(json.line() + "\n");
   } else {
     print("id          " + id + "\n" + text_of(fact.value()));

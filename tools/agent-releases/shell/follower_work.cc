@@ -256,13 +256,12 @@ void Follower::Work::upgrade_failed(const Failure& failure) {
   const Entry* last = upgrade_of(known.value(), failure.id);
   if (last == nullptr) return;  // no follower requested it
   if (last->ending == Ending::trying) {
-    Entry ending = *last;
-    ending.when = std::time(nullptr);
-    ending.ending = Ending::failed;
-    ending.stage = failure.stage;
-    ending.reason = failure.reason;
-    ending.errno_name = failure.errno_name;
-    note_ending(ending);
+    note_ending(failure_of(*last,
+                           {.id = failure.id,
+                            .stage = failure.stage,
+                            .reason = failure.reason,
+                            .errno_name = failure.errno_name},
+                           std::time(nullptr)));
   }
   const bool own = blames_release(failure.stage, failure.errno_name);
   if (own) {

@@ -48,7 +48,7 @@ struct Options {
   bool unsigned_is_wanted = false;
   bool older_is_wanted = false;
   std::optional<Version> version;  // the version in the command; for `try`, of the running agent
-  AttemptFailure failure;          // for fail
+  Failure failure;                 // for fail
   bool all = false;
   bool newest = false;
   std::size_t keep = 0;

@@ -106,13 +106,9 @@ Outcome Releases::forget(const Version& version, std::int64_t now) {
 }
 
 Outcome Releases::verify(const Release& release) const {
-  Result<Verification> verification = Verification::begin(*store_, release);
-  if (!verification) return verification.refusal();
-  while (true) {
-    const Result<bool> done = verification.value().step();
-    if (!done) return done.refusal();
-    if (done.value()) return std::monostate{};
-  }
+  const Result<std::string> verified = verify_whole(*store_, release);
+  if (!verified) return verified.refusal();
+  return std::monostate{};
 }
 
 }  // namespace agent_releases

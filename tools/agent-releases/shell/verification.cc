@@ -123,6 +123,16 @@ Result<bool> Verification::step() {
   return waiting_.empty();
 }
 
+Result<std::string> verify_whole(const Store& store, const Release& release) {
+  Result<Verification> verification = Verification::begin(store, release);
+  if (!verification) return verification.refusal();
+  while (true) {
+    const Result<bool> done = verification.value().step();
+    if (!done) return done.refusal();
+    if (done.value()) return verification.value().sha256();
+  }
+}
+
 Result<std::string> hash_release(const Store& store, const Release& release) {
   const std::string name = store.name_of(release.version);
   const Result<upgrader::OwnedFd> file = store.directory().open_file(name, O_RDONLY);

@@ -42,6 +42,10 @@ class Verification {
   std::string sha256_;
 };
 
+// Verifies a whole release at once, for callers that may wait for it. Returns the hash of the
+// release's bytes, as `Verification::sha256` does.
+[[nodiscard]] Result<std::string> verify_whole(const Store& store, const Release& release);
+
 // Returns the SHA-256 of the rest of an open file.
 [[nodiscard]] Result<std::string> hash_file(int file, const std::string& path);
 
