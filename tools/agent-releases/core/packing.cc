@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent-releases/processor.h"
+#include "tools/agent-releases/core/admission.h"
 #include "tools/agent-releases/core/member.h"
 #include "tools/agent-releases/core/names.h"
 
@@ -167,6 +168,12 @@ Outcome check_wanted(const Wanted& wanted, Moment now) {
                    Trouble::usage};
   }
   if (wanted.min_protocol < 1) return Refusal{"--min-protocol is at least 1", Trouble::usage};
+  if (wanted.min_protocol > protocol_spoken) {
+    return Refusal{"--min-protocol: no machine would add a release that needs agent protocol " +
+                       std::to_string(wanted.min_protocol) + ": the newest is " +
+                       std::to_string(protocol_spoken),
+                   Trouble::usage};
+  }
   if (wanted.expires && *wanted.expires <= now) {
     return Refusal{"--expires: " + to_text(*wanted.expires) +
                        " has passed, so no machine would add the release",
