@@ -112,6 +112,17 @@ TEST_CASE("the page of why has the last failure, and the last words that belong 
   CHECK(page.back() == "end      killed by signal 9");
 }
 
+TEST_CASE("words that the daemon wrote long after an upgrade do not belong to its failure") {
+  const Ending failure = ending_of("u1", "fell_back", "trial", "exited with status 3");
+  const auto is_shown = [&](Moment written) {
+    return why_page(failure, LastWords{"sorry", written}, at(3'600)).back() == "wrote    sorry";
+  };
+
+  CHECK(is_shown(*failure.ended));
+  CHECK(is_shown(*failure.ended + last_words_delay_max));
+  CHECK_FALSE(is_shown(*failure.ended + last_words_delay_max + std::chrono::milliseconds{1}));
+}
+
 TEST_CASE("the last failure is the newest ending that is neither a commit nor a cancellation") {
   Status present = at_rest();
   present.endings = {ending_of("u4", "committed"), ending_of("u3", "kept", "cancel")};

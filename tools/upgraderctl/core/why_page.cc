@@ -24,6 +24,11 @@ std::string end_words(const Ending& failure) {
   return failure.error.empty() ? "" : "the system says " + shown(failure.error);
 }
 
+bool are_of(const LastWords& last_words, const Ending& failure) {
+  if (failure.accepted && last_words.written < *failure.accepted) return false;
+  return !failure.ended || last_words.written <= *failure.ended + last_words_delay_max;
+}
+
 }  // namespace
 
 const Ending* last_failure(const std::optional<Status>& status,
@@ -40,9 +45,7 @@ std::vector<std::string> why_page(const Ending& failure, const std::optional<Las
                                         side_name(failure.from) + " to " + side_name(failure.to)},
                         {"why", ending_sentence(failure)}};
   if (const std::string end = end_words(failure); !end.empty()) rows.push_back({"end", end});
-  const bool is_of_this =
-      last_words && (!failure.accepted || last_words->written >= *failure.accepted);
-  if (!is_of_this) return in_columns(rows);
+  if (!last_words || !are_of(*last_words, failure)) return in_columns(rows);
   for (std::string_view rest = last_words->text; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     if (!line.empty()) rows.push_back({"wrote", shown(line)});

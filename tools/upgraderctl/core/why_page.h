@@ -15,8 +15,13 @@ namespace upgraderctl {
 [[nodiscard]] const Ending* last_failure(const std::optional<Status>& status,
                                          const std::optional<Status>& previous);
 
+// Agentify writes the last words as soon as the daemon has failed, which ends the upgrade. Words
+// that were written later than this after the end belong to a later failure of the daemon, which no
+// upgrade has caused.
+inline constexpr Duration last_words_delay_max = std::chrono::seconds{5};
+
 // Returns the lines of the page, escaped and without newlines. Last words from before the upgrade
-// was accepted belong to an earlier failure, and are left out.
+// was accepted, or from long after its end, belong to another failure, and are left out.
 [[nodiscard]] std::vector<std::string> why_page(const Ending& failure,
                                                 const std::optional<LastWords>& last_words,
                                                 Moment now);
