@@ -180,16 +180,20 @@ def test_a_directory_without_a_link_to_run_is_named(stage):
     one = Run(stage, f"--releases={releases}", "--name=thing")
     assert one.process.wait(PATIENCE) == 127, one.log()
     assert "current does not exist" in one.log() and "has added a release" in one.log(), one.log()
-    manifest = stage.directory / "pub/thing-1.0.0-any.json"
     program = stage.script("thing", "exec sleep 1000")
-    for words in (["pack", "--name=thing", "--version=1.0.0", f"--out={manifest.parent}", program],
-                  [f"--dir={releases}", "--name=thing", "add", "--unsigned", str(manifest)]):
-        done = run_command(*AS_USER, str(AGENTIFY.with_name("agent-releases")), *words)
-        assert done.returncode == 0, done
-    one = Run(stage, f"--releases={releases}", "--name=thing")
-    assert one.process.wait(PATIENCE) == 127, one.log()
     command = f"ln -s thing-v1.0.0 {releases}/current"
-    assert command in one.log(), one.log()
+    # A pre-release is never the one to begin with.
+    for version, hint in [("2.0.0-rc.1", "has only pre-releases"), ("1.0.0", command)]:
+        manifest = stage.directory / f"pub/thing-{version}-any.json"
+        for words in (["pack", "--name=thing", f"--version={version}", f"--out={manifest.parent}",
+                       program],
+                      [f"--dir={releases}", "--name=thing", "add", "--unsigned", "--older",
+                       str(manifest)]):
+            done = run_command(*AS_USER, str(AGENTIFY.with_name("agent-releases")), *words)
+            assert done.returncode == 0, done
+        one = Run(stage, f"--releases={releases}", "--name=thing")
+        assert one.process.wait(PATIENCE) == 127, one.log()
+        assert hint in one.log(), one.log()
     assert run_command(*AS_USER, "sh", "-c", command).returncode == 0
     one = Run(stage, f"--releases={releases}", "--name=thing")
     one.wait_for("the daemon is process")

@@ -106,16 +106,18 @@ std::optional<std::string> missing_current(const std::string& directory) {
   if (::lstat(link.c_str(), &status) == 0 || errno != ENOENT) return std::nullopt;
   const std::string missing =
       link + " does not exist, the link that names the release to run; make it by ";
+  const std::string by_hand = missing + "ln -s when agent-releases has added a release";
   const auto releases = agent_releases::Releases::open({.directory = directory});
-  if (releases) {
-    const auto list = releases.value().list();  // in the order of versions
-    if (list && !list.value().empty()) {
-      const std::string& newest = list.value().back().executable;
-      const std::string below = newest.substr(releases.value().directory().size() + 1);
-      return missing + shell_line({"ln", "-s", below, link});
-    }
+  if (!releases) return by_hand;
+  const auto list = releases.value().list();  // in the order of versions
+  if (!list || list.value().empty()) return by_hand;
+  const auto newest = std::find_if(list.value().rbegin(), list.value().rend(),
+                                   [](const auto& each) { return !each.version.is_prerelease(); });
+  if (newest == list.value().rend()) {
+    return missing + "ln -s: the directory has only pre-releases";
   }
-  return missing + "ln -s when agent-releases has added a release";
+  const std::string below = newest->executable.substr(releases.value().directory().size() + 1);
+  return missing + shell_line({"ln", "-s", below, link});
 }
 
 std::string name_of_releases(const std::string& directory) {
