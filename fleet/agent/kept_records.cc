@@ -36,9 +36,9 @@ bool KeptRecords::stand() const {
   return !writing_ && mirror_.revision() >= written_ && missing().puts.empty();
 }
 
-// Writes those wanted records that are absent in the store or differ. If the mirror's revision has
-// become smaller, the store was restored, and `written_`, the revision of our last write, means
-// nothing any more.
+// Writes each wanted record that is absent in the store or has another value there. If the mirror's
+// revision has become smaller, the store was restored, and `written_`, the revision of our last
+// write, means nothing any more.
 void KeptRecords::look() {
   if (mirror_.revision() < std::exchange(seen_, mirror_.revision())) written_ = 0;
   if (writing_ || retry_ != nullptr) return;

@@ -65,7 +65,7 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto& found = std::get<fleet::Reading>(reply).found;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }
-  put_in_order(all);  // sorts the records, and drops those that two of the keys have found
+  put_in_order(all);  // sorts; a record that two of the keys have found is kept once
   return all;
 }
 

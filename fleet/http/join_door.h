@@ -29,7 +29,7 @@ class JoinDoor {
   JoinDoor& operator=(const JoinDoor&) = delete;
 
   void take(HttpServer::Number number, const Request& request);
-  // Answers held requests about which fleet-signer has decided.
+  // Answers the waiting requests about which fleet-signer has decided.
   void take_changes(const Changes& changes);
 
  private:

@@ -42,8 +42,8 @@ function clock(seconds, exactly) {
   return make('time', {datetime: date.toISOString()}, words);
 }
 
-// Replaces the element's children by these. The keyboard focus and the parts that a person has
-// opened stay: they are found again by the attribute `data-key`.
+// Replaces the children of `host` by `children`. The keyboard focus stays, and the parts that a
+// person has opened stay open: they are found again by the attribute `data-key`.
 function put(host, ...children) {
   const active = document.activeElement;
   const key = host.contains(active) ? active.dataset.key : undefined;

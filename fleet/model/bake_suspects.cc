@@ -7,7 +7,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether a node in this stage has had its turn in the rollout, well or badly.
+// Returns whether the rollout is done with a node in this stage: it has confirmed the new version
+// there, or the node has failed.
 bool has_moved(NodeStage stage) {
   return stage == NodeStage::confirmed || stage == NodeStage::failed;
 }

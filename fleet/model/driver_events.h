@@ -47,7 +47,8 @@ inline constexpr Ms store_retry_ms = 1'000;
 struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
-  // The gates get these, so that they know what they are asked about.
+  // Each gate gets the following four members with its question, so that it knows about what it is
+  // asked.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};

@@ -71,7 +71,8 @@ struct Restarted {
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade `ended` has failed
 };
-// This instance is active, by the record `active` of this revision. Revision 0: it is not active.
+// Says whether this instance acts for the node: `revision` is that of the record `active` that
+// names this instance, or 0 if no such record does.
 struct ActiveIs {
   Revision revision = 0;
 };
@@ -113,7 +114,7 @@ struct UpgradeEnded {
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
-// This version runs now, whoever has brought it.
+// Says which version of the component runs now, whether by a command, a wish or a person.
 struct RunsNow {
   std::string version = {};
 };

@@ -175,7 +175,8 @@ struct Command {
 // The possible results in an answer. In place of a result, an answer may have an error as a text.
 inline constexpr std::string_view result_done = "done";
 inline constexpr std::string_view result_reboot_required = "reboot-required";
-// It is unknown how the command has ended. The versions that run may show it.
+// The node does not know how the command has ended, since fleet-agent was interrupted. The versions
+// that run may show the end.
 inline constexpr std::string_view result_interrupted = "interrupted";
 // The answer to `rollback` if it came too late: the new version is committed and stays.
 inline constexpr std::string_view result_committed = "committed";

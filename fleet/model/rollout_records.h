@@ -128,8 +128,8 @@ struct Rollout {
   std::int64_t batches = 0;
   BatchPhase phase = BatchPhase::unknown;
   std::int64_t failed = 0;
-  // Each of these lists names at most names_kept nodes (record_brief.h). The count beside a list is
-  // that of all its nodes.
+  // Each of the next lists names at most names_kept nodes (record_brief.h). The count behind a list
+  // is the number of all nodes that belong on it.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;
   std::vector<std::string> excluded = {};  // nodes that were degraded at the beginning

@@ -79,8 +79,9 @@ Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
   return held == nullptr ? Opening{} : opening(*held, known, takes, now);
 }
 
-// Returns whether the windows of all these nodes are open. If one is closed, `until` is the time at
-// which the last of the closed ones opens; then all are looked at again.
+// Returns whether the windows of all `nodes` are open. If some are closed, `until` is the time at
+// which the last of the closed windows opens; the caller then asks again, since another window may
+// have closed.
 Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const {
   Opening all;
   for (const std::string& node : nodes) {

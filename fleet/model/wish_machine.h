@@ -44,9 +44,9 @@ struct Wish {
 
 // ---- events
 
-// It is certain that this instance stays active: it is the first agent, a fallback, or was
-// committed. `failure` is the error of the last upgrade, if it has failed. If a command began that
-// upgrade, NodeCommander reports how it ended, so nothing is reported here.
+// Certain by now: this instance of fleet-agent stays active, as its upgrader's first agent, as a
+// fallback, or after its commit. `failure` is the error of the last upgrade, if it has failed. If a
+// command began that upgrade, NodeCommander reports how it ended, so nothing is reported here.
 struct Settled {
   std::string version = {};
   Upgrade recorded = {};   // the record node/ID/upgrade/COMPONENT

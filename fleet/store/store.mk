@@ -27,6 +27,7 @@ fleet_check_packages = $(build_packages) catch2 chromium etcd-server etcd-client
 fleet-check:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-check-here
-# The makefiles of programs that use the store add these to the target.
+# Other makefiles of the fleet add prerequisites to this target: the programs, and the tests on
+# etcd.
 fleet-check-here:
 	@tests/together/fleet/check $(BUILD)
