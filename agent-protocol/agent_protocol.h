@@ -203,7 +203,7 @@ AGENT_PROTOCOL_API int agent_protocol_confirm(agent_protocol_agent* agent, const
 AGENT_PROTOCOL_API int agent_protocol_cancel(agent_protocol_agent* agent, const char* id,
                                              const char* reason);
 
-/* Confirms a clean stop: all work is finished and given up, and the program must exit next.
+/* Confirms a clean stop. All work must be finished or given up by then; the program must exit next.
  * `state`, for the next agent, is NULL or a text in UTF-8 of at most 32,768 bytes, and of at most
  * 65,000 when it is escaped for a message: a quote, a backslash and each of the control characters
  * \b \f \n \r \t counts 2 bytes, another control character 6. If the state is refused, nothing has

@@ -287,12 +287,12 @@ func (a *Agent) Cancel(id, reason string) error {
 	return a.sayAbout("cancel", id, w)
 }
 
-// Stopped confirms a clean stop: all work is finished and given up, and the program must exit next.
-// It returns when the upgrader's pipe has taken the message.
+// Stopped confirms a clean stop. All work must be finished or given up by then, and the program
+// must exit next. It returns when the upgrader's pipe has taken the message.
 func (a *Agent) Stopped() error { return a.stopped(newWriter("stopped")) }
 
 // StoppedWithState confirms a clean stop like Stopped, and leaves state to the next agent: UTF-8
-// without U+0000, at most 32,768 bytes, and at most 65,000 when it is escaped.
+// without U+0000, at most 32,768 bytes, and in JSON, with its escapes, at most 65,000.
 func (a *Agent) StoppedWithState(state string) error {
 	w := newWriter("stopped")
 	w.text("state", state, stateBytesMax)

@@ -84,8 +84,8 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // A handler that the program has set itself may still call our handlers. From now on, these must
-  // do nothing.
+  // From now on our handlers must do nothing. A handler that the program has set itself may still
+  // call them.
   term_leaves = false;
   event_number = -1;
 }

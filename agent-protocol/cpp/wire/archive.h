@@ -35,7 +35,8 @@ class Refusals {
   // Records a refusal. Its text is the member's name in quotes, a blank, and `what`.
   void refuse_member(const char* name, std::string_view what, int error_number = EINVAL);
 
-  // Each of these checks a rule. If the rule is broken, records a refusal and returns false.
+  // The next three functions each check a rule. If the rule is broken, they record a refusal and
+  // return false.
   bool keeps_rule(const char* name, std::string_view value, const TextRule& rule);
   bool keeps_rule(const char* name, std::int64_t value, const RangeRule& rule);
   bool keeps_count(const char* name, std::size_t count, const TextsRule& rule);

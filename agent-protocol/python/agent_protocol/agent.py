@@ -162,9 +162,9 @@ class Agent(Conversation):
         self._say("cancel", id=messages.check_id(id), reason=cut)
 
     def stopped(self, state: Optional[str] = None) -> None:
-        """Confirms a clean stop: all work is finished and given up, and the program must exit next.
-        `state`, at most 32,768 bytes (65,000 when it is escaped), goes to the next agent. Returns
-        when the upgrader's pipe has taken the message."""
+        """Confirms a clean stop. All work must be finished or given up by then; the program must
+        exit next. `state` goes to the next agent; it has at most 32,768 bytes, and in JSON, with
+        its escapes, at most 65,000. Returns when the upgrader's pipe has taken the message."""
         if state is not None:
             messages.check_state(state)
         if not self._session.stop_ordered:

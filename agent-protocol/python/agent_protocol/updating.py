@@ -215,8 +215,8 @@ class _Replacement:
         if not listed:
             return self._replace_by_newest(listed, source)
         record_failures(self.upgrading, self.place)
-        # This also records that the present version is committed, before anything can fail. If it
-        # fails, such as by a damaged release, a newer version may still be fetched.
+        # attempt() also records that the present version is committed, before anything can fail. If
+        # the attempt fails, such as by a damaged release, a newer version may still be fetched.
         due, fault = None, None
         try:
             due = self.place.attempt(self.running, self.keys)

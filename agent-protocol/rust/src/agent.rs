@@ -236,9 +236,9 @@ impl Agent {
         self.say(Word::Cancel(id.to_string()), line, false)
     }
 
-    /// Confirms a clean stop: all work is finished and given up, and the program must exit next.
-    /// `state`, at most 32,768 bytes, and 65,000 when it is escaped, goes to the next agent.
-    /// Returns when the upgrader's pipe has taken the message.
+    /// Confirms a clean stop. All work must be finished or given up by then, and the program must
+    /// exit next. `state` goes to the next agent; it has at most 32,768 bytes, and in JSON, with
+    /// its escapes, at most 65,000. Returns when the upgrader's pipe has taken the message.
     pub fn stopped(&mut self, state: Option<&str>) -> Result<(), Refused> {
         if let Some(state) = state {
             message::check_state(state)
