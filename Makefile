@@ -344,7 +344,7 @@ $(BUILD)/tests/decisions/explore/wing: $(call unit,tests/decisions/explore/wing,
     $(catch_main) $(support_library) $(upgrader_library) $(protocol_library)
 	$(link_wing) -luv
 
-# This test is written in C, since it uses the C interface.
+# c_interface_test is written in C, to test that a C compiler accepts the C interface.
 unit_tests += $(BUILD)/tests/decisions/unit/c_interface_test
 $(BUILD)/tests/decisions/unit/c_interface_test: \
   $(BUILD)/objects/tests/decisions/unit/c_interface_test.o \
@@ -374,7 +374,7 @@ quick:
 	@$(MAKE) $(jobs) --no-print-directory $(quick_tests)
 	@tests/run $(BUILD) $(quick_tests)
 
-# This test can read only the names of x86_64's instructions.
+# The test floating_point knows only the names of x86_64's instructions.
 floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/floating_point)
 check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))

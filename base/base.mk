@@ -7,9 +7,9 @@ base_files = $(patsubst %,base/%.cc,$(1))
 # installed.
 base_text_parts := $(call base_files,escape form json_line utf8)
 base_text := $(call unit,base/text,$(base_text_parts))
-# The other parts that the upgrader links. They are also compiled with -fno-exceptions, for the
-# static program. They are two lists, since the simulation links only the first: the parts of the
-# second start processes and lock files.
+# The other parts of base/ that the upgrader links. For the static program they are also compiled
+# with -fno-exceptions. The simulation links only base_words_parts: the parts in base_process_parts
+# start processes and lock files, which the simulated machine does itself.
 base_words_parts := $(call base_files,argument check directory duration ending errno_name \
   no_wait number visible)
 base_process_parts := $(call base_files,descriptors environment executable lock \

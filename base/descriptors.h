@@ -27,9 +27,10 @@ inline constexpr int first_passed_descriptor = 3;
 // below that works.
 void mark_close_on_exec_from(int first);
 
-// These mark the descriptors from `first` on close-on-exec, in three ways, the best one first. The
-// first two return false if they cannot be used: the kernel refuses the call, or /proc is missing.
-// The third always works, but takes longer, the more descriptors a process may have.
+// The next three functions all mark the descriptors from `first` on close-on-exec; the best way
+// comes first. The first function returns false if the kernel refuses the call, the second one if
+// /proc is missing. The third one always works, but takes longer, the more descriptors a process
+// may have.
 [[nodiscard]] bool mark_by_close_range(int first);
 [[nodiscard]] bool mark_by_proc(int first);
 void mark_one_by_one(int first);

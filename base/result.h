@@ -30,7 +30,8 @@ class [[nodiscard]] Result {
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // These return the refusal, and its reason. They must be called only if there is no value.
+  // The next two functions return the refusal, and its reason. Must be called only if there is no
+  // value.
   [[nodiscard]] const Refusal& refusal() const { return std::get<1>(content_); }
   [[nodiscard]] const std::string& reason() const { return refusal().reason; }
 

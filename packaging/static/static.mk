@@ -68,12 +68,12 @@ static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections
 static_packed = $(static_packed_$(ARCH))
 static_packed_amd64 = -Wl,-z,pack-relative-relocs -Wl,-e,start_with_addresses
 
-# Only cereal's headers need the names of types (-frtti), so only the files that include them are
-# compiled with these.
+# Only cereal's headers need the names of types (-frtti), so only the files that include such
+# headers are compiled with -frtti.
 static_with_types = agent-protocol/cpp/wire/codec.cc upgrader/wire/control_request.cc
 
-# The files of libuv. The linker leaves out their functions for threads, names and files, since the
-# upgrader never calls these.
+# The files of libuv. The upgrader calls none of libuv's functions for threads, names and files, so
+# the linker leaves those functions out.
 static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \
   uv-data-getter-setters version $(addprefix unix/,async core dl epoll fs getaddrinfo getnameinfo \
   linux-core linux-inotify linux-syscalls loop loop-watcher pipe poll process procfs-exepath \

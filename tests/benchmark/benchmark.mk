@@ -7,8 +7,8 @@ benchmark_mains := $(call objects,tests/benchmark/bench.cc tests/benchmark/bars.
 benchmark_objects := $(filter-out $(benchmark_mains),\
   $(call objects,$(wildcard tests/benchmark/*.cc)))
 
-# These programs have a copy of the C++ library of their own: a second process that maps the shared
-# library would lower the upgrader's PSS.
+# bench and bars have a copy of the C++ library of their own. A second process that maps the shared
+# library would lower the upgrader's PSS, which they measure.
 $(BUILD)/tests/benchmark/bench $(BUILD)/tests/benchmark/bars: $(BUILD)/tests/benchmark/%: \
     $(BUILD)/objects/tests/benchmark/%.o $(benchmark_objects)
 	@mkdir -p $(@D)

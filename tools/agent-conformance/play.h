@@ -35,7 +35,7 @@ class Play {
     std::string welcome;
     bool bytewise = false;
     bool is_alone = false;
-    bool is_clogged = false;  // clog() has filled the output with empty lines: ignore these
+    bool is_clogged = false;  // clog() filled the output with empty lines, which do not count
     bool is_committed = false;
   };
 

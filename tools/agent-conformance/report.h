@@ -18,7 +18,7 @@ struct Subject {
 
 [[nodiscard]] std::string in_words(const Result& result);
 [[nodiscard]] std::string sum_in_words(const Subject& subject, const Results& results);
-// These return the list of the given checks, for --describe.
+// The next two functions return the list of `checks` that --describe prints, as text and as JSON.
 [[nodiscard]] std::string described(const std::vector<const Check*>& checks);
 [[nodiscard]] std::string described_as_json(const std::vector<const Check*>& checks);
 

@@ -28,8 +28,8 @@ namespace conformance {
 [[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
 [[nodiscard]] Step examine(Judge judge);
 
-// These make scripts for a first agent: in the first script it becomes ready and stays held, in the
-// second it becomes active, in the third it is stopped for an upgrade.
+// The next three functions make scripts for a first agent: it becomes ready and stays held; it
+// becomes active; it is stopped for an upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);

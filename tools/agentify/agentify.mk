@@ -22,7 +22,7 @@ agentify_walk := tests/together/agentify/explore_test.cc
 agentify_units := $(agentify_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/agentify/%.o $(BUILD)/objects/tests/together/agentify/%.o: \
   CXXFLAGS += -O0
-# This test walks through every state, which is slow without optimisation.
+# The test in agentify_walk walks through every state, which is slow without optimisation.
 $(call objects,$(agentify_walk)): CXXFLAGS += -O2
 $(call wing,together/agentify/wing,$(agentify_files))
 $(BUILD)/tests/together/agentify/wing: $(call objects,$(agentify_walk)) \
@@ -39,8 +39,8 @@ agentify_plays := tests/together/agentify/life.py tests/together/agentify/readin
   tests/together/agentify/trial.py \
   tests/together/agentify/faults.py tests/together/agentify/kill.py
 agentify_witness := $(BUILD)/tests/together/agentify/witness
-# The witness is the daemon of these tests: it records whether two daemons ever ran at once. It is
-# written in C, so it is not sanitized, and can be static even if everything else is sanitized.
+# The witness is the daemon in agentify's tests: it records whether two daemons ever ran at once. It
+# is written in C, so it is not sanitized, and can be static even if everything else is sanitized.
 $(agentify_witness): $(BUILD)/objects/tests/together/agentify/witness.o
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS)) -static -o $@ $^

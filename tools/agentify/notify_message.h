@@ -36,8 +36,8 @@ inline constexpr std::size_t version_bytes_max = 128;
 // Returns the text in the form of a `status`: UTF-8 of at most 256 bytes. Each byte that is not
 // UTF-8 becomes '?', and a longer text is cut between two characters.
 [[nodiscard]] std::string fit_for_status(std::string_view text);
-// These return the text in the form of a version, of at most 128 bytes, and of a `reason`, of at
-// most 1,024 bytes.
+// The next two functions return the text cut and cleaned for a version, of at most 128 bytes, and
+// for a `reason`, of at most 1,024 bytes.
 [[nodiscard]] std::string fit_for_version(std::string_view text);
 [[nodiscard]] std::string fit_for_reason(std::string_view text);
 

@@ -25,7 +25,8 @@ class OutputRelay {
   // that come out of the pipe are passed on to the old standard error. If that fails, changes
   // nothing, and returns false, with errno.
   [[nodiscard]] bool begin(LastWords* words);
-  // These return the descriptors of the pipe and the log, which are 3 or higher; -1 before begin().
+  // The next two functions return the descriptors of the pipe and of the log, which are 3 or
+  // higher, or -1 before begin().
   [[nodiscard]] int source() const { return source_.get(); }
   [[nodiscard]] int sink() const { return sink_.get(); }
 

@@ -54,7 +54,8 @@ struct FileProbe {
 using ProbeKind = std::variant<TcpProbe, UnixProbe, HttpProbe, CommandProbe, FileProbe>;
 using ReadyKind = std::variant<ByStart, ByNotify, ByDescriptor, ByTime, ProbeKind>;
 
-// These parse the value of --ready or --health. They return the fault in words if it is not valid.
+// The next two functions parse the value of --ready or --health. Both return the fault in words if
+// the value is not valid.
 [[nodiscard]] std::variant<ReadyKind, std::string> parse_ready_kind(std::string_view text);
 [[nodiscard]] std::variant<ProbeKind, std::string> parse_probe_kind(std::string_view text);
 

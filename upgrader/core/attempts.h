@@ -19,8 +19,8 @@ struct Attempts {
   bool operator==(const Attempts&) const = default;
 };
 
-// These make the text of the file of --attempts, and read it. A malformed text counts as no
-// attempt.
+// The next two functions make the text of the file of --attempts, and read such a text. A malformed
+// text counts as no attempt.
 [[nodiscard]] std::string print(const Attempts& attempts);
 [[nodiscard]] Attempts read_attempts(std::string_view text);
 

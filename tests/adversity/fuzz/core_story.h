@@ -15,7 +15,7 @@ namespace fuzz {
 
 struct Happening {
   std::string name;  // the event's name, for people
-  // One event; or last words, and the exit that follows them at once.
+  // One event; or the last words of an agent, each an event, and the agent's exit.
   std::vector<upgrader::Event> events;
   upgrader::Duration later{};      // the time since the event before
   bool deadlines_are_seen = true;  // if false, no deadline in this time is reported

@@ -24,7 +24,8 @@ $(BUILD)/fuzz/objects/tests/%.o: tests/%.cc
 	@mkdir -p $(@D)
 	$(fuzz_compile) -c -o $@ $<
 
-# The objects are in an archive, so that of the explorer only the needed part is linked.
+# The objects are in a library archive, so that the linker takes only the needed objects of the
+# exploration.
 $(BUILD)/fuzz/libfuzzed.a: $(fuzz_objects); $(make_archive)
 $(BUILD)/tests/adversity/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a
 	@mkdir -p $(@D)

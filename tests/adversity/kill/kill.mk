@@ -10,8 +10,9 @@ $(BUILD)/tests/adversity/kill/kill_points: $(BUILD)/objects/tests/adversity/kill
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# These programs are linked statically, because a dynamic program makes many system calls to find
-# its libraries. Each point starts them ten times under the tracer, which stops at each call.
+# small_init, actor and stand_in are linked statically, because a dynamic program makes many system
+# calls to find its libraries. Each kill point starts them ten times under the tracer, which stops
+# at each system call.
 kill_static = $(if $(findstring -fsanitize,$(CXXFLAGS) $(LDFLAGS)),,-static)
 $(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
   $(BUILD)/tests/adversity/kill/stand_in: \

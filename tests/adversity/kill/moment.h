@@ -37,8 +37,8 @@ class Moment {
   // first agent is "active", too, or "first" in a story at boot, where it fails by itself.
   [[nodiscard]] std::string role_of(int generation) const;
 
-  // These two return whether AGENT's link may name the new version at this step, and whether it may
-  // name the old version.
+  // The next two functions return whether AGENT's link may name the new version at this step, and
+  // whether it may name the old version.
   [[nodiscard]] bool may_be_committed() const { return committed_ != Known::no; }
   [[nodiscard]] bool may_be_uncommitted() const { return committed_ != Known::yes; }
 

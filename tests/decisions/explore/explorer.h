@@ -36,7 +36,7 @@ struct Exploration {
   std::vector<std::vector<Move>> ways;  // for each violation, the moves of its story
 };
 
-// A function that is called instead of Supervisor::step. That of a canary has a fault.
+// A function that is called instead of Supervisor::step. A canary passes one with a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
 

@@ -268,7 +268,7 @@ TEST_CASE("a flood of messages is taken in whole") {
 
 TEST_CASE("the pipes stay blocking, whatever passes through them") {
   Upgrader upgrader([] {
-    // O_NONBLOCK belongs to the open file, so these copies of the descriptor show it, too.
+    // O_NONBLOCK belongs to the open file, so the copies `input` and `output` show it, too.
     const int input = ::dup(STDIN_FILENO);
     const int output = ::dup(STDOUT_FILENO);
     agent_protocol_agent* agent = run_until_active();

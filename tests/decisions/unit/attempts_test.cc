@@ -64,7 +64,7 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   }
   CHECK(told == Attempts{3, "/a", "ended"});
 
-  // The other executable can be started by now, so it is started next.
+  // The executable of --previous can be started by now, so it is started next.
   const NextAttempt next = next_attempt(told, "/a", 3, there_is);
 
   CHECK(next.worn_out);

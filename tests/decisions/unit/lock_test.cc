@@ -245,7 +245,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   Lock lock(path, other_number);
   REQUIRE(take(lock) == EWOULDBLOCK);
 
-  // It takes a moment until all these processes are forked and have their names.
+  // Wait until all agents have been forked and have set their names.
   std::string words = lock.holder_in_words();
   const auto count_named = [&] {
     words = lock.holder_in_words();

@@ -383,7 +383,7 @@ TEST_CASE("running out of descriptors at any moment is a failure that leaves not
   const Program program = program_of("/bin/true");
   const std::map<int, std::string> before = descriptors_of(::getpid());
   const OwnedFd lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  // These descriptors take the low numbers, so that only those just below the limit are free.
+  // Take all low numbers of descriptors, so that only numbers just below the limit are free.
   std::vector<OwnedFd> filled;
   while (filled.empty() || filled.back().get() < 80) {
     filled.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));

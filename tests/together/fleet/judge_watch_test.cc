@@ -242,7 +242,7 @@ TEST_CASE("a node that has failed before it moved is not compared, whoever drive
   for (int i = 0; i < 10; ++i)
     bench.wait(10 * second);
   for (int i = 0; i < 5; ++i)
-    // These nodes are neither in the first batch nor in the control.
+    // The five nodes that start anew are neither in the first batch nor in the control.
     bench.starts(bench.last(100)[static_cast<std::size_t>(80 + i)]);
   bench.wait(2 * minute);
   CHECK(bench.judge().failed.size() == 5);

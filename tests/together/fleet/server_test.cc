@@ -139,7 +139,8 @@ TEST_CASE("a head that never ends, and a body that never ends, end the connectio
     bench.pass(seconds(4));
     bench.until("its end", [&] { return client.is_shut(); });
 
-    // The other connection is kept: its request has arrived, and it waits for the answer.
+    // The server keeps the connection `other` open: its request has arrived whole, and has no
+    // answer yet.
     CHECK_FALSE(other.is_shut());
     bench.server->answer(bench.asked.front(), {.body = "here"});
     bench.until("the answer", [&] { return other.heard().ends_with("here"); });

@@ -20,7 +20,8 @@ class Json {
 
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  // These functions fail the test if the value has no such member, or one of another type.
+  // The next five functions return a member, and fail the test if the value has no member `name` of
+  // that type.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] bool boolean(std::string_view name) const;

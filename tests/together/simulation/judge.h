@@ -36,7 +36,7 @@ enum class World {
   relink_fails,
 };
 
-// A function that is called instead of Supervisor::step. That of a canary has a fault.
+// A function that is called instead of Supervisor::step. A canary passes one with a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
 // Follows a run, and counts the places and moves that it has visited.

@@ -28,12 +28,12 @@ class JsonReader {
   // Returns the object that is the member's value, or nothing.
   [[nodiscard]] std::optional<JsonReader> object(std::string_view name);
 
-  // These return nothing if the member is absent or not valid. A text may have at most `bytes_max`
-  // bytes of UTF-8, and no U+0000.
+  // The next two functions return nothing if the member is absent or not valid. A text may have at
+  // most `bytes_max` bytes of UTF-8, and no U+0000.
   [[nodiscard]] std::optional<std::string> text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view name);
 
-  // These read a required member: if it is absent, the whole object is refused.
+  // The functions for a required member: if the member is absent, the whole object is refused.
   [[nodiscard]] std::string required_text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::int64_t required_number(std::string_view name);
 

@@ -35,7 +35,7 @@ inline constexpr std::size_t entry_bytes_max = 1'024;
 // The longest component of a path in file systems.
 inline constexpr std::size_t component_bytes_max = 255;
 
-// These return the fault in the NAME of releases, or in the version of a release.
+// The next two functions return the fault in the NAME of releases, or in the version of a release.
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);
 

@@ -44,8 +44,8 @@ struct Packing {
   std::vector<Found> tree{};  // the files in the order of packing
 };
 
-// These make the plan for a file or a directory. They refuse everything that `add` would refuse, or
-// that the kernel could not execute.
+// The next two functions make the plan for a file or a directory. Both refuse everything that `add`
+// would refuse, or that the kernel could not execute.
 [[nodiscard]] Result<Packing> plan_file(const Wanted& wanted, const Found& file);
 [[nodiscard]] Result<Packing> plan_tree(const Wanted& wanted, std::vector<Found> tree);
 

@@ -6,7 +6,8 @@
 
 namespace agent_releases {
 
-// These functions perform the command, and print on standard output which files they have made.
+// Each of the four functions performs the command of its name, and prints on standard output which
+// files it has made.
 [[nodiscard]] Outcome perform_pack(const Options& options);
 [[nodiscard]] Outcome perform_check(const Options& options);
 [[nodiscard]] Outcome perform_key_make(const Options& options);

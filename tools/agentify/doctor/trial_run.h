@@ -29,8 +29,8 @@ class TrialRun {
                                                  int socket = -1);
   // Returns true until the upgrader has ended.
   [[nodiscard]] bool lives();
-  // These return the daemon's processes and its main process, which is 0 before its start and after
-  // its end.
+  // The next two functions return the daemon's processes, and the pid of its main process, which is
+  // 0 before the start and after the end.
   [[nodiscard]] std::vector<Process> family() const;
   [[nodiscard]] pid_t main_process() const;
   // Returns the sockets on which the daemon's processes listen.

@@ -56,7 +56,7 @@ struct UnitTimes {
 [[nodiscard]] std::string openrc_script(const Unit& unit);
 [[nodiscard]] std::string procd_script(const Unit& unit);
 [[nodiscard]] std::string dinit_service(const Unit& unit);
-// These scripts execute the upgrader in their own process.
+// The next five functions return scripts that end by executing the upgrader in their own process.
 [[nodiscard]] std::string runit_script(const Unit& unit);
 [[nodiscard]] std::string s6_script(const Unit& unit);
 [[nodiscard]] std::string busybox_script(const Unit& unit);
