@@ -10,7 +10,12 @@ cd "$(dirname "$0")/../../.." || exit 1
 UPGRADER=$(realpath "$UPGRADER")
 sample_agent=$(realpath "${BUILD:-build}/sample-agent/sample-agent")
 scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+export MEMORY_GROUP=/sys/fs/cgroup/memory/upgrader-places-$$
+clean_up() {
+  rm -rf "$scratch"
+  [ ! -d "$MEMORY_GROUP" ] || rmdir "$MEMORY_GROUP"
+}
+trap clean_up EXIT
 passed=0
 failed=0
 
@@ -99,10 +104,14 @@ bears_a_read_only_disk() {
   fi
 }
 
-for place in plain without-proc without-devices read-only descriptors-24 stack-64 old-kernel; do
+for place in plain without-proc without-sys without-run without-devices read-only descriptors-24 \
+  stack-64 memory-32 old-kernel; do
   try $place
 done
 lacks without-proc 'test -e /proc/self'
+lacks without-sys 'test -e /sys/kernel'
+lacks without-run 'mkdir -p /run/upgrader'
+lacks memory-32 'head -c 64M /dev/zero | tail'
 lacks without-devices 'test -e /dev/null'
 lacks read-only 'touch /tmp/upgrader-planted'
 lacks descriptors-24 'exec 24</'
