@@ -37,11 +37,16 @@ export function programPath(name, directory) {
   return name;
 }
 
-// Returns the last lines of a program's output as one line, without control characters, since these
-// could command a terminal.
+// Returns the text with a blank for each control character, since these could command a terminal,
+// and a NUL could not be in a program's argument.
+export function printable(text) {
+  return text.replace(/\p{Cc}/gu, ' ');
+}
+
+// Returns the last lines of a program's output as one line.
 export function lastWords(text) {
   const lines = text.split('\n')
-    .map((line) => line.replace(/^npm (ERR!|error) ?/, '').replace(/\p{Cc}/gu, ' ').trim())
+    .map((line) => printable(line.replace(/^npm (ERR!|error) ?/, '')).trim())
     .filter((line) => line !== '' && !/^A complete log of this run/.test(line));
   return lines.join('; ').slice(-reasonCharactersMax);
 }

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { UpdateError, parsed, programPath, run } from './programs.js';
+import { UpdateError, parsed, printable, programPath, run } from './programs.js';
 
 const absent = 2; // the exit status of agent-releases if there is no such directory or version
 
@@ -78,8 +78,8 @@ export class Releases {
   // Records how an upgrade failed. Does nothing if agent-releases knows no such upgrade, because no
   // `try` has begun it.
   async fail({ id, stage, reason, errno }) {
-    const words = [`--dir=${this.directory}`, 'fail', `--stage=${stage}`, `--reason=${reason}`,
-      ...(errno ? [`--errno=${errno}`] : []), '--', id];
+    const words = [`--dir=${this.directory}`, 'fail', `--stage=${stage}`,
+      `--reason=${printable(reason)}`, ...(errno ? [`--errno=${errno}`] : []), '--', id];
     try {
       await run(`record how upgrade ${id} failed`, this.program, words);
     } catch (error) {

@@ -123,14 +123,20 @@ export class Registry {
 
 // ---- published files
 
-// Returns the manifest in a file, or null if the file is not a manifest.
+// Returns the manifest in a file, or null if the file is not a manifest. Nobody has checked the file
+// yet: it may be a FIFO, and without O_NONBLOCK the whole program would wait for the FIFO's writer.
 function readManifest(file) {
+  let descriptor;
   try {
-    if (fs.statSync(file).size > manifestBytesMax) return null;
-    const manifest = JSON.parse(fs.readFileSync(file, 'utf8'));
+    descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    const status = fs.fstatSync(descriptor);
+    if (!status.isFile() || status.size > manifestBytesMax) return null;
+    const manifest = JSON.parse(fs.readFileSync(descriptor, 'utf8'));
     return isVersion(manifest?.version) ? manifest : null;
   } catch {
     return null;
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor);
   }
 }
 

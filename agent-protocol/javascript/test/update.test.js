@@ -1,13 +1,14 @@
 import assert from 'node:assert';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 
 import { lastWords } from '../lib/programs.js';
-import { releaseOf } from '../lib/releases.js';
+import { Releases, releaseOf } from '../lib/releases.js';
 import { Session } from '../lib/session.js';
-import { compare, isVersion } from '../lib/sources.js';
+import { Directory, compare, isVersion } from '../lib/sources.js';
 import { update } from '../lib/update.js';
 import { Upgrading, upgrading } from '../lib/upgrading.js';
 
@@ -45,6 +46,29 @@ test('a program knows the release that it lies in', (context) => {
   const expected = { name: 'web', version: '1.2.3', directory: place };
   assert.deepStrictEqual(releaseOf(path.join(place, 'current')), expected);
   assert.strictEqual(releaseOf(path.join(place, 'none')), null);
+});
+
+test('a file that is no manifest is passed over in a directory of published files', async (context) => {
+  const place = fs.mkdtempSync(path.join(os.tmpdir(), 'update-'));
+  context.after(() => fs.rmSync(place, { recursive: true }));
+  fs.writeFileSync(path.join(place, 'good.json'), '{"name":"web","version":"1.2.3","arch":"any"}');
+  fs.writeFileSync(path.join(place, 'deep.json'), '['.repeat(60_000));
+  fs.mkdirSync(path.join(place, 'directory.json'));
+  const fifo = path.join(place, 'fifo.json');
+  execFileSync('mkfifo', [fifo]);
+  const source = new Directory(null, 'web', { directory: place, keys: '/keys' });
+  assert.strictEqual(await source.newest(), '1.2.3');
+});
+
+test('the reason of a failure may have any character', async (context) => {
+  const place = fs.mkdtempSync(path.join(os.tmpdir(), 'update-'));
+  context.after(() => fs.rmSync(place, { recursive: true }));
+  fs.writeFileSync(path.join(place, 'agent-releases'),
+    '#!/bin/sh\nprintf "%s\\n" "$@" >"${0%/*}/words"\n', { mode: 0o755 });
+  const releases = new Releases(place, { programs: place });
+  await releases.fail({ id: 'u', stage: 'start', reason: 'a\0b\nc' });
+  const words = fs.readFileSync(path.join(place, 'words'), 'utf8').split('\n');
+  assert.ok(words.includes('--reason=a b c'), words.join(' '));
 });
 
 // ---- the update of an agent, with answers of agent-releases that the test has written

@@ -25,10 +25,17 @@ class UpdateError(Exception):
         self.deed, self.reason, self.status = deed, reason, status
 
 
+def printable(text: str) -> str:
+    """Returns the text with a blank for each control character, since these could command a
+    terminal, and a NUL could not be in a program's argument. Half of a pair of surrogates, which
+    JSON may have and UTF-8 not, becomes a question mark."""
+    text = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text)
+    return text.encode("utf-8", "replace").decode()
+
+
 def last_words(text: str) -> str:
-    """Returns the last lines of a program's output as one line, without control characters, since
-    these could command a terminal."""
-    lines = [re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", line).strip() for line in text.splitlines()]
+    """Returns the last lines of a program's output as one line."""
+    lines = [printable(line).strip() for line in text.splitlines()]
     return "; ".join(line for line in lines if line)[-REASON_CHARACTERS_MAX:]
 
 
@@ -135,7 +142,7 @@ class Releases:
 
     def fail(self, id: str, stage: str, reason: str, errno: Optional[str]) -> None:
         """Records how an upgrade failed. An upgrade that no attempt() has begun is left alone."""
-        words = [f"--stage={stage}", f"--reason={reason}"]
+        words = [f"--stage={stage}", f"--reason={printable(reason)}"]
         words += [] if errno is None else [f"--errno={errno}"]
         command = [self.program, f"--dir={self.directory}", "fail", *words, "--", id]
         try:

@@ -4,12 +4,14 @@ import json
 import os
 import platform
 import re
+import stat
 import sys
 from typing import Any, Optional, Protocol
 
 from ._releases import Releases, UpdateError, parsed, run
 
 MANIFEST_BYTES_MAX = 65_536  # agent-releases(1)
+VERSION_CHARACTERS_MAX = 128  # agent-protocol(7), hello
 VERSION = r"\d+\.\d+\.\d+([-+][\w.+-]+)?"
 PROCESSORS = {"armv7l": "armhf", "i686": "i386"}
 PIP = (
@@ -20,7 +22,9 @@ PIP = (
 
 
 def is_version(text: object) -> bool:
-    return isinstance(text, str) and bool(re.fullmatch(VERSION, text, re.ASCII))
+    if not isinstance(text, str) or len(text) > VERSION_CHARACTERS_MAX:
+        return False
+    return bool(re.fullmatch(VERSION, text, re.ASCII))
 
 
 def order(version: str) -> tuple[list[int], bool]:
@@ -89,12 +93,20 @@ class Index:
         return self.releases.add(packed["manifest"], self.name, f"--sha256={packed['sha256']}")
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def read_manifest(path: str) -> Optional[dict[str, Any]]:
-    """Returns the manifest in a file, or None if the file is not a manifest."""
+    """Returns the manifest in a file, or None if the file is not a manifest. Nobody has checked the
+    file yet: it may be a FIFO, for whose writer open() would wait without O_NONBLOCK, or brackets
+    within brackets, for which json raises RecursionError."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_open_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
             manifest = json.loads(file.read(MANIFEST_BYTES_MAX))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return manifest if isinstance(manifest, dict) and is_version(manifest.get("version")) else None
 

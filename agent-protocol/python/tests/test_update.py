@@ -1,6 +1,7 @@
 """What update() decides by itself: the order of versions, and what it says of programs that
 fail."""
 
+import json
 import os
 import tempfile
 import time
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from agent_protocol import Accepted, Committed, Stop, update
-from agent_protocol._releases import UpdateError, last_words, release_of, run
-from agent_protocol._sources import is_version, order
+from agent_protocol._releases import Releases, UpdateError, last_words, release_of, run
+from agent_protocol._sources import Directory, is_version, order
 
 from .test_request import PATIENCE, FakeAgent, begun
 
@@ -33,7 +34,7 @@ class Update(unittest.TestCase):
         self.assertEqual(order("1.0.0+a"), order("1.0.0+b"))
 
     def test_a_text_that_is_not_a_version_is_not_taken_for_one(self) -> None:
-        for text in ["1.0", "", "v1.0.0", "1.0.0 ", "1.0.0/..", "1.0.0-", None]:
+        for text in ["1.0", "", "v1.0.0", "1.0.0 ", "1.0.0/..", "1.0.0-", "1.0." + "1" * 125, None]:
             self.assertFalse(is_version(text), text)
         for text in ["1.0.0", "10.20.30-rc.1", "1.0.0+build"]:
             self.assertTrue(is_version(text), text)
@@ -61,6 +62,28 @@ class Update(unittest.TestCase):
             own = release_of(str(release / "web.py"))
             assert own is not None
             self.assertEqual((own.name, own.version, own.directory), ("web", "1.2.3", place))
+
+
+    def test_what_is_no_manifest_in_a_directory_of_published_files_is_passed_over(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            place = Path(name)
+            good = {"name": "web", "version": "1.2.3", "arch": "any"}
+            (place / "good.json").write_text(json.dumps(good))
+            (place / "deep.json").write_text("[" * 60_000)
+            (place / "long.json").write_text(json.dumps({**good, "version": "1.0." + "9" * 5_000}))
+            (place / "directory.json").mkdir()
+            os.mkfifo(place / "fifo.json")
+            source = Directory(Releases(name, None), "web", name, "/keys")
+            self.assertEqual(begun(source.newest).get(timeout=PATIENCE), "1.2.3")
+
+    def test_the_reason_of_a_failure_may_have_any_character(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            program = Path(name) / "agent-releases"
+            program.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >"${0%/*}/words"\n')
+            program.chmod(0o755)
+            Releases(name, name).fail("u", "start", "a\0b\n\ud800", None)
+            words = (Path(name) / "words").read_text().splitlines()
+            self.assertIn("--reason=a b ?", words)
 
 
 class UpdateOfAnAgent(unittest.TestCase):
