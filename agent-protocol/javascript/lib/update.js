@@ -9,6 +9,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -95,16 +96,29 @@ async function prepare(options, { releases, running: known }) {
 
 // ---- what is there
 
+// Removes a temporary directory. If it cannot be removed, or another update removes it at this
+// moment, goes on: the next update tries again.
+function removeScratch(directory) {
+  try {
+    fs.rmSync(directory, { recursive: true, force: true });
+  } catch {
+    // It stays.
+  }
+}
+
+function isLeft(place, name) {
+  const owner = name.match(/^upgrader-update-(\d+)-/);
+  if (!owner || fs.existsSync(`/proc/${owner[1]}`)) return false;
+  return fs.lstatSync(path.join(place, name), { throwIfNoEntry: false })?.uid === process.getuid();
+}
+
 // Makes a temporary directory for this update, and removes the temporary directories of earlier
 // updates whose processes are gone.
 function makeScratch() {
   const place = os.tmpdir();
   try {
     for (const name of fs.readdirSync(place)) {
-      const owner = name.match(/^upgrader-update-(\d+)-/);
-      const left = owner && !fs.existsSync(`/proc/${owner[1]}`);
-      if (!left || fs.lstatSync(path.join(place, name)).uid !== process.getuid()) continue;
-      fs.rmSync(path.join(place, name), { recursive: true, force: true });
+      if (isLeft(place, name)) removeScratch(path.join(place, name));
     }
     return fs.mkdtempSync(path.join(place, `${scratchPrefix}${process.pid}-`));
   } catch (error) {
@@ -117,7 +131,7 @@ async function fetchInto(source) {
   try {
     return (await source.add(scratch)).release;
   } finally {
-    fs.rmSync(scratch, { recursive: true, force: true });
+    removeScratch(scratch);
   }
 }
 
@@ -154,7 +168,7 @@ async function newestRelease({ source, list, running }) {
 async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
   const earlier = list?.releases.find((each) => each.version === release.version);
   const before = JSON.stringify(earlier?.last ?? null);
-  const begun = Date.now();
+  const begun = performance.now(); // the system's clock may be set meanwhile
   let tried = false;
   for (;;) {
     const now = await releases.show(release.version);
@@ -162,7 +176,7 @@ async function ending({ releases, list, running }, release, { wait = defaultWait
     if (ended === 'committed') return { outcome: 'committed', version: now.version };
     if (ended === 'failed') return failed(now, running);
     tried ||= ended === 'trying';
-    if (Date.now() - begun > (tried ? longestUpgradeMs : wait)) {
+    if (performance.now() - begun > (tried ? longestUpgradeMs : wait)) {
       throw new UpdateError(`update to ${release.version}`, tried || now.last?.ending === 'trying' ?
         'it was tried, and has no ending' :
         `it lies in ${releases.directory}, and nothing has asked for it: agentify run with ` +

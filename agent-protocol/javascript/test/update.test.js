@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import process from 'node:process';
 import test from 'node:test';
 
 import { lastWords } from '../lib/programs.js';
@@ -69,6 +70,35 @@ test('the reason of a failure may have any character', async (context) => {
   await releases.fail({ id: 'u', stage: 'start', reason: 'a\0b\nc' });
   const words = fs.readFileSync(path.join(place, 'words'), 'utf8').split('\n');
   assert.ok(words.includes('--reason=a b c'), words.join(' '));
+});
+
+test('what an earlier update has left, and cannot be removed, stops no update', async (context) => {
+  const world = makeWorld(context);
+  const place = fs.mkdtempSync(path.join(os.tmpdir(), 'update-'));
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = place;
+  context.after(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+    fs.rmSync(place, { recursive: true });
+  });
+  const none = 2 ** 30; // more than any process id
+  fs.mkdirSync(path.join(place, `upgrader-update-${none}-left`));
+  const remove = context.mock.method(fs, 'rmSync', () => { throw new Error('EACCES'); });
+  world.answerAdd('1.0.0');
+  const ended = await world.update();
+  remove.mock.restore();
+  assert.deepStrictEqual(ended, { outcome: 'current', version: '1.0.0' });
+});
+
+test('a clock that is set while an upgrade is waited for ends no wait', async (context) => {
+  const world = makeWorld(context);
+  world.answerAdd('1.2.0');
+  world.answer('show.1', { version: '1.2.0' });
+  world.answer('show.2', { version: '1.2.0', last: { ending: 'committed' } });
+  let now = 0;
+  context.mock.method(Date, 'now', () => { now += 1e12; return now; });
+  assert.deepStrictEqual(await world.update(null), { outcome: 'committed', version: '1.2.0' });
 });
 
 // ---- the update of an agent, with answers of agent-releases that the test has written

@@ -52,6 +52,10 @@ class Scratch(tempfile.TemporaryDirectory[str]):
             if not owner or os.path.exists(f"/proc/{owner[1]}"):
                 continue
             path = os.path.join(place, name)
-            if os.lstat(path).st_uid == os.getuid():
+            try:
+                is_ours = os.lstat(path).st_uid == os.getuid()
+            except FileNotFoundError:
+                continue  # another update has removed it
+            if is_ours:
                 shutil.rmtree(path, ignore_errors=True)
         super().__init__(prefix=f"{SCRATCH}{os.getpid()}-")

@@ -63,7 +63,6 @@ class Update(unittest.TestCase):
             assert own is not None
             self.assertEqual((own.name, own.version, own.directory), ("web", "1.2.3", place))
 
-
     def test_what_is_no_manifest_in_a_directory_of_published_files_is_passed_over(self) -> None:
         with tempfile.TemporaryDirectory() as name:
             place = Path(name)
