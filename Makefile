@@ -241,8 +241,8 @@ $(BUILD)/objects/%.o: %.cc
 $(BUILD)/units/%.cc: always
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
-# Within a unit, a name of one file may shadow a name of another, so these warnings would be wrong.
-# `make analyze` compiles each file by itself and gives them.
+# Within a unit, a name of one file may shadow a name of another, so the warnings about shadowed
+# names would be wrong. `make analyze` compiles each file by itself and gives them.
 $(BUILD)/objects/units/%.o: WARNINGS += -Wno-shadow -Wno-subobject-linkage -Wno-maybe-uninitialized
 $(BUILD)/objects/units/%.o: $(BUILD)/units/%.cc
 	@mkdir -p $(@D)

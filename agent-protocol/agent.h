@@ -66,8 +66,8 @@ class Agent {
     std::optional<std::string> state = {};
     // Set only for a fallback whose `welcome` came before the failure.
     std::optional<Failure> failure = {};
-    // Both are set only if the agent is on trial: the length of the trial, and the condition for
-    // passing it.
+    // The length of the trial, and the condition for passing it. Both are set only if the agent is
+    // on trial.
     std::optional<Milliseconds> trial = {};
     std::optional<CommitRule> commit = {};
   };
@@ -129,8 +129,8 @@ class Agent {
   // A start-up check. Returns what is wrong, or nothing if all is well.
   using Check = std::function<std::optional<std::string>()>;
 
-  // ---- calls; those that return bool return false with errno, and error() says why. A text that
-  // holds U+0000 is refused with EINVAL, and never cut there.
+  // ---- calls; a call that returns bool returns false after a failure, with errno; error() then
+  // says why. A text that holds U+0000 is refused with EINVAL, and never cut there.
 
   // Returns nullopt, with errno, if agent_protocol_open() returns NULL.
   [[nodiscard]] static std::optional<Agent> open(const std::string& version = {},

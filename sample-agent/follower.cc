@@ -129,7 +129,7 @@ void Follower::leave_for(File next, std::uint64_t now_us) {
   begin(Lines(std::move(next), 0));
 }
 
-// Reports bytes that were added to a file after the agent had left it. They are not copied.
+// Reports bytes that were added to a file after the agent had left it. Such bytes are not copied.
 Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   if (!left_) return std::monostate{};
   const Result<std::uint64_t> size = left_->file.size();

@@ -53,8 +53,8 @@ Wrong check_configuration(const Configuration& configuration) {
   return std::nullopt;
 }
 
-// Checks that the directory of releases can be read. It may be on another machine's disk, which may
-// come back later.
+// Checks that the directory of releases can be read. The directory may be on another machine's
+// disk, which may come back later.
 Wrong check_connection(const Configuration& configuration) {
   const std::string& releases = configuration.releases;
   if (releases.empty()) return std::nullopt;

@@ -1,5 +1,5 @@
-// The checks that must pass before this agent can be given the work. They are also its self-test.
-// No check changes anything.
+// The checks that must pass before this agent can be given the work. The same checks are the
+// agent's self-test. No check changes anything.
 #pragma once
 
 #include <functional>

@@ -134,8 +134,8 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
                  });
 }
 
-// Finds and tests the release of an undo. It ran here before, so it is on disk already, and neither
-// the store nor a server is needed.
+// Finds and tests the release of an undo. That release ran here before, so it is on disk already,
+// and neither the store nor a server is needed.
 void Component::prepare_on_disk(const Wanted& wanted) {
   fetcher_.locate({.version = wanted.version, .older_is_wanted = true, .running = running_},
                   [this, wanted](const Fetcher::Result& result) {

@@ -25,8 +25,8 @@ const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   return nullptr;
 }
 
-// Returns an error if the fetched manifest differs from the published one, or an empty text. They
-// differ if the URL serves something else now.
+// Returns an error if the fetched manifest differs from the published one, or an empty text. The
+// two differ if the URL serves another file by now.
 std::string why_not_published(const agent_releases::Release& added,
                               const ReleaseManifest& published) {
   std::ifstream file(added.path + std::string(agent_releases::manifest_ending));

@@ -34,8 +34,9 @@ class Fetcher {
     std::string version = {};
     Release release = {};  // the release to fetch
     bool older_is_wanted = false;
-    // The version that runs. An older release than this is refused unless `older_is_wanted`. If the
-    // directory desires no version, it is made to desire this one before the release is added.
+    // The version that runs. A release older than `running` is refused unless `older_is_wanted`. If
+    // the directory desires no version yet, `running` is made its desired version before the
+    // release is added.
     std::string running = {};
   };
   struct Result {
@@ -55,11 +56,10 @@ class Fetcher {
   void fetch(Order order, Then then);
   // Finds a release that was fetched before, and checks that it is complete.
   void locate(Order order, Then then);
-  // Makes the directory desire this version. Ignores a failure.
+  // Makes `version` the desired version of the directory. Ignores a failure.
   void desire(
       const std::string& version, Then then = [](const Result&) {});
-  // Runs the self-test of the fetched program: its executable with these arguments and
-  // `--self-test`.
+  // Runs the self-test of the fetched program: `executable` with `arguments` and `--self-test`.
   void test(const std::string& version, const std::string& executable,
             std::vector<std::string> arguments, Then then);
 

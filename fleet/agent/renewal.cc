@@ -37,8 +37,8 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
-  // The time is written to disk only while the store answers: that shows that the machine's clock
-  // is right, or certificates would not be valid.
+  // The time is written to disk only while the store answers. The answers show that the machine's
+  // clock is right: with a wrong clock, the certificates would not be valid.
   if (desk_.mirror.follows()) tell(clock_.look());
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
@@ -60,8 +60,8 @@ void Renewal::ask(const std::string& key_text) {
       write_record(CertificateRequest{.pem = request, .certificate = content_of_file(files_.own)}));
 }
 
-// Handles the store's answer to a request. It may belong to an earlier process' request, so its
-// certificate is used only if it is valid for longer than the present one.
+// Handles the store's answer to a request. The answer may belong to a request of an earlier
+// process, so its certificate is used only if that is valid for longer than the present one.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);

@@ -28,8 +28,8 @@ struct CellTerms {
 // address.
 [[nodiscard]] std::string why_no_cell(const CellTerms& terms);
 
-// A certificate that a cell needs, with its key. They are two files of the cell's directory:
-// FILE.pem and FILE.key.
+// A certificate that a cell needs, with its key. Certificate and key are two files of the cell's
+// directory: FILE.pem and FILE.key.
 struct CertificateWanted {
   std::string file = {};
   std::string name = {};

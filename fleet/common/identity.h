@@ -17,8 +17,8 @@ namespace fleet {
 [[nodiscard]] std::string machine_id(const std::string& file);
 // Returns the facts `os`, `arch`, `kernel` and `host`.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
-// Returns the host's name without its domain, in small letters. It is a name for this machine if it
-// is an id (see ids.h).
+// Returns the host's name without its domain, in small letters. The result can be the machine's
+// name in a cell if it is an id (see ids.h).
 [[nodiscard]] std::string name_of_this_machine();
 // Returns a time, given in seconds since 1970, as a text for people: RFC 3339 in UTC.
 [[nodiscard]] std::string time_text_of(std::int64_t seconds);

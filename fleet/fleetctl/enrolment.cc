@@ -44,7 +44,7 @@ int enrol(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// Renews the certificates of nodes. It is needed in a cell without a fleet-signer.
+// Renews the certificates of nodes, for a cell without a fleet-signer.
 int renew(const Options& options, Asker& asker) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);

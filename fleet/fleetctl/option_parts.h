@@ -10,7 +10,8 @@
 
 namespace fleetctl {
 
-// Returns a check for an option. It refuses wrong values with a message that names the wanted form.
+// Returns a check for an option. The check refuses wrong values with a message that names the
+// wanted form.
 [[nodiscard]] CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted);
 // Adds a subcommand that runs this command.
 CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,

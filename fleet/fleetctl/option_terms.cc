@@ -30,8 +30,8 @@ void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
 }
 
-// Returns a check for an option. It refuses values that `parse` does not accept, with the reason
-// that `parse` gives.
+// Returns a check for an option. The check refuses values that `parse` does not accept, with the
+// reason that `parse` gives.
 template <class Value>
 CLI::Validator parsed(agent_protocol::Result<Value> (*parse)(std::string_view)) {
   const auto judge = [parse](std::string& text) -> std::string {

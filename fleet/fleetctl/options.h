@@ -83,7 +83,7 @@ struct Options {
   std::string url;                     // for publish: the URL below which the manifests will be
   std::string channel;
   std::string subject;  // for events: a record's key; for token revoke: the token's ID
-  std::string who;      // for events: only those that this person ordered
+  std::string who;      // for events: only events that this person ordered
   std::size_t limit = 50;
   std::string setting;  // for settings: the name
   std::string value;

@@ -14,8 +14,8 @@ namespace fleetctl {
 // The limit for the width of a cell. Most names, such as `node/NODE/upgrade/COMPONENT`, are
 // shorter.
 inline constexpr std::size_t cell_columns_max = 128;
-// The limit for the width of a row's last cell. It is that of the longest text in a record, since
-// no cell follows.
+// The limit for the width of a row's last cell. No cell follows, so the limit is the length of the
+// longest text in a record.
 inline constexpr std::size_t last_cell_columns_max = 1'100;
 
 // Returns the rows as lines with aligned columns, escaped for a terminal.

@@ -16,7 +16,7 @@ namespace fleet {
 // Returns the event that tells a client that the store does not answer, with the reason.
 [[nodiscard]] std::string trouble_event(const std::string& reason);
 
-// Returns the first event of a stream. It names the revision after which changes are sent.
+// Returns the first event of a stream. The event names the revision after which changes are sent.
 [[nodiscard]] std::string hello_event(Revision revision, bool follows);
 
 }  // namespace fleet

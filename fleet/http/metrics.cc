@@ -9,8 +9,9 @@
 namespace fleet {
 namespace {
 
-// For so many nodes, the metrics have the bytes in the store by name: those with the most. So a
-// node that fills the store can be found, and the metrics stay short.
+// The number of nodes that the metrics name, with the bytes of their records in the store: the
+// nodes with the most bytes. So a node that fills the store can be found, and the metrics stay
+// short.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

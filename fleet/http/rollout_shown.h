@@ -33,8 +33,8 @@ struct RolloutTimes {
 [[nodiscard]] std::vector<std::string> soaking_nodes(const CellState& cell,
                                                      const CellState::OneRollout& one);
 
-// Returns the phase of the batch under way. It is `soaking` if all nodes that have begun the new
-// version soak; the rollout's record still says `applying`.
+// Returns the phase of the batch under way. The phase is `soaking` if all nodes that have begun the
+// new version soak; the rollout's record still says `applying`.
 [[nodiscard]] BatchPhase phase_now(const CellState& cell, const CellState::OneRollout& one);
 
 // Returns how far the rollout is: `batch 2 of 4 is soaking; 12 of 40 nodes keep the new version`.

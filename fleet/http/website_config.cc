@@ -43,8 +43,8 @@ void Website::begin_errand(HttpServer::Number number, const Request& request,
   read_next(errand);
 }
 
-// Returns compares by which the store refuses the write if the client was revoked meanwhile. They
-// are needed, since this controller's copy of the records may not show the revocation yet.
+// Returns compares by which the store refuses the write if the client was revoked meanwhile. The
+// compares are needed, since this controller's copy of the records may not show the revocation yet.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};

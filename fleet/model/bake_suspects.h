@@ -41,7 +41,8 @@ class BakeSuspects {
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 
-// The beginning of a text from words(). It separates that text from the rest of an event's text.
+// The beginning of each text that words() returns, by which that text can be found in an event's
+// text.
 inline constexpr const char* suspects_mark = "; maybe by rollout ";
 
 }  // namespace fleet

@@ -10,7 +10,7 @@
 namespace fleet {
 namespace {
 
-// agentify(1) writes this between the reason and the daemon's last line.
+// The mark that agentify(1) writes between the reason and the daemon's last line.
 constexpr std::string_view last_line_mark = "; its last line: ";
 
 // Returns the text before the separator, and removes both from `text`.

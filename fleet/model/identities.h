@@ -66,8 +66,7 @@ struct PendingRenewal {
 };
 
 using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
-// Returns all requests. This looks at every key of every node, so it is only for a question of a
-// person.
+// Returns all requests. Looks at every key of every node, so it is only for a question of a person.
 [[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
 
 // The list of the nodes that have a request in the store. Each change of a key updates the list, so

@@ -26,8 +26,8 @@ namespace fleet {
 
 // The hexadecimal digits of a secret: 128 bits.
 inline constexpr std::size_t secret_digits = 32;
-// The number of hexadecimal digits of a fingerprint. They are half of SHA-256, which is enough that
-// nobody can make another key with the same fingerprint.
+// The number of hexadecimal digits of a fingerprint. A fingerprint is half of a SHA-256, so nobody
+// can make another key with the same fingerprint.
 inline constexpr std::size_t fingerprint_digits = 32;
 // The number of hexadecimal digits of a token's ID and of its hash.
 inline constexpr std::size_t token_id_digits = 16;
@@ -127,8 +127,8 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] Transaction publish_join(const JoinCase& one, const std::string& pem,
                                        Revision recorded);
 
-// Returns a transaction that removes some of the requests, approvals and tokens that are too old.
-// It is empty if there are none.
+// Returns a transaction that removes some of the requests, approvals and tokens that are too old,
+// or an empty transaction if none is too old.
 [[nodiscard]] Transaction forget_joins(const std::map<std::string, KeyValue, std::less<>>& records,
                                        UnixSeconds now);
 

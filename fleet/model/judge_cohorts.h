@@ -31,8 +31,8 @@ inline constexpr Ms judge_delay_ms = 90'000;
 // A node is not compared in its first minute, since every program is busier just after its start.
 inline constexpr Ms judge_first_ms = 60'000;
 
-// A node's report about the failures of one component. Its numbers only rise as long as the
-// instance is the same.
+// A node's report about the failures of one component. The numbers in the reports only rise as long
+// as the instance is the same.
 struct FailureReport {
   std::string boot = {};
   std::string instance = {};

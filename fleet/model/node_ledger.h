@@ -1,6 +1,6 @@
 // The ledger of a component: the notes about commands that fleet-agent keeps on its disk. With the
-// ledger, each command is executed at most once, even if processes are killed. It is synced before
-// fleet-agent acts or reports.
+// ledger, each command is executed at most once, even if processes are killed. The ledger is synced
+// before fleet-agent acts or reports.
 #pragma once
 
 #include <cstddef>

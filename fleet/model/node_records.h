@@ -34,8 +34,8 @@ struct Versions {
   bool operator==(const Versions&) const = default;
 };
 
-// The record node/ID/instance/UUID: one process of fleet-agent. It has a lease, so it vanishes soon
-// after the process.
+// The record node/ID/instance/UUID: one process of fleet-agent. The record has a lease, so it
+// vanishes soon after the process.
 struct Instance {
   std::string version = {};  // the version of fleet-agent; may be empty
   std::string phase = {};
@@ -50,8 +50,8 @@ struct Instance {
   bool operator==(const Instance&) const = default;
 };
 
-// The record node/ID/active: the instance that acts for the node, while others are held. It has no
-// lease.
+// The record node/ID/active: the instance that acts for the node; the node's other instances are
+// held. The record has no lease.
 struct Active {
   std::string instance = {};
   std::string boot_id = {};
@@ -99,8 +99,8 @@ constexpr bool is_under_way(UpgradePhase phase) {
   return false;
 }
 
-// The evidence of one failure, for people far away. It is a part of other records, and has at most
-// capsule_bytes_max bytes as JSON. The node writes it, so no text in it can be trusted.
+// The evidence of one failure, for people far away. A capsule is a part of other records, and has
+// at most capsule_bytes_max bytes as JSON. The node writes it, so no text in it can be trusted.
 inline constexpr std::size_t capsule_bytes_max = 1'500;
 struct Capsule {
   std::string stage = {};         // the stage of the upgrade, or `prepare`
@@ -149,8 +149,8 @@ constexpr auto names(CommandAction) {
                                           "rollback", "stop", "reboot", "status"});
 }
 
-// The record node/ID/command/COMPONENT. It has a lease, so it vanishes when the command must no
-// longer be begun.
+// The record node/ID/command/COMPONENT. The record has a lease, so it vanishes when the command
+// must no longer be begun.
 struct Command {
   std::string id = {};  // TRACE.STEP.ATTEMPT
   CommandAction action = CommandAction::unknown;

@@ -11,8 +11,8 @@
 
 namespace fleet {
 
-// Returns the name of the rollout. It differs for each run of the plan, since it is part of the ids
-// of commands. With the same ids, nodes would only repeat the answers of the earlier run.
+// Returns the name of the rollout. The name differs for each run of the plan, since it is part of
+// the ids of commands. With the same ids, nodes would only repeat the answers of the earlier run.
 [[nodiscard]] std::string agent_rollout_id(const std::string& name, const Plan& plan);
 
 // Adds all records of the rollout to the transaction: a batch of one node, then the others. `nodes`

@@ -63,7 +63,7 @@ struct Plan {
   std::int64_t step = 0;   // the step that members may do now, counted from 1; 0: none yet
   bool acting = false;     // for `together`: `act` may begin; for `once`: the step is done
   bool back = false;       // the plan stops before any `act`: stopped members start again
-  std::string lock = {};   // the member whose turn it is to act or migrate
+  std::string lock = {};   // the only member that may act or migrate now
   std::string error = {};  // the first error of the run
   bool ignore_window = false;
   // The plan may run although the cell has budgets; it takes no places of them.
@@ -91,8 +91,8 @@ constexpr auto names(MemberPhase) {
                                           "halted", "resumed", "failed", "rebooting"});
 }
 
-// The record plan/NAME/member/ID: this node is a member. It is written with the plan, and erased
-// with it. A node that joins the cell later is not a member.
+// The record plan/NAME/member/ID: this node is a member. The record is written together with the
+// plan, and erased together with the plan. A node that joins the cell later is not a member.
 struct PlanPlace {
   bool operator==(const PlanPlace&) const = default;
 };

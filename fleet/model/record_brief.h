@@ -10,8 +10,8 @@
 
 namespace fleet {
 
-// The limit for a text for people: an error, a reason, the last line of a hook's output. It is
-// about two lines of a wide terminal; the whole text is in the log of the program that wrote it.
+// The limit for a text for people: an error, a reason, the last line of a hook's output. The limit
+// is about two lines of a wide terminal; the whole text is in the log of the program that wrote it.
 inline constexpr std::size_t text_bytes_max = 1'024;
 // The limit for a short text that is only shown to people: a reported version, the name of a
 // person, a time.

@@ -25,8 +25,8 @@ enum class Channel { production, staging };
 // that may be a version.
 [[nodiscard]] std::optional<std::string> version_of_tag(std::string_view tag);
 
-// Returns whether a release may have this version. It must be a semantic version, since nodes
-// refuse others.
+// Returns whether a release may have this version. The version must be a semantic version, since
+// nodes refuse others.
 [[nodiscard]] bool may_be_published(std::string_view version);
 
 // Compares versions in the order of releases (agent-releases/version.h). A version that

@@ -240,8 +240,8 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
                          rollout.value().who == watch_who;
     if (!is_half) return std::nullopt;
     if (!watched.wanted || watched.wanted->trace != rollout.value().trace) {
-      // An earlier controller has written half of this rollout, and no controller drives it. It is
-      // erased, and then begun anew.
+      // An earlier controller has written half of this rollout, and no controller drives it. This
+      // half of the rollout is erased, and the rollout is then begun anew.
       return Order{{.compares = {fence, {.key = key, .revision = there->modified}},
                     .erases = {{key}, {key_below(key), true}}},
                    id + " was half written, and is taken away"};

@@ -156,8 +156,8 @@ std::optional<Transaction> Retention::erase_lines() const {
 
 bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
-  // If several rollouts to the highest version have ended, only the last of them is needed. It has
-  // the highest number of a line.
+  // If several rollouts to the highest version have ended, only the last of them is needed: the one
+  // whose line in the history has the highest number.
   const auto number_of = [this](const Ended& one) {
     const auto line = line_of_.find(run_of(one.line));
     return line == line_of_.end() ? 0 : line->second;

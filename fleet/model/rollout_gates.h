@@ -25,7 +25,7 @@ inline constexpr Ms gate_answer_ms = 10'000;
 // one answer.
 inline constexpr Ms gate_round_ms = 30'000;
 
-// The last round of questions. It is not in the store, so another driver asks anew.
+// The last round of questions. The round is not in the store, so another driver asks anew.
 struct GateRound {
   std::int64_t number = 0;
   std::int64_t turn = 0;  // the number of the batch, by turn_of()

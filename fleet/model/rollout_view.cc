@@ -44,8 +44,8 @@ Stand prepare_stand(const NodeSight& sight) {
   return error_stand(sight.answer.result);
 }
 
-// Returns the state of the upgrade that this rollout began on the node. It is `pending` if the
-// upgrade has not ended or has not begun.
+// Returns the state of the upgrade that this rollout began on the node. The state is `pending` if
+// the upgrade has not ended or has not begun.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_ours(sight, view)) return {Standing::pending};
   switch (sight.upgrade.phase) {

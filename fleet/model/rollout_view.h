@@ -62,7 +62,7 @@ struct RolloutView {
   void take_of_node(const ParsedKey& key, const std::string* text);
 };
 
-// The most times that an order is given. It is given again if its outcome is unknown.
+// The most times that an order is given. An order is given again if its outcome is unknown.
 inline constexpr std::int64_t attempts_max = 3;
 
 // Returns a number that identifies the batch under way, for times, leases, gates and the judge. If

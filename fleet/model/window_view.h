@@ -25,7 +25,7 @@ inline constexpr std::string_view window_of_all = "all";
 // The name of the label that puts a node into a group.
 inline constexpr std::string_view group_label = "group";
 
-// Returns the time zone of this name in tzdata. This may read a file.
+// Returns the time zone of this name in tzdata. The call may read a file.
 using ZoneBook = std::function<Result<TimeZone>(const std::string& name)>;
 
 struct Opening {

@@ -11,8 +11,8 @@ namespace fleet {
 
 class Endpoints {
  public:
-  // `first` chooses the first member to ask. It should differ from client to client, so that not
-  // all ask the same one.
+  // `first` chooses the first member to ask. `first` should differ from client to client, so that
+  // not all clients ask the same member.
   Endpoints(std::vector<std::string> urls, std::size_t first)
       : urls_(std::move(urls)),
         stale_(urls_.size()),

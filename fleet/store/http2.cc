@@ -46,8 +46,8 @@ void Http2::push_on() {
   curl_.write_to_all();
 }
 
-// Passes messages and ends to the observers of calls. It must not run within a callback of libcurl:
-// an observer may end calls, which libcurl does not allow there.
+// Passes messages and ends to the observers of calls. Must not be called within a callback of
+// libcurl: an observer may end calls, which libcurl does not allow there.
 void Http2::tell() {
   const auto heard = std::exchange(heard_, {});
   for (const std::uint64_t number : heard) {

@@ -66,7 +66,8 @@ class Http2 {
     Call& operator=(const Call&) = delete;
     ~Call();
 
-    // Sends one more message on a stream. It must have its prefix already.
+    // Sends one more message on a stream. The message must have its gRPC prefix already
+    // (grpc_frame.h).
     void send(const std::string& framed);
 
    private:

@@ -43,7 +43,7 @@ struct Trouble {
 template <class Value>
 using Reply = std::variant<Value, Trouble>;
 
-// A lease. Its holder has to renew it within each `ttl`, or it ends.
+// A lease. It ends unless its holder renews it within each `ttl`.
 struct Lease {
   LeaseId id = 0;
   std::chrono::seconds ttl{0};
@@ -63,7 +63,7 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// Changes in their order, up to this revision. Those of one transaction stand together.
+// Changes in their order, up to this revision. Changes of one transaction stand together.
 struct Changes {
   Revision revision = 0;
   std::vector<Change> changes = {};

@@ -26,7 +26,7 @@ class Timers {
   Timers& operator=(const Timers&) = delete;
   virtual ~Timers() = default;
 
-  // Returns the time since an unknown moment. It never goes back.
+  // Returns the time since an unknown moment. The time never goes back.
   [[nodiscard]] virtual Milliseconds now() const = 0;
 
   // Calls `call` once, after `delay`. If the timer is destroyed before, does not call it. `call`

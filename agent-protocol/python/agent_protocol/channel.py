@@ -93,8 +93,9 @@ class Channel:
             if told:
                 self._write_some()
             return True
-        # The upgrader has closed its end of the output. Its last messages may still be unread in
-        # the input, so the conversation counts as ended only when these have been handled.
+        # The upgrader has closed its end of the output. The upgrader's last messages may still be
+        # unread in the input, so the conversation counts as ended only when those messages have
+        # been handled.
         self.unsent = b""
         if not ready.get(self.input) and not self._full():
             self.over = True

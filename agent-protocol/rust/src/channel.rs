@@ -105,8 +105,9 @@ impl Channel {
             }
             return true;
         }
-        // The upgrader has closed its end of the output. Its last messages may still be unread in
-        // the input, so the conversation counts as ended only when these have been handled.
+        // The upgrader has closed its end of the output. The upgrader's last messages may still be
+        // unread in the input, so the conversation counts as ended only when those messages have
+        // been handled.
         self.unsent.clear();
         if !heard && !self.full() {
             self.over = true;

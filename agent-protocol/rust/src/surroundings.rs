@@ -89,8 +89,8 @@ fn add_one(number: RawFd) {
     unsafe { libc::write(number, (&one as *const u64).cast(), 8) };
 }
 
-/// Catches SIGTERM while it exists. Its descriptor polls readable after a SIGTERM, and after
-/// wake().
+/// While an object of this type exists, the process catches SIGTERM. The object's descriptor polls
+/// readable after a SIGTERM, and after wake().
 pub struct Signals {
     event: OwnedFd,
     before: libc::sigaction,

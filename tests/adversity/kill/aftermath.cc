@@ -147,9 +147,8 @@ void Aftermath::release_candidate() {
   }
 }
 
-// Judges a story at boot, in which AGENT's link names the bad version until another version is
-// committed. Wherever the signal struck, the other version must work after at most `attempts`
-// starts.
+// Judges a story at boot, in which AGENT's link names the bad version until the good one (v1) is
+// committed. Wherever the signal struck, v1 must work after at most `attempts` starts.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();

@@ -1,5 +1,5 @@
-// Tests the parts of fleet-agent that work on a loop. They test which releases a fetcher accepts,
-// and which of its callers get an answer. They test how a hook is run, and when it is not run.
+// Tests the parts of fleet-agent that work on a loop. Checked are: which releases a fetcher
+// accepts, which of its callers get an answer, how a hook is run, and when a hook is not run.
 #include "fleet/agent/fetcher.h"
 
 #include <arpa/inet.h>
