@@ -127,8 +127,8 @@ void HookRun::look() {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";
   }
-  // The constructor may have called look(), and `ended` must not be called before it returns. So
-  // the end is reported later, from the loop.
+  // Perhaps the constructor has called look(), and `ended` must not be called before the
+  // constructor returns. So the end is reported later, from the loop.
   later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
 }
 

@@ -57,7 +57,7 @@ class Campaign {
   // that are not in a pause after their last driver.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns the time at which the first of these `drivable` that is in a pause may be tried again,
+  // Returns the time at which the first of the `drivable` that are in a pause may be tried again,
   // or no value if none is in a pause.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;

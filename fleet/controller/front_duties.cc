@@ -105,8 +105,8 @@ void Front::tell_people() {
     store_->commit(*transaction, [this, alive](const Outcome&) {
       if (alive.expired()) return;
       notices_.written();
-      // By the mirror, the next step sees whether the write succeeded. The mirror may be a moment
-      // behind, so that step comes later.
+      // The next step looks in the mirror whether the transaction was committed. The mirror may be
+      // a moment behind the store, so the next step comes a little later.
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
@@ -181,8 +181,8 @@ void Front::perform(const ReleaseWatcher::Order& step) {
   store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log(news);
-    // By the mirror, the next step sees whether the write succeeded. The mirror may be a moment
-    // behind, so that step comes later.
+    // The next step looks in the mirror whether the transaction was committed. The mirror may be a
+    // moment behind the store, so the next step comes a little later.
     settled_ = timers_->after(settle_time, [this] {
       watcher_.written();
       look_soon();

@@ -31,7 +31,8 @@ inline constexpr std::int64_t joins_per_second = 20;
 // Limits how often requests are written into the store, however many machines ask.
 class JoinRate {
  public:
-  // Counts one request. Returns false if it must not be written now.
+  // Counts one request. Returns false if the request must not be written now, since too many came
+  // before it.
   [[nodiscard]] bool take(Ms now);
 
  private:

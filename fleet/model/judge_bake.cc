@@ -8,9 +8,9 @@
 namespace fleet {
 namespace {
 
-// Compares two rates of failures: the expected one, and one that is `ratio` times as high. Returns
-// the logarithm of the mean of their likelihood ratios over all ratios of judge_evidence.h. If
-// `power` is -1, the inverse of each ratio is used.
+// Compares the expected rate of failures with one that is `ratio` times as high, by their
+// likelihood ratio for `failed` failures. Returns the logarithm of the mean over all ratios of
+// judge_evidence.h. If `power` is -1, takes the inverse of each ratio.
 double log_mean(std::int64_t failed, double expected, int power) {
   double sum = -std::numeric_limits<double>::infinity();
   for (const double one : evidence_ratios) {

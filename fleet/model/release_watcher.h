@@ -42,7 +42,7 @@ class ReleaseWatcher {
   struct AskSource {
     std::string url = {};
   };
-  // Fetches these manifests, each with its signature.
+  // Fetches the manifests at `urls`, each with its signature.
   struct AskManifests {
     std::string version = {};  // the version that the manifests must have
     std::vector<std::string> urls = {};

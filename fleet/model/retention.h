@@ -73,7 +73,7 @@ class Retention {
   // For each plan, the nodes that have a record node/ID/plan/NAME of it.
   std::map<std::string, std::set<std::string>> members_;
   std::map<std::uint64_t, Line> lines_;
-  std::map<std::string, std::uint64_t> line_of_;  // for each run, the number of its line
+  std::map<std::string, std::uint64_t> line_of_;  // for each run, the number in history/NUMBER
 };
 
 }  // namespace fleet

@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// Returns how the undo of a node has ended, or no value if it has not. If a node cannot go back, it
-// is recorded that it keeps the version, and why.
+// Returns how the undo of a node has ended, or no value if it has not ended. The undo of a node
+// that cannot go back ends with the stage `kept`, and the reason.
 std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
   switch (node.stand.what) {
     case Standing::confirmed:

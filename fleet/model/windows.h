@@ -34,8 +34,8 @@ struct OpenWindow {
 [[nodiscard]] std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone,
                                                     UnixSeconds now);
 
-// Returns whether something that takes this time may begin now: the window must be open, and stay
-// open for that long.
+// Returns whether an upgrade that takes `takes_seconds` may begin now: the window must be open, and
+// stay open for that long.
 [[nodiscard]] bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,
                              std::int64_t takes_seconds);
 

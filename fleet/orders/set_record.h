@@ -40,8 +40,8 @@ struct PublishedRelease {
 [[nodiscard]] agent_protocol::Result<PublishedRelease> published_release(
     const Reading& reading, const std::string& component, const std::string& version);
 
-// Returns why these nodes may not go to this version: some run a newer one. Returns no value if
-// none does.
+// Returns the refusal to let `nodes` go to `version`, if some of them run a newer one. Returns no
+// value if none does.
 [[nodiscard]] std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
                                                            const std::string& component,
                                                            const std::string& version);

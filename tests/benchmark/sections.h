@@ -11,8 +11,8 @@ namespace benchmark {
 // next one's work, while nothing else happens.
 [[nodiscard]] std::string measure_hand_over(const Place& place);
 
-// Measures the time from the start of a program to the start of its agent, and to that of the
-// agent's work.
+// Measures two times from the start of a program: to the start of its agent, and to the beginning
+// of the agent's work.
 [[nodiscard]] std::string measure_start_up(const Place& place);
 
 // Measures how long no agent works during a replacement, for several start times of the new

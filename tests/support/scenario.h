@@ -37,7 +37,7 @@ using Scenarios = std::map<std::string, std::string>;
 // Writes a file anew, with other texts for its scenarios.
 void rewrite_scenarios(const std::filesystem::path& file, const Scenarios& texts);
 
-// Plays the events of a scenario. Ignores its old answers.
+// Plays the events of a scenario. Ignores the actions and phases that the text already has.
 [[nodiscard]] ScenarioOutcome play(const std::string& scenario);
 
 }  // namespace upgrader::test

@@ -30,7 +30,7 @@ class Programs {
     return *found;
   }
 
-  // Closes all programs except these.
+  // Closes all programs except those in `needed`.
   void keep_only(const std::vector<ProgramId>& needed) {
     std::erase_if(programs_, [&](const auto& entry) {
       return std::count(needed.begin(), needed.end(), entry.first) == 0;

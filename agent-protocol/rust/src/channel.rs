@@ -5,7 +5,7 @@ use crate::message::{decode, LINE_BYTES_MAX};
 use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 
 const PIPE_BUF: usize = 4_096; // a pipe that polls writable takes so many bytes at once
-const UNSENT_BYTES_MAX: usize = 131_072; // the upgrader keeps as many for an agent
+const UNSENT_BYTES_MAX: usize = 131_072; // as many as the upgrader keeps for an agent
 
 pub struct Channel {
     pub input: OwnedFd,

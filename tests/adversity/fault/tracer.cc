@@ -27,7 +27,7 @@ namespace {
 // Copies the kernel's structure, since ptrace's header and the kernel's cannot be included
 // together.
 struct CallInfo {
-  unsigned char op;  // 1 at the entry, 2 at the return
+  unsigned char op;  // 1 at the entry of a system call, 2 at its return
   unsigned char padding[3];
   unsigned int arch;
   unsigned long instruction_pointer;

@@ -59,7 +59,8 @@ section() {
   awk -v wanted="$2" '/^\.Sh / { inside = (substr($0, 5) == wanted); next } inside' "$1"
 }
 
-# Prints the tags $2 (a macro) of the lists on standard input, one a line.
+# Reads a page from standard input. Prints the tag of each list item that begins with the macro $1,
+# one a line.
 tags() {
   sed -nE "s/^\.It $1 //p" | sed -E 's/ , /\n/g; s/ Ns .*//; s/ .*//; s/,$//'
 }

@@ -94,8 +94,8 @@ TEST_CASE("an agent is active until it has been reaped, not only until it has sa
   old.close_output();
   old.close_input();
 
-  // A held agent that closes its output must exit within a shorter time than this. An agent that
-  // has been active has no such limit.
+  // A held agent that closes its output must exit within 200 ms. An agent that has been active has
+  // no such limit.
   world.pass(300);
 
   next.expect_silence();

@@ -16,7 +16,7 @@ namespace upgrader::simulation {
 class Guide {
  public:
   virtual ~Guide() = default;
-  // Takes a step. Returns false if there is none left.
+  // Takes the next step of the run. Returns false if no step is left.
   virtual bool act(const Supervisor& supervisor) = 0;
 };
 
