@@ -214,7 +214,7 @@ class Agent {
            done(agent_protocol_status(handle_.get(), text.c_str()));
   }
 
-  // Returns the reason why the last call that returned false did so.
+  // Returns why the last call that returned false has failed.
   [[nodiscard]] std::string error() const {
     return refusal_.empty() ? agent_protocol_error(handle_.get()) : refusal_;
   }

@@ -15,8 +15,9 @@
 namespace upgrader {
 namespace {
 
-// How many numbers are tried at most if neither close_range() nor /proc can be used. A process may
-// be allowed many more descriptors, and to try all of them would delay the start.
+// The most numbers of descriptors that are tried, one by one, if neither close_range() nor /proc
+// can be used. A process may be allowed many more descriptors, and to try all of them would delay
+// the start.
 constexpr int descriptors_looked_at_max = 1 << 20;
 
 void mark(int fd) {

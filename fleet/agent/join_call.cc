@@ -12,7 +12,7 @@ namespace fleet {
 namespace {
 
 constexpr long connect_ms = 3'000;
-constexpr long answer_ms = 10'000;  // a controller may hold the request for two seconds
+constexpr long answer_ms = 10'000;  // a controller may take two seconds for its answer
 
 struct EndEasy {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }

@@ -1,5 +1,5 @@
 // Makes a release's digest. A desired version has the digest in it, so that nobody can put another
-// release in the place of the one that was meant.
+// release in the place of the desired one.
 #pragma once
 
 #include <string>

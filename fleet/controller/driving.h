@@ -73,7 +73,7 @@ class Driving {
   void leave();
 
   [[nodiscard]] bool is_over() const { return over_; }
-  // Returns whether the driver has ever held its key.
+  // Returns whether the driver has ever had its key.
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] Ms began() const { return began_; }
 

@@ -19,8 +19,8 @@ namespace fleet {
 
 enum class Role { none, viewer, operates, publisher, controller, admin };
 
-// Returns the role in `ROLE:WHO`. etcd's own user `root` has no role here: there is no record of
-// it, so nobody could revoke it.
+// Returns the role in `ROLE:WHO`. etcd's own user `root` has no role here: no record names `root`,
+// so nobody could revoke that user.
 [[nodiscard]] Role role_of(std::string_view name);
 
 // Returns whether a client with this role may write records of this kind.

@@ -12,8 +12,8 @@
 namespace fleet {
 namespace {
 
-// The longest time that a request is held. fleet-signer needs a fraction of it. A machine that has
-// to wait for a person gets the answer that it has to wait, and asks again later.
+// The longest time that a request waits for its answer. fleet-signer needs a fraction of that time.
+// If a person has to approve the machine, the answer tells the machine to ask again later.
 constexpr std::chrono::milliseconds hold_time{2'000};
 // At most one line about refusals is logged in this time, since anybody can cause any number of
 // refusals.

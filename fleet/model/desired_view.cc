@@ -6,8 +6,8 @@
 namespace fleet {
 namespace {
 
-// Returns the record with its revision. If the record cannot be parsed, it is empty, so that the
-// driver does not begin or stop anything on its node because of it.
+// Returns the record with its revision. Instead of a record that cannot be parsed, returns an empty
+// one, because of which the driver begins and stops nothing on the node.
 template <class Record>
 Seen<Record> seen(const KeyValue& record) {
   const Result<Record> read = read_record<Record>(record.value);

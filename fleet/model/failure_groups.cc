@@ -55,13 +55,13 @@ struct Tally {
 };
 
 // A mark is a suspect if at least nine of ten nodes of the group have it, and at most half of the
-// others.
+// nodes outside the group.
 bool is_suspect(const Suspect& mark, std::int64_t failed) {
   return mark.failed * 10 >= failed * 9 && mark.others * 2 <= mark.others_in_all;
 }
 
-// Returns whether `one` sets the group apart better than `other`: fewer of the other nodes have it,
-// or, if these are equal, more nodes of the group.
+// Returns whether the mark `one` sets the group apart better than the mark `other`: fewer nodes
+// outside the group have it or, if their numbers are equal, more nodes of the group have it.
 bool is_stronger(const Suspect& one, const Suspect& other) {
   return std::tuple(-one.others, one.failed, other.mark) >
          std::tuple(-other.others, other.failed, one.mark);

@@ -84,7 +84,7 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
-  std::optional<Ms> bake = {};  // when the bake would have begun if all of it ran without a break
+  std::optional<Ms> bake = {};  // when the bake would have begun if it had never been interrupted
 
   bool operator==(const RolloutMarks&) const = default;
 };

@@ -1159,8 +1159,8 @@ class Step {
     if (state_.upgrade) end_upgrade_for_shutdown();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
     if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
-    // These two actions sync files, so they come after the agent has been told to stop: a slow disk
-    // must not take any of the time that the agent has for its stop.
+    // RestoreLink and forget_attempts() sync files, so they come after the agent has been told to
+    // stop: a slow disk must not take any of the time that the agent has for its stop.
     if (puts_link_back) actions_.emplace_back(RestoreLink{});
     if (!state_.attempts_done) forget_attempts();
     exit_if_alone();

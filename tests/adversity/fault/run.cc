@@ -242,8 +242,8 @@ void Run::take_step(Agent& agent) {
     case Step::Deed::say_and_exit:
       break;
   }
-  // The agent's message wakes the upgrader, which is then held until the agent has ended. In this
-  // way the upgrader finds the message and the exit together in every run.
+  // The agent's message wakes the upgrader. The tracer stops the upgrader until the agent has
+  // ended. In this way the upgrader finds the message and the exit together in every run.
   tracer_->hold();
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {

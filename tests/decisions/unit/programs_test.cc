@@ -1,4 +1,5 @@
-// Tests the list of programs that are held open: which number each gets, and how long it is kept.
+// Tests the list of programs whose files the upgrader keeps open: which number each program gets,
+// and how long it is kept.
 #include "upgrader/shell/programs.h"
 #include "tests/decisions/unit/program_of.h"
 

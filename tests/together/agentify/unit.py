@@ -168,8 +168,8 @@ def test_it_agrees_with_the_sample_agents_files(stage):
                   r"|^  supervise-daemon .*$",
         "runit": r"^exec 2>&1$",
         "s6": r"^exec 2>&1$",
-        # The last command in the body of the loop that waits for a held lock: the pause between two
-        # looks at the lock.
+        # The last command in the body of the loop that waits until a lock is free: the pause
+        # between two looks at the lock.
         "busybox": r"(?:;|^) *([^;\n]+?)(?:;|\n) *done\b",
         "sysvinit": r"^\[ -z .* sleep 14$|^touch .*$",
         "finit": r"kill:60 restart:255 log",
