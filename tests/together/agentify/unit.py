@@ -204,6 +204,20 @@ def test_releases_need_no_watching(stage):
         assert "the way back ends with the upgrader" in " ".join(plain.split("\n# ")), plain
 
 
+def test_the_command_that_adds_a_release_is_the_users(stage):
+    """agent-releases works as the owner of the directory alone, and wants to know the keys"""
+    del stage
+    adds = "agent-releases --dir=/srv/thing --keys=%s add MANIFEST`;"
+    for init in INITS:
+        for words, wanted in [
+                ([], "`" + adds % "KEYS"),
+                (["--user=nobody", "--follow-keys=/etc/keys"],
+                 "`runuser -u nobody -- " + adds % "/etc/keys")]:
+            done = run_command(str(AGENTIFY), "unit", f"--init={init}", "--releases=/srv/thing",
+                               *words, "--", "-v")
+            assert wanted in " ".join(done.stdout.split("\n# ")), (init, wanted, done)
+
+
 def test_times_follow_the_upgraders(stage):
     """the upgrader decides when a daemon has had enough time"""
     del stage

@@ -1,6 +1,7 @@
 #include "tools/agentify/launch/unit_parts.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "base/argument.h"
@@ -45,15 +46,21 @@ long seconds(upgrader::Duration time) {
   return static_cast<long>(std::chrono::ceil<std::chrono::seconds>(time).count());
 }
 
+// Returns the value that the options give to the option `name`, or nothing if it is not given.
+std::optional<std::string_view> value_of(const std::vector<std::string>& options,
+                                         std::string_view name) {
+  for (const std::string& option : options) {
+    const upgrader::Argument argument = upgrader::take_apart(option);
+    if (argument.name == name) return argument.value;
+  }
+  return std::nullopt;
+}
+
 // Returns the time that an option of the upgrader sets, or else the option's default, as on the
 // page upgrader(8).
 upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Duration by_default) {
-  for (const std::string& option : unit.launch.upgrader) {
-    const upgrader::Argument argument = upgrader::take_apart(option);
-    if (argument.name != name) continue;
-    return upgrader::parse_duration(argument.value.value_or("")).value_or(by_default);
-  }
-  return by_default;
+  const std::string_view value = value_of(unit.launch.upgrader, name).value_or("");
+  return upgrader::parse_duration(value).value_or(by_default);
 }
 
 // Returns shell commands for an administrator, after which each replacement of the program by the
@@ -85,6 +92,16 @@ std::string as_commands(const std::vector<std::string>& commands) {
   for (const std::string& command : commands)
     text += "#   " + command + "\n";
   return text;
+}
+
+// Returns the command that adds a release. The directory of releases belongs to the daemon's user,
+// and agent-releases refuses to work as another one.
+std::string adding_command(const Unit& unit) {
+  const std::string keys(value_of(unit.launch.adapter, "--follow-keys").value_or("KEYS"));
+  std::vector<std::string> words{"agent-releases", "--dir=" + *unit.launch.releases,
+                                 "--keys=" + keys, "add", "MANIFEST"};
+  if (!unit.user.empty()) words.insert(words.begin(), {"runuser", "-u", unit.user, "--"});
+  return shell_line(words);
 }
 
 }  // namespace
@@ -168,9 +185,9 @@ std::string common_comments(const Unit& unit, const std::vector<std::string>& of
   std::string text = "#\n# The distribution's own service must not run. As root:\n";
   text += as_commands(off) + "#\n";
   if (unit.launch.releases) {
-    text += comment("An upgrade: `agent-releases --dir=" + *unit.launch.releases +
-                    " add MANIFEST`; this service follows. A version that fails its trial gives "
-                    "way to the one before it, also after a restart.");
+    text += comment("An upgrade: `" + adding_command(unit) +
+                    "`; this service follows. A version that fails its trial gives way to the one "
+                    "before it, also after a restart.");
     return text;
   }
   text += comment("An upgrade by hand: replace " + daemon +
