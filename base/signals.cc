@@ -2,8 +2,7 @@
 
 #include <signal.h>
 
-#include <charconv>
-#include <system_error>
+#include "base/number.h"
 
 namespace upgrader {
 namespace {
@@ -30,11 +29,8 @@ constexpr Named names[] = {
 }  // namespace
 
 std::optional<int> parse_signal(std::string_view name) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error == std::errc{} && end == name.data() + name.size()) {
-    if (number < 1 || number > signal_max) return std::nullopt;
-    return number;
+  if (const auto number = whole_number(name, signal_max); number && *number > 0) {
+    return static_cast<int>(*number);
   }
   if (name.starts_with("SIG")) name.remove_prefix(3);
   for (const Named& named : names) {

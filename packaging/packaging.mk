@@ -13,8 +13,8 @@ check-images:
 
 # The four programs in the packages, static, for this machine's processor.
 static_tools := $(BUILD)/static/tools
-static_tool_packages = $(static_packages) $(build_packages) musl-tools autoconf automake libtool \
-  linux-libc-dev
+static_tool_packages = $(static_packages) $(build_packages) musl-tools autoconf automake autopoint \
+  libtool linux-libc-dev
 static-tools:
 	@tests/need-packages $(static_tool_packages)
 	@$(MAKE) $(jobs) --no-print-directory static-program
