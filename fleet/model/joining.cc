@@ -59,6 +59,20 @@ std::string owner_key(const JoinCase& one) {
   return key_of(KeyKind::identity, {node_kind, one.request.node});
 }
 
+bool is_revoked(const JoinCase& one) {
+  return one.identity && !one.identity->revoked.empty();
+}
+
+bool has_approval(const JoinCase& one) {
+  return one.approval && one.approval->node == one.request.node;
+}
+
+// Returns whether the approval is from before the name was revoked. Such an approval does not
+// count, since the person who revoked the name decided later.
+bool is_outdated(const JoinCase& one) {
+  return has_approval(one) && is_revoked(one) && one.approval_revision < one.identity_revision;
+}
+
 }  // namespace
 
 bool is_hexadecimal(std::string_view text, std::size_t digits) {
@@ -145,7 +159,9 @@ std::optional<JoinCase> join_case(const RecordsByKey& records, const std::string
   one.identity = record_there<Identity>(records, owner_key(one));
   one.identity_revision = revision_of(records, owner_key(one));
   one.is_identity_damaged = one.identity_revision != 0 && !one.identity;
-  one.approval = record_there<Approval>(records, key_of(KeyKind::approval, {fingerprint}));
+  const std::string approval = key_of(KeyKind::approval, {fingerprint});
+  one.approval = record_there<Approval>(records, approval);
+  one.approval_revision = revision_of(records, approval);
   const auto settings = record_there<Settings>(records, key_of(KeyKind::settings));
   one.all_wait = settings && cell_settings(*settings).joins_wait;
   return one;
@@ -158,9 +174,9 @@ JoinDecision decide_join(const JoinCase& one, UnixSeconds now) {
       !why.empty())
     return JoinRefused{std::move(why)};
   if (one.is_identity_damaged) return JoinWaits{};
-  if (one.approval && one.approval->node == one.request.node) return JoinSigned{.costs_use = true};
+  if (has_approval(one) && !is_outdated(one)) return JoinSigned{.costs_use = true};
   if (one.identity || one.all_wait) {
-    return JoinWaits{.shuts_out = one.identity && !one.identity->revoked.empty()};
+    return JoinWaits{.shuts_out = is_revoked(one), .drops_approval = is_outdated(one)};
   }
   return JoinSigned{.costs_use = true};
 }
@@ -170,9 +186,9 @@ std::optional<JoinCase> next_join(const RecordsByKey& records, UnixSeconds now) 
   look_through(records, KeyKind::join, [&](const std::string& fingerprint, const KeyValue&) {
     auto one = join_case(records, fingerprint);
     if (!one || !one->request.refused.empty()) return false;
-    const bool still_waits =
-        one->request.waits && std::holds_alternative<JoinWaits>(decide_join(*one, now));
-    if (still_waits) return false;
+    const JoinDecision decision = decide_join(*one, now);
+    const auto* waits = std::get_if<JoinWaits>(&decision);
+    if (one->request.waits && waits != nullptr && !waits->drops_approval) return false;
     next = std::move(one);
     return true;
   });
@@ -183,8 +199,14 @@ Transaction answer_join(const JoinCase& one, const JoinDecision& decision) {
   JoinRequest answered = one.request;
   answered.waits = std::holds_alternative<JoinWaits>(decision);
   if (const auto* refused = std::get_if<JoinRefused>(&decision)) answered.refused = refused->why;
-  return {.compares = {{.key = request_key(one), .revision = one.request_revision}},
-          .puts = {{request_key(one), write_record(answered)}}};
+  Transaction transaction{.compares = {{.key = request_key(one), .revision = one.request_revision}},
+                          .puts = {{request_key(one), write_record(answered)}}};
+  if (const auto* waits = std::get_if<JoinWaits>(&decision); waits && waits->drops_approval) {
+    const std::string key = key_of(KeyKind::approval, {one.fingerprint});
+    transaction.compares.push_back({.key = key, .revision = one.approval_revision});
+    transaction.erases.push_back({key});
+  }
+  return transaction;
 }
 
 Transaction record_join(const JoinCase& one, const JoinSigned& decision, const std::string& pem,

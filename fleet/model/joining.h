@@ -84,6 +84,7 @@ struct JoinCase {
   Revision identity_revision = 0;
   bool is_identity_damaged = false;
   std::optional<Approval> approval = {};
+  Revision approval_revision = 0;
   bool all_wait = false;  // true if every machine has to be approved by a person (setting `join`)
 };
 [[nodiscard]] std::optional<JoinCase> join_case(
@@ -93,6 +94,9 @@ struct JoinWaits {
   // True if the name is revoked: then its user is removed from the store, since it may have been
   // made just before.
   bool shuts_out = false;
+  // True if there is an approval that does not count. It is removed, so that the machine is shown
+  // to people as one that waits.
+  bool drops_approval = false;
 };
 struct JoinRefused {
   std::string why = {};

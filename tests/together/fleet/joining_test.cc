@@ -134,6 +134,29 @@ TEST_CASE("a name that exists with another key waits, and an approval of this ke
   CHECK(cell.words() == "the token is used up");
 }
 
+TEST_CASE("an approval from before the name was revoked does not let its key in") {
+  Cell cell{.identity = revoked(identity_with(key_b), "today"), .approval = Approval{.node = "n1"}};
+  CHECK(cell.words() == "signed for a use");
+  RecordsByKey records = cell.records();
+  KeyValue& owner = records.at(key_of(KeyKind::identity, {"node", "n1"}));
+  owner.modified = records.at(key_of(KeyKind::approval, {key_a})).modified + 1;
+  const JoinCase one = join_case(records, key_a).value();
+  const JoinDecision decision = decide_join(one, noon);
+  REQUIRE(std::holds_alternative<JoinWaits>(decision));
+  CHECK(std::get<JoinWaits>(decision).shuts_out);
+  // The approval is removed, also if the machine was told before that it has to wait.
+  const Transaction answered = answer_join(one, decision);
+  REQUIRE(answered.erases.size() == 1);
+  CHECK(answered.erases[0].key == key_of(KeyKind::approval, {key_a}));
+  KeyValue& request = records.at(key_of(KeyKind::join, {key_a}));
+  cell.request.waits = true;
+  request.value = write_record(cell.request);
+  CHECK(next_join(records, noon));
+  // Other changes of the record, such as a renewal, do not take the approval back.
+  owner.value = write_record(identity_with(key_b));
+  CHECK(std::holds_alternative<JoinSigned>(decide_join(join_case(records, key_a).value(), noon)));
+}
+
 TEST_CASE("with the setting join=ask a new name waits, too") {
   Cell cell{.settings = Settings{{{"join", "ask"}}}};
   CHECK(cell.words() == "waits");
