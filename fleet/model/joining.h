@@ -43,6 +43,13 @@ inline constexpr UnixSeconds join_kept_s = 7 * 86'400;
 // The time that a refused request is kept, so that the machine can read the reason.
 inline constexpr UnixSeconds refusal_kept_s = 3'600;
 
+// The most certificates of a node that have not expired, each of which stays in the node's record
+// so that it can be revoked: how many a machine gets with a key that the node has already, and how
+// many with an approval. Without such limits a machine could ask until its record cannot be read
+// any more, and nobody could revoke what it was given.
+inline constexpr std::size_t certificates_again_max = 16;
+inline constexpr std::size_t certificates_max = 200;
+
 // Returns whether the text consists of exactly this many hexadecimal digits, in small letters.
 [[nodiscard]] bool is_hexadecimal(std::string_view text, std::size_t digits);
 
@@ -106,6 +113,11 @@ struct JoinSigned {
 };
 using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] JoinDecision decide_join(const JoinCase& one, UnixSeconds now);
+
+// Returns why the node gets no further certificate, or an empty text if it does. Asked before each
+// certificate that is signed for a machine that joins.
+[[nodiscard]] std::string why_no_more(const JoinCase& one, const JoinSigned& decision,
+                                      UnixSeconds now);
 
 // Returns the next request that must be decided now, or no value if there is none.
 [[nodiscard]] std::optional<JoinCase> next_join(

@@ -125,13 +125,16 @@ void FleetSigner::join(const JoinCase& one) {
   if (const auto* refused = std::get_if<JoinRefused>(&decision))
     return write(answer_join(one, decision), who + ": refused: " + refused->why);
   if (is_made(one, now)) return admit(one, one.request.certificate, one.identity_revision);
+  const JoinSigned& is_signed = std::get<JoinSigned>(decision);
+  if (const std::string why = why_no_more(one, is_signed, now); !why.empty())
+    return write(answer_join(one, JoinRefused{why}), who + ": refused: " + why);
   const Signed made = sign({.request = one.request.pem,
                             .signer = authority(),
                             .name = certificate_name(node_kind, one.request.node),
                             .days = options_.days});
   if (made.error.empty() && made.issued.key == one.fingerprint) {
-    const Transaction record = record_join(one, std::get<JoinSigned>(decision), made.certificate,
-                                           made.issued, time_text(), now);
+    const Transaction record =
+        record_join(one, is_signed, made.certificate, made.issued, time_text(), now);
     return store_.commit(record, [this, one, pem = made.certificate](const Outcome& outcome) {
       const auto* committed = std::get_if<Committed>(&outcome);
       committed == nullptr ? go_on_later() : admit(one, pem, committed->revision);

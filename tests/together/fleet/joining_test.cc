@@ -157,6 +157,32 @@ TEST_CASE("an approval from before the name was revoked does not let its key in"
   CHECK(std::holds_alternative<JoinSigned>(decide_join(join_case(records, key_a).value(), noon)));
 }
 
+TEST_CASE("a node gets no certificate that its record could not list, however often it asks") {
+  Cell cell{.identity = identity_with(key_a)};
+  const auto asks_again = [&](bool costs_use) {
+    const JoinCase one = cell.join();
+    const JoinSigned is_signed{.costs_use = costs_use};
+    const std::string why = why_no_more(one, is_signed, noon);
+    if (!why.empty()) return why;
+    const Transaction written = record_join(
+        one, is_signed, "PEM", {.serial = "0B", .expires = noon + 9, .key = key_a}, "now", noon);
+    for (const Put& put : written.puts) {
+      if (put.key.starts_with(node_identities()))
+        cell.identity = read_record<Identity>(put.value).value();
+    }
+    return std::string();
+  };
+  std::string why;
+  for (int i = 0; i < 300 && why.empty(); ++i)
+    why = asks_again(false);
+  CHECK(why == "n1 has 16 certificates that have not expired, and gets no other until one has");
+  CHECK(why_no_more(cell.join(), {}, noon + 9).empty());
+  // A person may approve the name more often, and the record is still one that can be read.
+  for (why = ""; why.empty();)
+    why = asks_again(true);
+  CHECK_THAT(why, Contains("n1 has 200 certificates"));
+}
+
 TEST_CASE("with the setting join=ask a new name waits, too") {
   Cell cell{.settings = Settings{{{"join", "ask"}}}};
   CHECK(cell.words() == "waits");
