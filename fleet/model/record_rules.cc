@@ -270,8 +270,6 @@ Wrong put_right(Rollout& rollout) {
   RolloutTerms& terms = rollout.terms;
   for (std::string& apart : terms.apart)
     cut_labels({&apart});
-  for (std::string& gate : terms.gates)
-    cut_labels({&gate});
   for (GateStand& gate : rollout.gates)
     cut_labels({&gate.name, &gate.words});
   cut_texts({&rollout.reason, &rollout.waits_for});
@@ -282,6 +280,10 @@ Wrong put_right(Rollout& rollout) {
   keep_some(rollout.not_covered, rollout.not_covered_count);
   if (!is_component(terms.component)) return quoted(terms.component) + " is no component";
   if (!is_version_name(terms.version)) return quoted(terms.version) + " is no version";
+  // A gate may be a file in the controller's directory of programs, so its name must not have a
+  // slash.
+  for (const std::string& gate : terms.gates)
+    if (!is_id(gate)) return "gate " + quoted(gate) + " is no id";
   if (rollout.batches < 0 || rollout.batch < 0 || rollout.batch > rollout.batches) {
     return "batch " + std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
   }

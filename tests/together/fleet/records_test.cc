@@ -284,6 +284,9 @@ TEST_CASE("names that may not be in a key make a record damaged") {
         "is damaged: node is there twice");
   CHECK(read_record<Rollout>(R"({"terms":{"component":"v","version":"1"}})").reason() ==
         "is damaged: \"v\" is no component");
+  CHECK(read_record<Rollout>(
+            R"({"terms":{"component":"agent","version":"2.0","gates":["../../bin/sh"]}})")
+            .reason() == "is damaged: gate \"../../bin/sh\" is no id");
   CHECK(read_record<Plan>(R"({"steps":[{"name":"a","hook":"../sh"}]})").reason() ==
         "is damaged: hook \"../sh\" is no id");
   CHECK(read_record<Command>(R"({"id":"a b"})").reason() ==
