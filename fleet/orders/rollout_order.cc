@@ -12,6 +12,7 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/rollout_creation.h"
+#include "fleet/model/rollout_terms.h"
 #include "fleet/model/rollout_wish.h"
 #include "fleet/model/settings.h"
 #include "fleet/orders/refused.h"
@@ -56,6 +57,11 @@ Result<RolloutTerms> terms_in(const Order& order) {
   };
   if (is_said("order") && read.order == NodeOrder::unknown) {
     return Refusal{"terms: order is random or name"};
+  }
+  // In terms, this number stands for `not said`. A person who writes it has made a mistake.
+  if ((is_said("batch") && read.batch == unsaid) ||
+      (is_said("max_failed") && read.max_failed == unsaid)) {
+    return Refusal{"terms: batch and max_failed are at least 1"};
   }
   const RolloutTerms open = open_terms();
   if (!is_said("batch") && !is_said("batch_percent")) read.batch = open.batch;
