@@ -42,10 +42,13 @@ Result<WishedRollout> resume(Rollout rollout) {
 }
 
 // Orders a rollout to abort. A rollout that is only half written has no driver, so it is aborted
-// here at once.
+// here at once. An undo goes on whatever is ordered, so an order to abort it is refused.
 Result<WishedRollout> abort(Rollout rollout, bool leave) {
   const RolloutOrder order = leave ? RolloutOrder::abort_and_leave : RolloutOrder::abort;
-  if (rollout.state == RolloutState::completed) return refuse(rollout);
+  const bool is_too_late = rollout.state == RolloutState::completed ||
+                           rollout.state == RolloutState::undoing ||
+                           rollout.state == RolloutState::undone;
+  if (is_too_late || rollout.state == RolloutState::unknown) return refuse(rollout);
   if (rollout.state == RolloutState::aborted || rollout.order == order)
     return WishedRollout{.words = "is aborted, as before"};
   if (rollout.state == RolloutState::created) {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/http/config.h"
+#include "fleet/model/enum_text.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/rollout_creation.h"
@@ -197,12 +198,25 @@ TEST_CASE("an event after a rollout's creation tells which person has begun it")
 TEST_CASE("an order that comes too late, or is unknown, is refused") {
   const KeyValue over = rollout(RolloutState::completed);
   CHECK(reason_of(patched(R"({"order":"abort"})", over)) == "412 r1: it is completed");
+  for (const auto state : {RolloutState::undoing, RolloutState::undone, RolloutState::unknown}) {
+    CHECK(reason_of(patched(R"({"order":"abort"})", rollout(state))) ==
+          "412 r1: it is " + std::string(text_of(state)));
+  }
   CHECK(reason_of(patched(R"({"order":"faster"})", over)) ==
         "400 an order is pause, none (it goes on), abort, abort-and-leave, undo or undo-now");
   CHECK(reason_of(patched(R"({"terms":{}})", over)) == "400 of a rollout order alone is given");
   CHECK(reason_of(
             decide_config(request(Method::erase, ""), "rollout/r1", {.found = {over}}, moment)) ==
         "400 a rollout is not taken away: PATCH its order to abort");
+}
+
+TEST_CASE("a number that stands for `not said` in a record is refused from a person") {
+  for (const std::string wrong : {R"("batch":-1)", R"("max_failed":-1)"}) {
+    const std::string body =
+        R"({"terms":{"component":"agent","version":"2.0","target":"*",)" + wrong + "}}";
+    CHECK(reason_of(decide_config(request(Method::put, body), "rollout/r1", cell(), moment)) ==
+          "400 terms: batch and max_failed are at least 1");
+  }
 }
 
 // ---- how a rollout is written
