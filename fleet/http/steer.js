@@ -20,10 +20,12 @@ const orders = {
       'stay as they are; fleetctl rollout undo takes them back, too.'},
 };
 
-function ordersFor(summary) {
-  if (summary.state === 'paused') return ['resume', 'abort'];
-  if (!['created', 'rolling', 'baking'].includes(summary.state)) return [];
-  return summary.order === 'pause' ? ['resume', 'abort'] : ['pause', 'abort'];
+// Returns the orders that the controller accepts in this state.
+function ordersFor({state, order}) {
+  const isOver = !['created', 'rolling', 'paused', 'baking'].includes(state);
+  if (isOver || order === 'abort' || order === 'abort-and-leave') return [];
+  if (state === 'paused' || order === 'pause') return ['resume', 'abort'];
+  return state === 'rolling' ? ['pause', 'abort'] : ['abort'];
 }
 
 // ---- commands to copy
@@ -100,9 +102,11 @@ function askFor(name, order, summary) {
 }
 
 // Gives the order, if the rollout is still in the state that the person has seen. Returns a text
-// about the outcome.
+// about the outcome. Status 412 has two meanings: if the record is the same at the next try, it was
+// not changed meanwhile, and the order itself is refused.
 async function give(name, order, seen) {
   const path = '/v1/config/rollout/' + name;
+  let refused = {};
   for (let tries = 0; tries < triesMost; ++tries) {
     const found = await fetch(path);
     if (!found.ok) return `${name} cannot be read: ${(await found.json()).reason}`;
@@ -112,11 +116,14 @@ async function give(name, order, seen) {
       return `Nothing was ordered: ${name} has changed meanwhile, and is ${now.state} now` +
         (standing === 'none' ? '.' : `, with the order ${standing}.`);
     }
-    const answer = await fetch(path, {method: 'PATCH', headers: {'If-Match':
-      found.headers.get('ETag'), 'Content-Type': 'application/merge-patch+json'},
+    const tag = found.headers.get('ETag');
+    if (tag === refused.tag) return `Nothing was ordered: ${refused.reason}.`;
+    const answer = await fetch(path, {method: 'PATCH', headers: {'If-Match': tag,
+      'Content-Type': 'application/merge-patch+json'},
     body: JSON.stringify({order: orders[order].order})});
     if (answer.ok) return `Ordered: ${order} ${name}, as ${cell.you.name}.`;
-    if (answer.status !== 412) return `${name}: ${(await answer.json()).reason}`;
+    refused = {tag, reason: (await answer.json()).reason};
+    if (answer.status !== 412) return `${name}: ${refused.reason}`;
   }
   return `Nothing was ordered: ${name} was written all the time. Try again.`;
 }
