@@ -77,6 +77,9 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
+  // The store has it. If the store is restored from an older copy, `done_` must not say that the
+  // events with the lower numbers are sent.
+  done_ = 0;
   // If the store was restored from an older copy, the numbers continue from a lower one.
   if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;

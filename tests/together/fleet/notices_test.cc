@@ -126,6 +126,27 @@ TEST_CASE("events from before a webhook was set are not sent to it") {
   CHECK(told.post() == 2);
 }
 
+TEST_CASE("after the store was restored from an older copy, new events are sent as before") {
+  Told told;
+  CHECK(told.post() == 0);
+  told.event(1, "rollout-completed");
+  CHECK(told.post() == 1);
+  told.notices.posted(true, told.now);
+  CHECK(told.post() == 0);
+  const Notices::Records older = told.records;
+  for (int number = 2; number <= 5; ++number) {
+    told.event(number, "rollout-completed");
+    CHECK(told.post() == number);
+    told.notices.posted(true, told.now);
+    CHECK(told.post() == 0);
+  }
+
+  told.records = older;
+  CHECK(told.post() == 0);
+  told.event(2, "rollout-aborted");
+  CHECK(told.post() == 2);
+}
+
 TEST_CASE("a webhook that fails is tried again, more and more seldom, and given up at last") {
   Told told;
   CHECK(told.post() == 0);
