@@ -35,16 +35,32 @@ void Gates::ask(const std::string& gate, const AskGates& asked,
   const auto found = std::find_if(settings_.prometheus.begin(), settings_.prometheus.end(),
                                   [&gate](const PrometheusGate& one) { return one.name == gate; });
   if (found != settings_.prometheus.end()) {
-    const std::string url = found->url + "/api/v1/query?query=" + escaped(query_of(*found));
-    return outside_.get(
-        url, {.timeout_ms = gate_answer_ms, .bytes_max = answer_bytes_max},
-        [round, entry = *found](const OutsideAnswer& reply) {
-          answer(prometheus_says(entry, {reply.status, reply.body, reply.error}), *round);
-        });
+    Query& query = queries_[gate];
+    query.next.push_back(round);
+    if (query.asking.empty()) ask_next(*found);
+    return;
   }
   if (!settings_.programs.empty()) return run(gate, asked, round);
   answer_soon(gate_not_known(gate, "controller " + settings_.controller + " has no such gate"),
               round);
+}
+
+// Sends one question for all rounds that wait for this gate. Their answer must not be older than
+// they are, so a question that is under way already is not for them.
+void Gates::ask_next(const PrometheusGate& gate) {
+  Query& query = queries_[gate.name];
+  query.asking = std::exchange(query.next, {});
+  const std::string url = gate.url + "/api/v1/query?query=" + escaped(query_of(gate));
+  outside_.get(
+      url, {.timeout_ms = gate_answer_ms, .bytes_max = answer_bytes_max},
+      [this, gate](const OutsideAnswer& reply) {
+        Query& answered = queries_[gate.name];
+        const auto rounds = std::exchange(answered.asking, {});
+        if (!answered.next.empty()) ask_next(gate);
+        const GateStand stand = prometheus_says(gate, {reply.status, reply.body, reply.error});
+        for (const std::shared_ptr<Round>& round : rounds)
+          answer(stand, *round);
+      });
 }
 
 void Gates::run(const std::string& gate, const AskGates& asked,

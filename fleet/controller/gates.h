@@ -46,7 +46,16 @@ class Gates {
     Then then = {};
   };
 
+  // The rounds that a question to Prometheus is for. While one question about a gate is under way,
+  // further rounds wait and share the next one. So however many rollouts ask a server that does not
+  // answer, they do not fill up the threads of Outside, which send everything else, too.
+  struct Query {
+    std::vector<std::shared_ptr<Round>> asking = {};
+    std::vector<std::shared_ptr<Round>> next = {};
+  };
+
   void ask(const std::string& gate, const AskGates& asked, const std::shared_ptr<Round>& round);
+  void ask_next(const PrometheusGate& gate);
   void run(const std::string& gate, const AskGates& asked, const std::shared_ptr<Round>& round);
   // Calls answer() later, from the loop.
   void answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round);
@@ -57,6 +66,7 @@ class Gates {
   Settings settings_;
   Outside outside_;
   std::uint64_t number_ = 0;
+  std::map<std::string, Query> queries_;  // by gate
   std::map<std::uint64_t, std::unique_ptr<HookRun>> runs_;
   std::map<std::uint64_t, std::unique_ptr<Timer>> soon_;
 };
