@@ -110,15 +110,21 @@ std::string JoinPlace::settings(const TokenText& token) const {
          options + "\"\n";
 }
 
-bool JoinPlace::has_release_keys() const {
+// Returns whether the machine has a public key of releases that does not come from this answer. An
+// earlier call that was ended in between may have written some of the answer's keys.
+bool JoinPlace::has_other_release_keys(const JoinAnswer& answer) const {
   std::error_code error;
   const files::directory_iterator all(path("keys"), error);
-  return std::any_of(begin(all), end(all),
-                     [](const auto& entry) { return entry.path().extension() == ".pub"; });
+  return std::any_of(begin(all), end(all), [&answer](const auto& entry) {
+    const auto given = answer.release_keys.find(entry.path().filename());
+    const bool is_given =
+        given != answer.release_keys.end() && content_of_file(entry.path()) == given->second;
+    return entry.path().extension() == ".pub" && !is_given;
+  });
 }
 
 std::string JoinPlace::write_release_keys(const TokenText& token, const JoinAnswer& answer) const {
-  if (has_release_keys()) return "";
+  if (has_other_release_keys(answer)) return "";
   for (const auto& [name, content] : answer.release_keys) {
     const auto& digests = token.release_keys;
     const bool is_named =

@@ -38,7 +38,7 @@ class JoinPlace {
  private:
   [[nodiscard]] std::string path(const std::string& name) const { return files_ + "/" + name; }
   [[nodiscard]] std::string settings(const TokenText& token) const;
-  [[nodiscard]] bool has_release_keys() const;
+  [[nodiscard]] bool has_other_release_keys(const JoinAnswer& answer) const;
   [[nodiscard]] std::string write_release_keys(const TokenText& token,
                                                const JoinAnswer& answer) const;
 

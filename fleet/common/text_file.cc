@@ -23,8 +23,12 @@ std::string write_and_sync(const std::string& path, const std::string& text, uns
   const upgrader::OwnedFd file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!file) return error_words(path);
-  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    return error_words(path);
+  // A disk that becomes full takes a part of the text without an error; the next write has one.
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = ::write(file.get(), text.data() + done, text.size() - done);
+    if (count < 0) return error_words(path);
+    done += static_cast<std::size_t>(count);
+  }
   return ::fsync(file.get()) == 0 ? "" : error_words(path);
 }
 
@@ -37,7 +41,10 @@ std::string content_of_file(const std::string& path) {
 
 std::string replace_file(const std::string& path, const std::string& content, unsigned int mode) {
   const std::string fresh = path + ".new";
-  if (std::string why = write_and_sync(fresh, content, mode); !why.empty()) return why;
+  if (std::string why = write_and_sync(fresh, content, mode); !why.empty()) {
+    ::unlink(fresh.c_str());
+    return why;
+  }
   if (std::rename(fresh.c_str(), path.c_str()) != 0) return error_words(path);
   const std::string parent = std::filesystem::path(path).parent_path();
   const std::string directory = parent.empty() ? "." : parent;
