@@ -3,7 +3,8 @@
 
 #include <fstream>
 #include <iostream>
-#include <iterator>
+#include <optional>
+#include <string>
 
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
@@ -17,11 +18,17 @@ namespace {
 // the same time.
 constexpr int document_tries = 20;
 
+// Reads at most one byte more than a document may have, so that one that is too long can be
+// recognised. Returns no value if the file cannot be read.
 std::optional<std::string> document_of(const std::string& path) {
-  if (path == "-") return std::string{std::istreambuf_iterator<char>(std::cin), {}};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string{std::istreambuf_iterator<char>(file), {}};
+  std::ifstream file;
+  if (path != "-") file.open(path, std::ios::binary);
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text(fleet::document_bytes_max + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad() || (path != "-" && !file.is_open())) return std::nullopt;
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
 }
 
 void show(const std::vector<fleet::DocumentChange>& changes) {

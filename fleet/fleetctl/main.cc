@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/options.h"
 
 int main(int argc, char** argv) {
@@ -13,5 +14,9 @@ int main(int argc, char** argv) {
     std::fputs(text->text.c_str(), text->status == 0 ? stdout : stderr);
     return text->status;
   }
-  return fleetctl::perform(std::get<fleetctl::Options>(asked));
+  const int status = fleetctl::perform(std::get<fleetctl::Options>(asked));
+  // The text may be needed later, such as a token, which is told only once.
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  fleetctl::complain("cannot write what is told");
+  return status == fleetctl::exit_done ? fleetctl::exit_failed : status;
 }
