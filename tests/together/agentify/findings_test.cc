@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/agentify/doctor/run_log.h"
+
 namespace findings_test {
 
 using namespace agentify;
@@ -23,6 +25,26 @@ TEST_CASE("the doctor counts the processes that had to be killed") {
   CHECK(left_in("agentify: x that the daemon had left had to be killed\n") == 0);
   CHECK(left_in("9 that the daemon had left had to be killed\n") == 0);
   CHECK(left_in("") == 0);
+}
+
+TEST_CASE("of a daemon that floods its output, the lines of others and the end are kept") {
+  RunLog log;
+  log.add("upgrader: generation 1: the daemon is ready after 12 ms\n");
+  for (int i = 0; i < 1'000; ++i)
+    log.add(std::string(999, 'y') + "\n");
+  log.add(std::string(1'000'000, 'z'));
+  log.add("agentify: the daemon exited with status 3\nlast\n");
+  for (int i = 0; i < 10'000; ++i)
+    log.add("agentify: the daemon is process 12\n");
+  CHECK(log.text().size() <= 3 * run_log_bytes_max);
+  log = {};
+  log.add("upgrader: generation 1: the daemon is ready after 12 ms\n");
+  log.add(std::string(1'000'000, 'z') + "\n");
+  log.add("agentify: the daemon exited with status 3\nlast\n");
+  CHECK(log.text().size() <= 3 * run_log_bytes_max);
+  CHECK(has_notified(log.text()));
+  CHECK(words_on_failure(log.text()) == "it does not run: the daemon exited with status 3");
+  CHECK(log.text().ends_with("\nlast\n"));
 }
 
 TEST_CASE("the doctor names why a daemon has ended by itself") {

@@ -71,14 +71,12 @@ void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
   }
 }
 
-[[noreturn]] void become_upgrader(const std::vector<std::string>& words, const std::string& log,
-                                  int socket) {
+[[noreturn]] void become_upgrader(const std::vector<std::string>& words, int output, int socket) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // if the doctor is killed, its upgrader must end, too
   const int null = ::open("/dev/null", O_RDWR);
-  const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   ::dup2(null, STDIN_FILENO);
-  ::dup2(file, STDOUT_FILENO);
-  ::dup2(file, STDERR_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
   const int first = upgrader::first_passed_descriptor;
   if (socket >= 0) {
     if (socket == first) {
@@ -146,8 +144,11 @@ std::optional<std::string> TrialRun::begin(const Places& places,
                                     "--adapter=--last-words",
                                     "--"};
   words.insert(words.end(), daemon.begin(), daemon.end());
+  const std::string log = directory_ + "/log";
+  output_.reset(::open(log.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!output_) return log + ": " + in_words(upgrader::SystemError{errno});
   upgrader_ = ::fork();
-  if (upgrader_ == 0) become_upgrader(words, directory_ + "/log", socket);
+  if (upgrader_ == 0) become_upgrader(words, output_.get(), socket);
   if (upgrader_ < 0) return "cannot fork: " + in_words(upgrader::SystemError{errno});
   return std::nullopt;
 }
@@ -188,8 +189,20 @@ std::vector<Listener> TrialRun::listeners() const {
   return found;
 }
 
-std::string TrialRun::log() const {
-  return read_text(directory_ + "/log");
+std::string TrialRun::log() {
+  // A daemon may write faster than this reads, so that one call does not read for ever.
+  constexpr off_t read_max = 67'108'864;
+  std::vector<char> piece(65'536);
+  const off_t limit = read_ + read_max;
+  ssize_t count = 0;
+  while (read_ < limit && (count = ::pread(output_.get(), piece.data(), piece.size(), read_)) > 0) {
+    log_.add({piece.data(), static_cast<std::size_t>(count)});
+    read_ += count;
+  }
+  // Gives the disk its room back. A file system that cannot do that keeps the bytes until the end.
+  static_cast<void>(
+      ::fallocate(output_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, read_));
+  return log_.text();
 }
 
 SignalledEnd TrialRun::end() {

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/owned_fd.h"
 #include "tools/agentify/doctor/findings.h"
+#include "tools/agentify/doctor/run_log.h"
 #include "tools/agentify/family.h"
 #include "tools/agentify/launch/launch.h"
 
@@ -35,8 +37,9 @@ class TrialRun {
   [[nodiscard]] pid_t main_process() const;
   // Returns the sockets on which the daemon's processes listen.
   [[nodiscard]] std::vector<Listener> listeners() const;
-  // Returns everything that the upgrader, agentify and the daemon have written.
-  [[nodiscard]] std::string log() const;
+  // Returns the lines that the upgrader and agentify have written, and the end of what they and the
+  // daemon have written.
+  [[nodiscard]] std::string log();
   // Sends signals one after the other until the main process has ended, the last being SIGKILL, and
   // waits for the end of the upgrader.
   [[nodiscard]] SignalledEnd end();
@@ -47,6 +50,9 @@ class TrialRun {
 
   pid_t upgrader_ = -1;
   std::string directory_;
+  upgrader::OwnedFd output_;  // the file that the upgrader, agentify and the daemon write to
+  off_t read_ = 0;            // how much of it has been read
+  RunLog log_;
 };
 
 // Returns all listening sockets of the machine that this process may see.

@@ -1,0 +1,27 @@
+// Keeps what the doctor needs of the output of a run, however much a daemon writes. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace agentify {
+
+// The most bytes that are kept of the lines of agentify and the upgrader. Of the end, up to twice
+// as many are kept.
+inline constexpr std::size_t run_log_bytes_max = 65'536;
+
+class RunLog {
+ public:
+  // Adds the next bytes of the output.
+  void add(std::string_view bytes);
+  // Returns the lines of agentify and the upgrader and, behind them, the end of the output. As long
+  // as the output is small, this is all of it.
+  [[nodiscard]] std::string text() const { return told_ + end_; }
+
+ private:
+  std::string told_;  // the lines of agentify and the upgrader that are not in `end_` any more
+  std::string end_;
+};
+
+}  // namespace agentify
