@@ -68,13 +68,13 @@ class Loop {
     while (!leave_) {
       wait();
       // Notifications that the child has sent are handled before its end, and before any deadline.
-      while (const auto notification = notify_.take())
-        feed(Notified{*notification});
+      for (const Notification& notification : notify_.take())
+        feed(Notified{notification});
       notify_.pass_on();
       read_signals();
       if (const auto ended = reap(child_); ended && !leave_) {
-        while (const auto notification = notify_.take())
-          feed(Notified{*notification});
+        for (const Notification& notification : notify_.take())
+          feed(Notified{notification});
         feed(*ended);
       }
       if (!leave_) feed(TimePassed{});

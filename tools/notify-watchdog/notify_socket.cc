@@ -47,26 +47,34 @@ void NotifySocket::set_outer(const char* outer) {
   outer_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-std::optional<Notification> NotifySocket::take() {
-  while (auto datagram = listener_.receive(notification_bytes_max)) {
-    const ucred& sender = datagram->sender;
-    if (!counts(sender.pid, sender.uid)) {
-      if (!std::exchange(stranger_logged_, true)) {
-        log_line(
-            "a notification of process {} of user {} is ignored: it is neither the program "
-            "nor this user's"_with(sender.pid, sender.uid));
-      }
-      continue;
-    }
-    if (datagram->is_cut) {
-      log_line("a notification of more than {} bytes is ignored"_with(notification_bytes_max));
-      continue;
-    }
-    const Notification notification = parse_notification(datagram->text);
-    queue(std::move(*datagram));
-    return notification;
+std::vector<Notification> NotifySocket::take() {
+  std::vector<Notification> all;
+  for (int i = 0; i < datagrams_in_turn; ++i) {
+    auto datagram = listener_.receive(notification_bytes_max);
+    if (!datagram) break;
+    if (const auto notification = judge(*std::move(datagram))) all.push_back(*notification);
   }
-  return std::nullopt;
+  return all;
+}
+
+// Passes a datagram on to init and returns it as a notification, if it counts.
+std::optional<Notification> NotifySocket::judge(Datagram datagram) {
+  const ucred& sender = datagram.sender;
+  if (!counts(sender.pid, sender.uid)) {
+    if (!std::exchange(stranger_logged_, true)) {
+      log_line(
+          "a notification of process {} of user {} is ignored: it is neither the program "
+          "nor this user's"_with(sender.pid, sender.uid));
+    }
+    return std::nullopt;
+  }
+  if (datagram.is_cut) {
+    log_line("a notification of more than {} bytes is ignored"_with(notification_bytes_max));
+    return std::nullopt;
+  }
+  const Notification notification = parse_notification(datagram.text);
+  queue(std::move(datagram));
+  return notification;
 }
 
 bool NotifySocket::counts(pid_t pid, uid_t uid) const {

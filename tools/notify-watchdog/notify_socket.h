@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/notify_listener.h"
 #include "tools/notify-watchdog/notification.h"
@@ -17,6 +18,11 @@ namespace notify_watchdog {
 // The most notifications that are kept while init's socket has no room. Further ones are lost, and
 // the loss is logged.
 inline constexpr std::size_t notifications_waiting_max = 64;
+
+// The most datagrams that are read in one turn of the loop, so that a process that floods the
+// socket keeps no signal and no deadline waiting: any process may send to it. The kernel queues
+// fewer (net.unix.max_dgram_qlen), so that whatever came before a turn is read in it.
+inline constexpr int datagrams_in_turn = 1'024;
 
 class NotifySocket {
  public:
@@ -34,9 +40,9 @@ class NotifySocket {
   // -1.
   [[nodiscard]] int outer_awaited() const { return waiting_.empty() ? -1 : outer_.get(); }
 
-  // Reads the child's next notification, passes it on to init, and returns it; returns nothing if
-  // there is none.
-  [[nodiscard]] std::optional<Notification> take();
+  // Reads the datagrams that wait, at most datagrams_in_turn. Passes those that count on to init,
+  // and returns them.
+  [[nodiscard]] std::vector<Notification> take();
   // Sends the waiting notifications to init, as many as its socket has room for.
   void pass_on();
 
@@ -44,6 +50,7 @@ class NotifySocket {
   using Datagram = upgrader::NotifyDatagram;
 
   void set_outer(const char* outer);
+  [[nodiscard]] std::optional<Notification> judge(Datagram datagram);
   [[nodiscard]] bool counts(pid_t pid, uid_t uid) const;
   void queue(Datagram datagram);
   [[nodiscard]] bool send(const Datagram& datagram) const;
