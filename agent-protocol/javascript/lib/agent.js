@@ -49,6 +49,8 @@ export class Agent {
   #waiting = []; // callbacks of callers that wait for an event
   #checks = [];
   #unsentStopped = '';
+  #queued = 0; // bytes, since the beginning
+  #written = 0;
   #unread = Buffer.alloc(0);
   #skipping = false; // true: the rest of a line that is too long is skipped
   #onTerm = () => this.#perform(this.#session.terminated());
@@ -79,7 +81,10 @@ export class Agent {
 
   constructor(alone, version) {
     this.#session = new Session(alone);
-    this[upgrading] = new Upgrading(this.#session, version);
+    this[upgrading] = new Upgrading(this.#session, version, () => {
+      const end = this.#queued;
+      return () => this.#written >= end;
+    });
     process.on('SIGTERM', this.#onTerm);
     if (!alone) {
       this.#pipes = takePipes();
@@ -236,10 +241,19 @@ export class Agent {
   #perform(actions, line) {
     for (const action of actions) {
       if (action.exit !== undefined) process.exit(action.exit);
-      if (action.send) this.#pipes?.output.write(line);
-      if (action.sendStopped) this.#pipes?.output.write(this.#unsentStopped);
+      if (action.send) this.#write(line);
+      if (action.sendStopped) this.#write(this.#unsentStopped);
       if (action.deliver) this.#tell(action.deliver);
     }
+  }
+
+  #write(line) {
+    if (!this.#pipes) return;
+    const bytes = Buffer.byteLength(line);
+    this.#queued += bytes;
+    this.#pipes.output.write(line, (error) => {
+      if (!error) this.#written += bytes;
+    });
   }
 
   #tell(event) {

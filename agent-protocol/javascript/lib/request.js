@@ -55,19 +55,26 @@ export async function recordFailures(agent, releases) {
   }
 }
 
-// Requests the upgrade. Resolves to the failure, or to null when this agent has been told to stop.
+// Requests the upgrade. Resolves to the failure, or to null when this agent has been told to stop and
+// the upgrader's pipe had taken the request before.
 // An upgrade that the upgrader has accepted goes on in any case, so the wait cannot be interrupted.
 export function request(agent, id, executable) {
   const refused = (reason) =>
     agent[upgrading].tell({ type: 'upgrade_failed', failure: { id, stage: 'request', reason } });
+  let isSent = () => true;
   const ended = until(agent, undefined, (event) => {
-    if (event === null || event.type === 'stop') return null;
+    if (event === null || event.type === 'stop') {
+      if (isSent()) return null;
+      refused('this agent has been told to stop');
+      return undefined;
+    }
     if (event.type === 'upgrade_failed' && event.failure.id === id) return event.failure;
     if (event.type === 'error' && event.about === 'upgrade') refused(event.reason);
     return undefined;
   });
   try {
     agent.upgrade({ id, executable });
+    isSent = agent[upgrading].sending();
   } catch (error) {
     refused(error.message);
   }

@@ -13,9 +13,12 @@ export class Upgrading {
   #closed = false;
   #watchers = new Set();
 
-  constructor(session, version) {
+  // `sending` returns a function that says whether the upgrader's pipe has taken all that was said
+  // until then.
+  constructor(session, version, sending = () => () => true) {
     this.#session = session;
     this.version = version;
+    this.sending = sending;
   }
 
   // Returns 'now' if an upgrade may be requested; 'later' if this agent is held, is on trial, or has

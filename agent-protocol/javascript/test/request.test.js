@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import process from 'node:process';
 import test from 'node:test';
 
 import { checkAgent, mayRequest, recordFailures, request } from '../lib/request.js';
@@ -47,6 +49,21 @@ test('a stop ends the wait without a failure, and so does the end of the agent',
   assert.equal(await other, null);
 });
 
+test('a request that the upgrader did not read before the stop has failed', async () => {
+  for (const end of ['stop', 'close']) {
+    const agent = agentOf();
+    let sent = true;
+    agent[upgrading].sending = () => () => sent;
+    const ended = request(agent, 'u', '/agent');
+    sent = false;
+    if (end === 'stop') agent.hear({ type: 'stop', reason: 'shutdown' });
+    else agent[upgrading].close();
+    const expected = { id: 'u', stage: 'request', reason: 'this agent has been told to stop' };
+    assert.deepEqual(await ended, expected);
+    assert.deepEqual(agent[upgrading].failures, [expected]);
+  }
+});
+
 test('a request that is refused, here or by the upgrader, has failed at stage request', async () => {
   const trial = agentOf('candidate');
   const expected = { id: 'u', stage: 'request', reason: 'this agent is on trial' };
@@ -91,3 +108,35 @@ test('an update without an upgrader, or of something that is not an agent, is re
   const alone = { alone: true, [upgrading]: new Upgrading(new Session(true)) };
   assert.throws(() => checkAgent(alone), /this agent runs without an upgrader/);
 });
+
+// The standard output of this agent is a pipe that nobody reads.
+const stuckAgent = `
+import { Agent } from '${new URL('../index.js', import.meta.url)}';
+import { request } from '${new URL('../lib/request.js', import.meta.url)}';
+const agent = Agent.open('1.0.0');
+await agent.ready();
+for await (const { type } of agent) if (type === 'activate') break;
+const first = process.argv.at(-1);
+if (first === 'full') for (let i = 0; i < 300; ++i) agent.status('x'.repeat(256));
+const ended = request(agent, 'u', '/agent');
+setImmediate(() => process.kill(process.pid, 'SIGTERM'));
+console.error('ended: ' + JSON.stringify(await ended));
+`;
+const upgrader = `{ printf '%s\\n' '{"type":"welcome","protocol":1,"generation":1,"role":"first"}' \
+  '{"type":"activate","clean":true}'; exec sleep 60; } |
+  AGENT_PROTOCOL=1 "$0" --input-type=module --eval "$1" "$2" | exec sleep 60`;
+
+for (const [pipe, expected] of [['empty', null],
+  ['full', { id: 'u', stage: 'request', reason: 'this agent has been told to stop' }]]) {
+  test(`an agent whose pipe is ${pipe} knows whether its request was taken`, async () => {
+    const child = spawn('sh', ['-c', upgrader, process.execPath, stuckAgent, pipe],
+      { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    for await (const bytes of child.stderr) {
+      said += bytes;
+      if (said.includes('\n')) break;
+    }
+    process.kill(-child.pid, 'SIGKILL');
+    assert.deepEqual(JSON.parse(said.match(/^ended: (.*)$/m)?.[1] ?? `"${said}"`), expected);
+  });
+}
