@@ -1,6 +1,8 @@
 #include "tools/agentify/doctor/run_log.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace agentify {
 namespace {
@@ -9,18 +11,19 @@ constexpr std::string_view speakers[] = {"agentify: ", "upgrader: "};
 // Of a longer line, so many bytes from the speaker's name on are kept.
 constexpr std::size_t kept_line_bytes = 1'024;
 
-// Returns the lines of agentify and of the upgrader in the text.
+// Returns the lines of agentify and of the upgrader in the text. Looks at no other line by itself:
+// a daemon may write millions of them.
 std::string told_in(std::string_view text) {
   std::string told;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    std::size_t at = line.npos;
-    for (const std::string_view speaker : speakers)
-      at = std::min(at, line.find(speaker));
-    if (at != line.npos) told.append(line.substr(at, kept_line_bytes)).append("\n");
+  std::array<std::size_t, std::size(speakers)> next{};
+  for (std::size_t end = 0;;) {
+    for (std::size_t i = 0; i < next.size(); ++i)
+      if (next[i] <= end) next[i] = text.find(speakers[i], end);
+    const std::size_t at = *std::min_element(next.begin(), next.end());
+    if (at == text.npos) return told;
+    end = std::min(text.find('\n', at), text.size());
+    told.append(text.substr(at, std::min(end - at, kept_line_bytes))).append("\n");
   }
-  return told;
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ std::vector<Listener> TrialRun::listeners() const {
 std::string TrialRun::log() {
   // A daemon may write faster than this reads, so that one call does not read for ever.
   constexpr off_t read_max = 67'108'864;
-  std::vector<char> piece(65'536);
+  std::vector<char> piece(1'048'576);
   const off_t limit = read_ + read_max;
   ssize_t count = 0;
   while (read_ < limit && (count = ::pread(output_.get(), piece.data(), piece.size(), read_)) > 0) {
