@@ -29,12 +29,12 @@ std::string as_given(const std::string& path) {
 
 }  // namespace
 
-std::string read_start(int fd, std::size_t bytes_max) {
+std::string read_start(int fd, std::size_t bytes_max, std::size_t offset) {
   std::string text(bytes_max, '\0');
   ssize_t count = 0;
   do {
     errno = 0;
-    count = ::pread(fd, text.data(), text.size(), 0);
+    count = ::pread(fd, text.data(), text.size(), static_cast<off_t>(offset));
   } while (count < 0 && errno == EINTR);
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return text;
@@ -96,9 +96,10 @@ std::string Directory::way_to(const std::string& path) const {
   return relative + path.substr(common);
 }
 
-std::string Directory::read_file(const std::string& name, std::size_t bytes_max) const {
+std::string Directory::read_file(const std::string& name, std::size_t bytes_max,
+                                 std::size_t offset) const {
   constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  return read_start(OwnedFd(::openat(descriptor(), name.c_str(), flags)).get(), bytes_max);
+  return read_start(OwnedFd(::openat(descriptor(), name.c_str(), flags)).get(), bytes_max, offset);
 }
 
 std::string Directory::read_link(const std::string& name) const {
@@ -120,7 +121,19 @@ int Directory::replace_file(const std::string& name, std::string_view text, bool
     return error;
   }
   error = put(name);
-  if (error != 0 || !durably) return error;
+  return error != 0 || !durably ? error : sync();
+}
+
+int Directory::overwrite(const std::string& name, std::size_t offset, std::string_view text,
+                         bool durably) const {
+  constexpr int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const OwnedFd file(::openat(descriptor(), name.c_str(), flags));
+  if (!file || ::lseek(file.get(), static_cast<off_t>(offset), SEEK_SET) < 0) return errno;
+  if (const int error = write_all(file.get(), text)) return error;
+  return durably && ::fdatasync(file.get()) != 0 ? errno : 0;
+}
+
+int Directory::sync() const {
   return ::fsync(descriptor()) == 0 ? 0 : errno;
 }
 

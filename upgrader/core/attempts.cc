@@ -1,17 +1,27 @@
 #include "upgrader/core/attempts.h"
 
+#include <algorithm>
+
 #include "base/form.h"
 #include "base/number.h"
 
 namespace upgrader {
+namespace {
 
-// The text of the file of --attempts: "COUNT PATH", a newline, how the last start ended, and a
-// newline. The path may contain newlines, so the ending follows the second-to-last newline.
-std::string print(const Attempts& attempts) {
-  return "{} {}\n{}\n"_with(attempts.count, attempts.executable, attempts.ending);
+// A record is padded with zeros to whole sectors, so that the file rarely changes its size.
+constexpr std::size_t sector_bytes = 512;
+
+// Returns a sum that a torn record hardly ever has (FNV-1a of 32 bits).
+std::int64_t check_of(std::string_view text) {
+  std::uint32_t sum = 2'166'136'261U;
+  for (const char byte : text)
+    sum = (sum ^ static_cast<unsigned char>(byte)) * 16'777'619U;
+  return sum;
 }
 
-Attempts read_attempts(std::string_view text) {
+// Reads "COUNT PATH", a newline, how the last start ended, and a newline. The path may contain
+// newlines, so the ending follows the second-to-last newline.
+Attempts read_text(std::string_view text) {
   Attempts attempts;
   const std::optional<std::int64_t> count = take_number(text);
   const bool good = count && *count >= 0 && *count <= 2 * attempts_max && text.starts_with(' ') &&
@@ -24,6 +34,52 @@ Attempts read_attempts(std::string_view text) {
   attempts.executable = text.substr(0, newline);
   attempts.ending = text.substr(newline + 1);
   return attempts;
+}
+
+struct Record {
+  std::int64_t turn = 0;  // the newest record has the highest; 0 if the record is not sound
+  std::string_view text;
+};
+
+// Reads a record: the text above, and a line "TURN CHECK". A zero ends it.
+Record read_record(std::string_view record) {
+  record = record.substr(0, record.find('\0'));
+  const std::size_t check = record.rfind(' ') + 1;
+  if (!record.ends_with('\n') || check == 0) return {};
+  const std::string_view sum = record.substr(check, record.size() - check - 1);
+  record = record.substr(0, check);
+  if (whole_number(sum) != check_of(record)) return {};
+  const std::size_t turn = record.rfind('\n') + 1;
+  return {whole_number(record.substr(turn, check - 1 - turn)).value_or(0), record.substr(0, turn)};
+}
+
+}  // namespace
+
+Attempts read_attempts(const AttemptsRecords& records) {
+  Record newest;
+  for (const std::string& text : records) {
+    const Record record = read_record(text);
+    if (record.turn > newest.turn) newest = record;
+  }
+  return read_text(newest.text);
+}
+
+NextRecord next_record(const AttemptsRecords& records, const Attempts& attempts) {
+  NextRecord next;
+  std::int64_t oldest = number_max;
+  std::int64_t newest = 0;
+  for (std::size_t place = 0; place < records.size(); ++place) {
+    const std::int64_t turn = read_record(records[place]).turn;
+    if (turn > 0) ++next.sound;
+    if (turn < oldest) next.place = place;
+    oldest = std::min(oldest, turn);
+    newest = std::max(newest, turn);
+  }
+  const std::string text =
+      "{} {}\n{}\n{} "_with(attempts.count, attempts.executable, attempts.ending, newest + 1);
+  next.text = "{}{}\n"_with(text, check_of(text));
+  next.text.resize((next.text.size() / sector_bytes + 1) * sector_bytes);
+  return next;
 }
 
 NextAttempt next_attempt(const Attempts& before, const std::string& executable, int limit,

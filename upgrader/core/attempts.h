@@ -3,6 +3,8 @@
 // the option.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,10 +21,24 @@ struct Attempts {
   bool operator==(const Attempts&) const = default;
 };
 
-// The next two functions make the text of the file of --attempts, and read such a text. A malformed
-// text counts as no attempt.
-[[nodiscard]] std::string print(const Attempts& attempts);
-[[nodiscard]] Attempts read_attempts(std::string_view text);
+// The file has three records, each at a multiple of so many bytes, which are enough for two paths.
+// A new record takes the place of the oldest one, so a disk has only one sector to write. If a
+// power cut tears it, the two records before it are still whole: the last one that was synced, and
+// the one that an upgrader writes at its end and does not sync.
+inline constexpr std::size_t attempts_record_bytes = 8'192;
+using AttemptsRecords = std::array<std::string, 3>;
+
+// Returns the content of the newest sound record. Returns no attempts if none is sound.
+[[nodiscard]] Attempts read_attempts(const AttemptsRecords& records);
+
+struct NextRecord {
+  std::size_t place = 0;  // which record is to be replaced
+  std::string text;
+  std::size_t sound = 0;  // how many records of the file are sound now; if none, it is made anew
+};
+
+// Makes the record of these attempts that is newer than all of `records`.
+[[nodiscard]] NextRecord next_record(const AttemptsRecords& records, const Attempts& attempts);
 
 struct NextAttempt {
   Attempts attempts;  // to be written to the file before anything is started

@@ -9,7 +9,31 @@ from disk import Disk
 from recorder import Recorder
 from stories import AGENT, Broken, LinkStory, write
 
-WHOLE_COUNT = re.compile(r"\d+ (/[^\n]*)\n[^\n]*\n")
+RECORD_BYTES = 8192
+RECORD = re.compile(rb"(\d+ /[^\n]*\n[^\n]*\n\d+ )(\d+)\n")
+
+
+def check_of(text):
+    """FNV-1a of 32 bits."""
+    total = 2166136261
+    for byte in text:
+        total = (total ^ byte) * 16777619 & 0xFFFFFFFF
+    return total
+
+
+def record_of(turn, path):
+    text = f"1 {path}\n\n{turn} ".encode()
+    return text + f"{check_of(text)}\n".encode()
+
+
+def turns_of(content):
+    """Returns the numbers of the sound records in the file of --attempts."""
+    turns = []
+    for at in range(0, len(content), RECORD_BYTES):
+        found = RECORD.fullmatch(content[at:at + RECORD_BYTES].partition(b"\0")[0])
+        if found and int(found[2]) == check_of(found[1]):
+            turns.append(int(found[1].split()[-1]))
+    return turns
 
 
 class WayBackStory(LinkStory):
@@ -30,8 +54,11 @@ class WayBackStory(LinkStory):
         # power only when the next upgrader has committed, or is about to.
         "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                    "releases/agent-v2", "death"),
-        # The same without --attempts, so that no file of --attempts syncs the directory of the link
-        # of --previous.
+        # The file of --attempts has three records before the story begins.
+        "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
+                      "releases/agent-v2", None),
+        # The story of `killed` without --attempts, so that no file of --attempts syncs the
+        # directory of the link of --previous.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # A boot: the version that AGENT's link names fails at once, and the version that the link
@@ -54,6 +81,12 @@ class WayBackStory(LinkStory):
                    os.path.join(root, self.link))
         if before:
             os.symlink(before, os.path.join(root, self.previous))
+        self.turn = 0
+        if name == "recounted":
+            records = [record_of(turn, "/releases/agent-v0") for turn in (1, 2, 3)]
+            text = b"".join(record.ljust(RECORD_BYTES, b"\0") for record in records)
+            write(os.path.join(root, self.previous + ".attempts"), text.decode(), 0o644)
+            self.turn = 3
         self.disk = Disk(root)
         self.old = self.named(self.disk.now, self.link)
         self.before = self.named(self.disk.now, self.previous)
@@ -109,14 +142,18 @@ class WayBackStory(LinkStory):
         # The start itself must be counted.
         if not committed and self.has_said(moment, b'"welcome"') and not self.counts(tree):
             return kind, "an agent was started, and that this start was counted is not durable"
+        if self.turn and len(self.turns(tree)) < 2:
+            return kind, "more than one record of the file of --attempts is lost"
         return kind, None
 
     def counts(self, tree):
         if not self.counted:
             return True
+        return any(turn > self.turn for turn in self.turns(tree))
+
+    def turns(self, tree):
         number = tree.find(self.previous + ".attempts")
-        return number is not None and \
-            WHOLE_COUNT.fullmatch(tree.nodes[number].content.decode("latin-1")) is not None
+        return turns_of(tree.nodes[number].content) if number is not None else []
 
     def question(self, place, _moment):
         paths = dict.fromkeys((self.link, self.old, self.new, "releases/agent-v1"))

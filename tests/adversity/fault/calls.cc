@@ -36,7 +36,7 @@ const std::map<long, const char*>& names() {
       CALL(close_range),  CALL(madvise),        CALL(prctl),      CALL(restart_syscall),
       CALL(statx),        CALL(getppid),        CALL(pwritev2),   CALL(splice),
       CALL(mknodat),      CALL(mkdirat),        CALL(fstatfs),    CALL(geteuid),
-      CALL(sched_yield),
+      CALL(sched_yield),  CALL(fdatasync),
 #ifdef SYS_open
       CALL(open),         CALL(stat),           CALL(lstat),      CALL(access),
       CALL(readlink),     CALL(poll),           CALL(epoll_wait), CALL(dup2),
@@ -148,7 +148,7 @@ std::string name_of(const RawCall& call, const std::string& log) {
   }
   if (name == "fcntl") return name + kind_of_control(call);
   if (name == "epoll_ctl") return name + kind_of_poll_change(call);
-  if (name == "fsync" || name == "pread64") {
+  if (name == "fsync" || name == "fdatasync" || name == "lseek" || name == "pread64") {
     return name + kind_of_file(target_of(call.pid, call.args[0]), log);
   }
   if (name == "flock") return name + kind_of_kept(target_of(call.pid, call.args[0]));

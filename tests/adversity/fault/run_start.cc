@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -19,6 +20,16 @@
 
 namespace fault {
 namespace {
+
+// Returns the first record of the file of --attempts: the text, the number 1, and the 32-bit FNV-1a
+// sum of both.
+std::string record_of(const std::string& text) {
+  const std::string numbered = text + "1 ";
+  std::uint32_t sum = 2'166'136'261U;
+  for (const char byte : numbered)
+    sum = (sum ^ static_cast<unsigned char>(byte)) * 16'777'619U;
+  return numbered + std::to_string(sum) + "\n";
+}
 
 std::vector<char*> pointers(Texts& texts) {
   std::vector<char*> result;
@@ -73,8 +84,8 @@ void Run::set_up() {
     must(symlink(play_.previous.c_str(), path("previous").c_str()) == 0, "symlink");
   }
   if (!play_.attempts.empty()) {
-    const std::string text = play_.attempts + " " + path("one") + "\nnobody knows\n";
-    write_file(path("previous.attempts"), text);
+    write_file(path("previous.attempts"),
+               record_of(play_.attempts + " " + path("one") + "\nnobody knows\n"));
   }
   listen();
   open_log();

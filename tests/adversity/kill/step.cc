@@ -82,6 +82,10 @@ std::string call_name(long number) {
       return "newfstatat";
     case SYS_fsync:
       return "fsync";
+    case SYS_fdatasync:
+      return "fdatasync";
+    case SYS_lseek:
+      return "lseek";
     case SYS_faccessat2:
       return "faccessat2";
     default:

@@ -10,6 +10,7 @@
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/releases.h"
+#include "upgrader/shell/attempts_file.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/loop.h"
 #include "upgrader/shell/relink.h"
@@ -197,8 +198,9 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // The links' directories, the program and its loader have been opened before.
-  const Failing failing(call, EMFILE, call == Call::open ? 5 : 1);
+  // The links' directories, the program and its loader have been opened before, and each of the
+  // three records of the file twice.
+  const Failing failing(call, EMFILE, call == Call::open ? 5 : 6);
 
   const RunOutcome outcome = outcome_of_running(options);
 
@@ -206,6 +208,45 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   CHECK(outcome.status == 1);
   CHECK(outcome.told.find("cannot count this start in " + releases.previous +
                           ".attempts: Too many open files (EMFILE)") != std::string::npos);
+}
+
+TEST_CASE("attempts are counted in one file, and in a new one if that cannot be written") {
+  const TemporaryDirectory directory;
+  AttemptsFile file;
+  REQUIRE(file.open(directory / "previous") == 0);
+  const auto inode = [&] {
+    struct stat status {};
+    REQUIRE(::lstat((directory / "previous.attempts").c_str(), &status) == 0);
+    return status.st_ino;
+  };
+  REQUIRE(file.write({1, "/opt/agent", ""}) == 0);
+  const ino_t first = inode();
+  for (const int count : {2, 3, 4, 5})
+    CHECK(file.write({count, "/opt/agent", ""}, count == 3) == 0);
+  CHECK(inode() == first);
+  CHECK(file.read() == Attempts{5, "/opt/agent", ""});
+  {
+    // Reading opens the file for each of its records, and writing once more.
+    const auto [call, after] = GENERATE(table<Call, int>({{Call::openat, 3}, {Call::write, 0}}));
+    const Failing failing(call, EACCES, after);
+    CHECK(file.write({6, "/opt/agent", ""}) == 0);
+    CHECK(failing.fired());
+  }
+  CHECK(inode() != first);
+  CHECK(file.read() == Attempts{6, "/opt/agent", ""});
+}
+
+TEST_CASE("a link in place of the file of attempts is not followed") {
+  const TemporaryDirectory directory;
+  const std::string other = directory.write("other", "");
+  directory.link("previous.attempts", "other");
+  AttemptsFile file;
+  REQUIRE(file.open(directory / "previous") == 0);
+
+  CHECK(file.write({1, "/opt/agent", ""}) == 0);
+
+  CHECK(std::filesystem::file_size(other) == 0);
+  CHECK(file.read() == Attempts{1, "/opt/agent", ""});
 }
 
 TEST_CASE("AGENT that is gone ends the upgrader with --relink as without") {
