@@ -139,8 +139,10 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
   if (const int error = previous_stays(); error != 0) return error;
-  if (const int error = link_.directory.replace_link(link_.name, present); error != 0) return error;
-  return sync_release(program, before_sync);
+  // The link is replaced behind the sync. If the program was durable already, a journal then has
+  // nothing to write yet, and the link's change goes into it together with those of the commit.
+  if (const int error = sync_release(program, before_sync); error != 0) return error;
+  return link_.directory.replace_link(link_.name, present);
 }
 
 // Makes the link of --previous name the executable that was committed before `program`. If the two
