@@ -12,6 +12,27 @@ ip link set lo up 2>/dev/null
 
 tell() { echo "$*" >/dev/ttyS1; }
 
+# usage: mount_data DEVICE
+# Mounts the file system on /data. For an overlay the device has the upper directory, on ext4, and
+# the lower one is a squashfs with the first release. Prints the reason if it fails.
+mount_data() {
+  case $FS in
+    overlay)
+      mkdir -p /upper /lower
+      [ -e /lower/releases ] || { losetup /dev/loop1 /lower.squashfs &&
+        mount -t squashfs -o ro /dev/loop1 /lower; }
+      mount -t ext4 -o "$OPTIONS" "$1" /upper || return
+      mkdir -p /upper/files /upper/work
+      mount -t overlay -o lowerdir=/lower,upperdir=/upper/files,workdir=/upper/work none /data
+      ;;
+    *) mount -t "$FS" -o "$OPTIONS" "$1" /data ;;
+  esac
+}
+
+unmount_data() {
+  umount /data && { [ "$FS" != overlay ] || umount /upper; }
+}
+
 # Prints an agent in shell of the version NUMBER-KIND. It is as long as a small program.
 agent_of() {
   cat <<AGENT

@@ -20,6 +20,7 @@ while kill -0 \$PPID; do  # until the upgrader has gone
     *'"activate"'*) echo $1 >/run/active ;;
     *'"stop"'*) echo '{"type":"stopped"}'; exit 0 ;;
   esac
+  [ ! -e /run/syncs ] || { echo \$\$ >/data/beat && sync /data/beat; }
   echo '{"type":"heartbeat"}'
 done
 AGENT
@@ -55,11 +56,21 @@ hang() {
     upgrader) kill -STOP "$(pidof upgrader)" ;;
     watchdog) kill -STOP "$watched" ;;
     panic) echo c >/proc/sysrq-trigger ;;
+    disk) /bin/dmsetup suspend --noflush --nolockfs data >/dev/null ;;
     none) ;;
   esac
 }
 
-mount -t ext4 -o commit=1 /dev/vda /data || tell 'not mounted'
+# A layer of the kernel lies between the file system and the disk. Once it is suspended, it answers
+# no request, as a disk that has died.
+disk=/dev/vda
+if [ "$KIND" = disk ]; then
+  disk=/dev/mapper/data
+  echo "0 $(cat /sys/block/vda/size) linear /dev/vda 0" | /bin/dmsetup create --noudevsync data
+  [ -e $disk ] || mknod $disk b $(sed 's/:/ /' /sys/block/dm-0/dev)
+  touch /run/syncs
+fi
+mount -t ext4 -o commit=1 $disk /data || tell 'not mounted'
 if [ -e /data/second ]; then
   start 1s
   wait_until 60 works 2-good || tell "active: $(cat /run/active) $(tr '\n' ';' </run/log)"
@@ -82,7 +93,7 @@ wait_until 60 in_phase running
 touch /data/second
 sync
 # An agent that hangs on trial is rolled back, so the machine is not reset.
-if [ "$KIND" != agent ]; then
+if [ "$KIND" != agent ] && [ "$KIND" != disk ]; then
   request 3-good
   wait_until 60 in_phase trial || tell "not on trial: $(tr '\n' ';' </run/log)"
 fi

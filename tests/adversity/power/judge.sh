@@ -21,7 +21,8 @@ works_or_ended() { works || has_ended; }
 judge() {
   tell "state $1"
   losetup -o "$(($1 * BYTES))" /dev/loop0 /dev/vda
-  if ! mount -t "$FS" -o "$OPTIONS" /dev/loop0 /data 2>/run/mount; then
+  [ "$CHECKED" = no ] || /bin/e2fsck -fy /dev/loop0 >/run/fsck 2>&1
+  if ! mount_data /dev/loop0 2>/run/mount; then
     tell "not mounted: $(cat /run/mount) $(dmesg | tail -n 3 | tr '\n' ';')"
     losetup -d /dev/loop0
     return
@@ -39,7 +40,7 @@ judge() {
   tell "started $(tr '\n' ' ' </run/started)"
   has_ended || stop_upgrader
   tell "files $(cd /data && find . -name lost+found -prune -o -print | tr '\n' ' ')"
-  umount /data || tell 'not unmounted'
+  unmount_data || tell 'not unmounted'
   losetup -d /dev/loop0
 }
 

@@ -47,14 +47,16 @@ def unflushed(entries, cut, obeys=lambda number: True):
                   if entries[at].data and not entries[at].is_durable]
 
 
-def state(base, entries, cut, random, obeys=lambda number: True, size=None):
+def state(base, entries, cut, random, obeys=lambda number: True, size=None, how=None):
     """Builds the disk after a cut before entry `cut`. It has all flushed writes; of the others it
-    has none, all, some, or some of their sectors. Returns the disk, and which of these it has, in
-    words."""
+    has none, all, some, or some of their sectors; which of these may be given as `how`. Returns the
+    disk, and which of these it has, in words."""
     last, loose = unflushed(entries, cut, obeys)
-    how = random.choice(["none", "all", "some", "torn"]) if loose else "none"
-    kept = {"none": set(), "all": set(loose)}.get(
-        how, {at for at in loose if random.random() < 0.5})
+    how = how or (random.choice(["none", "all", "some", "torn"]) if loose else "none")
+    if how in ("some", "torn"):
+        kept = {at for at in loose if random.random() < 0.5}
+    else:
+        kept = set(loose if how == "all" else ())
     disk = bytearray(base)
     for at, entry in enumerate(entries[:cut]):
         if not entry.data or (size and entry.offset >= size):

@@ -1,6 +1,6 @@
 # make check-power FS=ext4 CUTS=30: cuts the power of a virtual machine, and judges its disk in
-# another. FS is ext4, ext4-writeback, f2fs, btrfs or xfs. It needs Debian's kernel, which is
-# unpacked below $(BUILD) and never installed.
+# another. FS is ext4, ext4-writeback, ext4-nojournal, overlay, f2fs, btrfs or xfs. It needs
+# Debian's kernel, which is unpacked below $(BUILD) and never installed.
 
 power_mark := $(BUILD)/tests/adversity/power/mark
 $(power_mark): tests/adversity/power/mark.c
@@ -18,7 +18,7 @@ $(power_kernel)/boot:
 .PHONY: check-power check-hangs
 check-hangs:
 	@tests/need-packages $(build_packages) $(static_packages) python3 qemu-system-x86 \
-	  busybox-static e2fsprogs
+	  busybox-static e2fsprogs dmsetup
 	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/notify-watchdog \
 	  $(power_kernel)/boot
 	@BUILD=$(BUILD) TIMES=$(if $(filter 1,$(LONG)),20,2) nice -n 15 tests/adversity/power/hangs

@@ -30,6 +30,17 @@ def wear(entries, notes, begin, end):
             statistics.median(sum(1 for entry in span if entry.flushes) for span in spans))
 
 
+def wear_each(entries, notes, begin, end, count):
+    """Returns the means of the KiB and of the flushes of one of `count` starts between two notes.
+    Writes of the kernel that come later are in them, except for those after the last start."""
+    places = {word: at for at, word in notes}
+    if begin not in places or end not in places:
+        return (0, 0)
+    span = entries[places[begin] + 1:places[end]]
+    return (sum(len(entry.data) for entry in span) / 1024 / count,
+            sum(1 for entry in span if entry.flushes) / count)
+
+
 class Expected:
     """The states that the notes before a cut allow."""
 
@@ -80,9 +91,9 @@ def violations_of(expected, seen):
     return found
 
 
-def violations(told, states):
+def violations(told, states, first=0):
     """Returns the violations in all states. `states` has, for each state, the notes before its cut,
-    and in words how it was made."""
+    and in words how it was made. `first` is the number of the first state in the words."""
     seen = {}
     for line in told:
         if line.startswith("state "):
@@ -92,8 +103,8 @@ def violations(told, states):
     found = []
     for number, (notes, words) in enumerate(states):
         if number not in seen:
-            found.append("state %d: was not judged" % number)
+            found.append("state %d: was not judged" % (first + number))
             continue
         for violation in violations_of(Expected(notes), seen[number]):
-            found.append("state %d: %s (%s)" % (number, violation, words))
+            found.append("state %d: %s (%s)" % (first + number, violation, words))
     return found
