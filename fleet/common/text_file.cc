@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include "base/owned_fd.h"
 
@@ -36,7 +36,9 @@ std::string write_and_sync(const std::string& path, const std::string& text, uns
 
 std::string content_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // stops at an error without an exception, as if `path` is a directory
+  return text.str();
 }
 
 std::string replace_file(const std::string& path, const std::string& content, unsigned int mode) {

@@ -56,6 +56,14 @@ TEST_CASE("a machine that has other keys of releases keeps them, and takes none"
   CHECK(root.key("b.pub").empty());
 }
 
+TEST_CASE("what cannot be read as a file has no content") {
+  const Root root;
+  CHECK(content_of_file(root.path()).empty());
+  CHECK(content_of_file(root.path() + "/none").empty());
+  CHECK(replace_file(root.path() + "/file", std::string(100'000, 'x'), 0600).empty());
+  CHECK(content_of_file(root.path() + "/file").size() == 100'000);
+}
+
 TEST_CASE("a file that does not fit on the disk is not written, and the reason is the disk's") {
   const Root root;
   const std::string path = root.path() + "/file";

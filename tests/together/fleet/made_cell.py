@@ -74,10 +74,10 @@ class World:
                 *["--member=%s=%s" % (name, self.addresses[name]) for name in names],
                 *["--controller=%s=%s" % (name, self.addresses[name]) for name in controllers]]
 
-    def as_person(self, *words, environment=None):
+    def as_person(self, *words, environment=None, output="/dev/stdout"):
         """Runs a command of fleetctl with the variables of DIR/env."""
-        done = subprocess.run(["sh", "-c", ". '%s/env' && exec '%s/fleetctl' \"$@\""
-                               % (self.cell, BUILD), "sh", *words], stdout=subprocess.PIPE,
+        done = subprocess.run(["sh", "-c", ". '%s/env' && exec '%s/fleetctl' \"$@\" >%s"
+                               % (self.cell, BUILD, output), "sh", *words], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False,
                               env=dict(os.environ, **environment or {}))
         return done.returncode, done.stdout
