@@ -36,6 +36,7 @@ std::vector<std::string> plan_page(const fleet::PlanView& view) {
                                      {"  driver", plan.driver},
                                      {"  begun by", plan.who}};
   if (!plan.lock.empty()) rows.push_back({"  its turn", plan.lock});
+  if (!plan.waits_for.empty()) rows.push_back({"  waits for", plan.waits_for});
   for (const std::string& line : table(rows)) {
     lines.push_back(line);
   }

@@ -63,4 +63,19 @@ bool is_under_way(const Rollout& rollout) {
          rollout.state == RolloutState::baking;
 }
 
+bool is_agent_under_way(const PlanView& view) {
+  const auto found = view.rollouts.find(agent_rollout_id(view.name, view.plan));
+  return found != view.rollouts.end() && is_under_way(found->second);
+}
+
+std::vector<std::string> those_of_other_agents(const PlanView& view) {
+  std::vector<std::string> others;
+  for (const std::string& id : view.ids) {
+    const auto found = view.members.find(id);
+    const std::string version = found == view.members.end() ? "" : found->second.record.version;
+    if (!view.plan.agent.empty() && version != view.plan.agent) others.push_back(id);
+  }
+  return others;
+}
+
 }  // namespace fleet

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/plan_records.h"
+#include "fleet/model/plan_decision.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/transaction.h"
 
@@ -23,5 +23,12 @@ namespace fleet {
 
 // Returns whether the rollout will begin or is under way, and not paused.
 [[nodiscard]] bool is_under_way(const Rollout& rollout);
+
+// Returns whether the plan's rollout of fleet-agent is under way. Until it has ended, a member with
+// the new fleet-agent has it on trial, and may go back.
+[[nodiscard]] bool is_agent_under_way(const PlanView& view);
+
+// Returns the members that have another fleet-agent than the plan names.
+[[nodiscard]] std::vector<std::string> those_of_other_agents(const PlanView& view);
 
 }  // namespace fleet

@@ -16,6 +16,7 @@ class PlanDecider {
   PlanDecider(const PlanView& view, const PlanFacts& facts, Ms now)
       : view_(view), plan_(view.plan), next_(view.plan), facts_(facts), now_(now) {
     next_.driver = facts.controller;
+    next_.waits_for.clear();
     transaction_.compares = {
         {.key = key_of(KeyKind::driver, {view.name}),
          .of = Compare::Of::created,
@@ -72,32 +73,31 @@ class PlanDecider {
   PlanDecision advance() {
     if (plan_.step == 0) {
       if (!facts_.window.is_open) return {.until = facts_.window.until};
-      if (is_agent_under_way()) return {};
-      if (const auto others = those_of_other_agents(); !others.empty()) return bring_agents(others);
+      if (is_agent_under_way(view_)) return {};
+      if (const auto others = those_of_other_agents(view_); !others.empty())
+        return bring_agents(others);
+    }
+    const bool is_last = plan_.step == static_cast<std::int64_t>(plan_.steps.size());
+    const StepClass kind =
+        is_last ? StepClass::unknown : plan_.steps[static_cast<std::size_t>(plan_.step)].kind;
+    if (kind == StepClass::together && needs_places()) {
+      return stop("it would stop all members at once, and unavailable.* is set", "");
+    }
+    // The next step may need the same places, or has taken some of them already.
+    const bool needs_all = kind == StepClass::any && needs_places();
+    const std::vector<std::string> needed = needs_all ? view_.ids : std::vector<std::string>{};
+    if (auto frees = free_places(needed)) return *frees;
+    if (needs_all) {
+      if (auto takes = take_places(needed)) return *takes;
     }
     next_.acting = false;
     next_.lock.clear();
-    if (plan_.step == static_cast<std::int64_t>(plan_.steps.size())) {
+    if (is_last) {
       next_.state = PlanState::completed;
       return write("plan " + view_.name + " is completed");
     }
     ++next_.step;
     return begin("step " + std::to_string(next_.step) + " may run");
-  }
-
-  // Returns whether the rollout of fleet-agent is under way. Until it has ended, a member with the
-  // new fleet-agent has it on trial, and may go back.
-  [[nodiscard]] bool is_agent_under_way() const {
-    const auto found = view_.rollouts.find(agent_rollout_id(view_.name, plan_));
-    return found != view_.rollouts.end() && is_under_way(found->second);
-  }
-
-  [[nodiscard]] std::vector<std::string> those_of_other_agents() const {
-    std::vector<std::string> others;
-    for (const std::string& id : view_.ids) {
-      if (!plan_.agent.empty() && member(id).record.version != plan_.agent) others.push_back(id);
-    }
-    return others;
   }
 
   // Begins the rollout that brings fleet-agent to the members `others`, or waits for its end. After
@@ -130,6 +130,8 @@ class PlanDecider {
     if (std::find(behind.begin(), behind.end(), plan_.lock) != behind.end()) {
       return wait("to end step " + name(), {plan_.lock});
     }
+    if (auto frees = free_places({behind.front()})) return *frees;
+    if (auto takes = take_places({behind.front()})) return *takes;
     next_.lock = behind.front();
     return begin(next_.lock + " has the lock of step " + name());
   }
@@ -145,6 +147,7 @@ class PlanDecider {
       return begin("step " + name() + " was done before");
     }
     if (plan_.lock.empty()) {
+      if (auto takes = take_places({view_.ids.front()})) return *takes;
       next_.lock = view_.ids.front();
       return begin(next_.lock + " does step " + name() + " for all");
     }
@@ -176,6 +179,47 @@ class PlanDecider {
     // The record `stop` does not matter here: the members have stopped, and would not work while
     // they wait.
     return write("all have stopped for step " + name() + ", and may act");
+  }
+
+  // ---- places of budgets
+
+  [[nodiscard]] bool needs_places() const {
+    return facts_.budgets != nullptr && facts_.budgets->is_set() && !plan_.over_budget;
+  }
+
+  // Gives back the places of all members but these. Returns no value if there are none to give
+  // back.
+  std::optional<PlanDecision> free_places(const std::vector<std::string>& but,
+                                          const std::string& news = "") {
+    for (const auto& [key, node] : view_.places) {
+      if (std::find(but.begin(), but.end(), node) != but.end()) continue;
+      if (transaction_.erases.size() + 2 == operations_max) break;
+      transaction_.erases.push_back({.key = key});
+    }
+    return transaction_.erases.empty() ? std::nullopt : std::optional(write(news));
+  }
+
+  // Takes places for these members. Returns no value if they have all of them. If one is not free,
+  // gives all back, so that no other run waits for them, and says for what the plan waits.
+  std::optional<PlanDecision> take_places(const std::vector<std::string>& nodes) {
+    if (!needs_places()) return std::nullopt;
+    const std::size_t room = operations_max - transaction_.compares.size() - 2;
+    const PlacesAnswer answer = facts_.budgets->ask(place_owner(view_.name), nodes, room);
+    if (!answer.impossible.empty()) {
+      return stop("more members at once than places: " + answer.impossible, "");
+    }
+    if (!answer.waits_for.empty()) {
+      next_.waits_for = brief(answer.waits_for);
+      const std::string news = "waits for places: " + next_.waits_for;
+      if (auto frees = free_places({}, news)) return frees;
+      return plan_.waits_for == next_.waits_for ? PlanDecision{} : write(news);
+    }
+    if (answer.has_all) return std::nullopt;
+    if (view_.stopped) return PlanDecision{};
+    transaction_.compares.insert(transaction_.compares.end(), answer.compares.begin(),
+                                 answer.compares.end());
+    transaction_.puts = answer.puts;
+    return write("");
   }
 
   // ---- waits
@@ -241,7 +285,9 @@ class PlanDecider {
       next_.error = brief(next_.error, text_bytes_max / 2) + "; then waited in vain for " +
                     listed(going) + " to stop";
     }
-    next_.state = all_back && going.empty() ? PlanState::aborted : PlanState::halted;
+    const bool is_aborted = all_back && going.empty();
+    if (auto frees = is_aborted ? free_places({}) : std::nullopt) return *frees;
+    next_.state = is_aborted ? PlanState::aborted : PlanState::halted;
     next_.lock.clear();
     return write("plan " + view_.name + " is " +
                  (next_.state == PlanState::aborted ? "aborted, and all are back at work: "

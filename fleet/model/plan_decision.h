@@ -16,6 +16,13 @@
 //     a wait is over
 //     the plan stops, and all have reported it    aborted if all went back, otherwise halted
 //
+// While the cell has budgets (budgets.h), the members that a step stops take places before it: all
+// members for `any`, the next holder of the lock for the others. A driver that cannot have all of
+// them gives back those that it has, and the plan waits. The places are given back when the step is
+// done, or the lock goes on, and those of a halted plan when a person recovers it, since its
+// members may still be stopped. A step `together` would stop all members, so it stops the plan,
+// unless the plan is `over_budget`; then it takes no places at all.
+//
 // Every transaction compares the driver's key and the plan, and writes the plan. A transaction that
 // lets members begin something also compares that `stop` is absent, unless the members have stopped
 // for the step already: they would not work while they wait. A transaction that stops the plan
@@ -28,6 +35,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/model/budgets.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/time.h"
@@ -51,6 +59,7 @@ struct PlanView {
   std::map<std::string, MemberSight> members = {};  // the members' own records
   std::map<std::string, Once> once = {};            // records of steps that were done once, by step
   std::map<std::string, Rollout> rollouts = {};     // rollouts begun by plans of this name
+  std::map<std::string, std::string> places = {};   // places of budgets that it has: their nodes
   bool stopped = false;                             // the record `stop` exists
   std::string damage = {};                          // why the plan's record cannot be read
 
@@ -66,8 +75,9 @@ struct PlanView {
 struct PlanFacts {
   std::string controller = {};
   Revision fence = 0;
-  Opening window = {};         // whether the windows let the plan begin
-  std::string waits_for = {};  // for what the plan waits, from the last decide_plan()
+  const Budgets* budgets = nullptr;  // null: no places are needed
+  Opening window = {};               // whether the windows let the plan begin
+  std::string waits_for = {};        // for what the plan waits, from the last decide_plan()
   Ms since = 0;
 };
 
@@ -85,6 +95,9 @@ struct PlanDecision {
 [[nodiscard]] Ms longest(const PlanView& view);
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
+
+// Returns `plan/NAME`, by which places of budgets name the plan.
+[[nodiscard]] std::string place_owner(const std::string& plan);
 
 // Returns the transactions that erase all records of a halted or ended run, so that the next run
 // begins anew. Each is small enough for the store and compares the plan's record, and the last one

@@ -25,26 +25,32 @@ std::vector<std::string> PlanTask::prefixes() const {
           prefix_of(KeyKind::node_info),
           node_identities(),
           prefix_of(KeyKind::rollout),
-          prefix_of(KeyKind::window)};
+          prefix_of(KeyKind::window),
+          key_of(KeyKind::settings),
+          prefix_of(KeyKind::place)};
 }
 
 void PlanTask::take(const KeyValue& record) {
   view_.take(record);
   windows_.take(record);
+  budgets_.take(record);
 }
 
 void PlanTask::take_absent(const std::string& key) {
   view_.take_absent(key);
   windows_.take_absent(key);
+  budgets_.take_absent(key);
 }
 
 void PlanTask::take_all(const Reading& reading) {
   view_.take_all(reading);
   windows_.take_all(reading);
+  budgets_.take_all(reading);
 }
 
 DriverStep PlanTask::next(Revision fence, Ms now) {
   facts_.fence = fence;
+  facts_.budgets = &budgets_;
   const Plan& plan = view_.plan;
   const bool is_free = plan.ignore_window;
   facts_.window = is_free ? Opening{} : windows_.opening(view_.ids, longest(view_), now);

@@ -33,6 +33,7 @@ class PlanTask {
  private:
   PlanView view_;
   WindowView windows_;
+  Budgets budgets_;
   PlanFacts facts_;
 };
 

@@ -66,8 +66,8 @@ struct Plan {
   std::string lock = {};   // the only member that may act or migrate now
   std::string error = {};  // the first error of the run
   bool ignore_window = false;
-  // The plan may run although the cell has budgets; it takes no places of them.
-  bool over_budget = false;
+  bool over_budget = false;    // takes no places of the cell's budgets (budgets.h)
+  std::string waits_for = {};  // the places of a budget that its step waits for
   std::string who = {};
   std::string trace = {};
   std::string driver = {};

@@ -33,6 +33,11 @@ void PlanView::take(const KeyValue& record) {
     const auto read = read_record<Once>(record.value);
     if (read) once[key->names[1]] = read.value();
   }
+  if (key->kind == KeyKind::place) {
+    places.erase(record.key);
+    const auto read = read_record<BudgetPlace>(record.value);
+    if (read && read.value().by == place_owner(name)) places[record.key] = read.value().node;
+  }
   if (key->kind == KeyKind::rollout && key->names[0].starts_with(name + ".")) {
     const auto read = read_record<Rollout>(record.value);
     rollouts[key->names[0]] =
@@ -48,6 +53,7 @@ void PlanView::take_absent(const std::string& text) {
   if (key->kind == KeyKind::plan_member && key->names[0] == name) std::erase(ids, key->names[1]);
   if (key->kind == KeyKind::node_plan && key->names[1] == name) members.erase(key->names[0]);
   if (key->kind == KeyKind::once && key->names[0] == name) once.erase(key->names[1]);
+  if (key->kind == KeyKind::place) places.erase(text);
   if (key->kind == KeyKind::rollout) rollouts.erase(key->names[0]);
 }
 
@@ -75,8 +81,11 @@ std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases
   return parts;
 }
 
+// Returns what is to be erased beside the plan: the members' own records, and its places.
 std::vector<Erase> of_members(const PlanView& view) {
   std::vector<Erase> erases;
+  for (const auto& [key, node] : view.places)
+    erases.push_back({.key = key});
   for (const std::string& id : view.ids) {
     erases.push_back({.key = key_of(KeyKind::node_plan, {id, view.name})});
   }
@@ -84,6 +93,10 @@ std::vector<Erase> of_members(const PlanView& view) {
 }
 
 }  // namespace
+
+std::string place_owner(const std::string& plan) {
+  return "plan/" + plan;
+}
 
 Ms longest(const PlanView& view) {
   Ms all = 0;

@@ -116,6 +116,28 @@ std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan
          ": no plan goes back";
 }
 
+// Returns why a step stops more members at once than the cell's budgets allow, or no value. Such a
+// plan would never end.
+std::optional<std::string> why_over_budget(const Plan& plan, const std::string& name,
+                                           const std::vector<std::string>& members,
+                                           const Reading& reading) {
+  Budgets budgets;
+  budgets.take_all(reading);
+  if (!budgets.is_set() || plan.over_budget) return std::nullopt;
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind == StepClass::together) {
+      return "step " + step.name + " stops all members at once, and unavailable." +
+             budgets_in(reading).begin()->first + " is set";
+    }
+    if (step.kind != StepClass::any) continue;
+    const PlacesAnswer answer = budgets.ask(place_owner(name), members, 0);
+    if (answer.impossible.empty()) continue;
+    return "step " + step.name + " is done by all members at once, not one-at-a-time; " +
+           answer.impossible;
+  }
+  return std::nullopt;
+}
+
 PlanView view_of(const std::string& name, const Reading& reading) {
   PlanView view{.name = name};
   view.take_all(reading);
@@ -139,15 +161,12 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Read
   if (const auto why = why_no_name(name, plan)) {
     return malformed("no plan is called " + name + ": " + *why);
   }
-  if (const auto budgets = budgets_in(reading); !budgets.empty() && !plan.over_budget) {
-    return malformed("the steps of a plan take no places, and unavailable." +
-                     budgets.begin()->first +
-                     " is set: a plan that may stop more nodes says "
-                     "\"over_budget\": true");
-  }
   const auto nodes = nodes_in(reading);
   const auto members = members_of(asked.value().target, nodes);
   if (!members) return malformed(members.reason());
+  if (const auto why = why_over_budget(plan, name, members.value(), reading)) {
+    return malformed(*why + ": a plan that may stop more nodes says \"over_budget\": true");
+  }
   if (const auto why = why_no_member(nodes, plan, members.value())) return malformed(*why);
   const auto ground = ground_of(reading, plan);
   if (!ground) return malformed(ground.reason());
@@ -176,9 +195,12 @@ OrderDecision recover(const std::string& name, const Reading& reading) {
 }  // namespace
 
 std::vector<std::string> needs_of_plan(const Order& order, const std::string& name) {
-  std::vector<std::string> keys{
-      key_below(key_of(KeyKind::plan, {name})), prefix_of(KeyKind::once) + name + "/",
-      prefix_of(KeyKind::node_info), node_identities(), key_of(KeyKind::settings)};
+  std::vector<std::string> keys{key_below(key_of(KeyKind::plan, {name})),
+                                prefix_of(KeyKind::once) + name + "/",
+                                prefix_of(KeyKind::node_info),
+                                node_identities(),
+                                key_of(KeyKind::settings),
+                                prefix_of(KeyKind::place)};
   const auto asked = asked_in(order);
   if (order.deed != Deed::put || !asked) return keys;
   const Plan& plan = asked.value().plan;

@@ -1,7 +1,7 @@
-// Tests the budgets, which limit how many nodes with one value of a label may be down at the same
-// time. The first tests look at the places that a run takes, and at what it waits for. The last
-// ones make random moves in a cell with two rollouts and a desired version. Together these must
-// never have more nodes of one value down than there are places, and all must come to an end.
+// Tests the budgets, which limit how many nodes with one value of a label may be stopped at a time:
+// which places a run takes, and what it waits for. Then makes random moves in a cell with two
+// rollouts, a desired version and a plan: together they must never stop more nodes of one value
+// than there are places, and all must end.
 #include "fleet/model/budgets.h"
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 
 #include "fleet/model/desired_driver.h"
 #include "fleet/model/enum_text.h"
+#include "fleet/model/plan_driver.h"
+#include "fleet/model/plan_part.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
 #include "tests/together/fleet/test_store.h"
@@ -129,8 +131,9 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
 
 // ---- everything at once
 
-// A cell with two rollouts of fleet-agent and the desired version of another component. Chance
-// chooses whether a driver or a node makes the next step. Drivers die, and answers are lost.
+// Two rollouts of fleet-agent, the desired version of another component, and a plan, on nodes that
+// each take one step when they are chosen. Steps are chosen by chance; drivers die, and answers are
+// lost.
 class Cell {
  public:
   explicit Cell(unsigned seed, std::int64_t places = 1) : random_(seed), places_(places) {
@@ -150,7 +153,11 @@ class Cell {
     store_.put(key_of(KeyKind::desired, {"shop"}), write_record(Desired{.version = "2"}));
     rollout("r1", {{"n0", "n1"}, {"n2"}});
     rollout("r2", {{"n3"}, {"n4", "n5"}});
-    for (int i = 0; i < 3; ++i)
+    plan({{.name = "s1", .kind = StepClass::any, .hook = "h"},
+          {.name = "s2", .kind = StepClass::one_at_a_time, .hook = "h"},
+          {.name = "s3", .kind = StepClass::once, .hook = "h"},
+          {.name = "s4", .kind = StepClass::one_at_a_time, .hook = "h"}});
+    for (int i = 0; i < 4; ++i)
       begin(i);
   }
 
@@ -163,12 +170,16 @@ class Cell {
     for (const std::string id : {"r1", "r2"}) {
       if (!fleet::is_over(rollout(id).state)) return false;
     }
+    if (!fleet::is_over(the_plan().state) && the_plan().state != PlanState::halted) return false;
     return std::all_of(ids_.begin(), ids_.end(),
                        [this](const std::string& id) { return running(id, "shop") == "2"; });
   }
   const std::string& wrong() const { return wrong_; }
   Rollout rollout(const std::string& id) {
     return read_record<Rollout>(store_.find(key_of(KeyKind::rollout, {id}))->value).value();
+  }
+  Plan the_plan() {
+    return read_record<Plan>(store_.find(key_of(KeyKind::plan, {"p"}))->value).value();
   }
   std::size_t places() const { return store_.read({prefix_of(KeyKind::place)}).found.size(); }
   int most_down() const { return most_down_; }
@@ -178,6 +189,8 @@ class Cell {
       text += " " + id + " " + std::string(text_of(rollout(id).state)) + " " +
               rollout(id).waits_for + rollout(id).reason;
     }
+    text += " p " + std::string(text_of(the_plan().state)) + " " + std::to_string(the_plan().step) +
+            the_plan().error + the_plan().waits_for;
     for (const std::string& id : ids_)
       text += " " + id + "=" + running(id, "shop") + running(id, "agent");
     return text;
@@ -189,6 +202,7 @@ class Cell {
   struct Driven {
     std::unique_ptr<RolloutDriver> rollout;
     std::unique_ptr<DesiredDriver> desired;
+    std::unique_ptr<PlanDriver> plan;
     std::optional<DriverAction> asked;
     LeaseId lease = 0;
   };
@@ -209,13 +223,58 @@ class Cell {
                                     .batches = static_cast<std::int64_t>(batches.size())}));
   }
 
+  // Begins a plan for one node of each site.
+  void plan(const std::vector<PlanStep>& steps) {
+    for (const std::string id : {"n2", "n5"}) {
+      store_.put(key_of(KeyKind::plan_member, {"p", id}), write_record(PlanPlace{}));
+      parts_.emplace(id, PlanPart(id, "p", "1"));
+    }
+    Plan plan{.version = "2", .steps = steps, .state = PlanState::running};
+    for (PlanStep& step : plan.steps)
+      step.timeout_ms = 3'600'000;
+    store_.put(key_of(KeyKind::plan, {"p"}), write_record(plan));
+  }
+
+  // Lets a member of the plan make one step. Its machine is down while a hook acts.
+  void member(const std::string& id) {
+    PlanPart& part = parts_.at(id);
+    if (hook_.contains(id)) {
+      hook_.erase(id);
+      down_.erase({id, "plan"});
+      return carry_out(id, part.step(HookEnded{0, ""}));
+    }
+    const KeyValue* plan = store_.find(key_of(KeyKind::plan, {"p"}));
+    const KeyValue* own = store_.find(key_of(KeyKind::node_plan, {id, "p"}));
+    const KeyValue* active = store_.find(key_of(KeyKind::node_active, {id}));
+    const PlanSight sight{
+        .takes_part = true,
+        .plan = read_record<Plan>(plan->value).value(),
+        .revision = plan->modified,
+        .own = own == nullptr ? PlanMember{} : read_record<PlanMember>(own->value).value(),
+        .own_revision = own == nullptr ? 0 : own->modified};
+    carry_out(id, part.step(PlanSeen{sight, store_.revision(), active->modified}));
+  }
+  void carry_out(const std::string& id, const FollowerStep& step) {
+    if (const auto* hook = std::get_if<RunHook>(&step)) {
+      hook_.insert(id);
+      if (hook->verb == HookVerb::act) down_.insert({id, "plan"});
+    }
+    if (const auto* write = std::get_if<WriteMember>(&step)) {
+      const Outcome outcome = store_.commit(write->transaction);
+      tell_changes();
+      carry_out(id, parts_.at(id).step(MemberWritten{outcome}));
+    }
+  }
+
   void begin(int which) {
     Driven& one = drivers_[which];
     if (one.lease != 0) store_.end_lease(one.lease);
     one = {};
     one.lease = ++leases_;
     const std::string name = "c" + std::to_string(one.lease);
-    if (which == 2) {
+    if (which == 3) {
+      one.plan = std::make_unique<PlanDriver>(name, "p", one.lease);
+    } else if (which == 2) {
       one.desired = std::make_unique<DesiredDriver>(
           name, Ids{"shop"}, DesiredSettings{.uncommitted_percent = 100, .observe_ms = 0},
           one.lease);
@@ -227,8 +286,9 @@ class Cell {
   }
 
   void tell(Driven& one, const DriverEvent& event) {
-    const DriverActions actions =
-        one.rollout ? one.rollout->step(event, now_) : one.desired->step(event, now_);
+    const DriverActions actions = one.rollout ? one.rollout->step(event, now_)
+                                  : one.plan  ? one.plan->step(event, now_)
+                                              : one.desired->step(event, now_);
     for (const DriverAction& action : actions) {
       if (std::holds_alternative<Tell>(action)) continue;
       if (std::holds_alternative<EndDriving>(action)) {
@@ -240,6 +300,7 @@ class Cell {
     }
   }
   bool is_over(const Driven& one) const {
+    if (one.plan) return one.plan->is_over();
     return one.rollout ? one.rollout->is_over() : one.desired->is_over();
   }
 
@@ -263,11 +324,16 @@ class Cell {
   }
 
   void step() {
-    const std::uint32_t which = chance(12);
-    if (which < 3) return drive(drivers_[static_cast<int>(which)]);
-    if (which == 3) return pass_time();
-    if (which == 4 && chance(40) == 0) return begin(static_cast<int>(chance(3)));
-    node(ids_[chance(static_cast<std::uint32_t>(ids_.size()))]);
+    const std::uint32_t which = chance(14);
+    if (which < 4) return drive(drivers_[static_cast<int>(which)]);
+    if (which == 4) return pass_time();
+    if (which == 5 && chance(40) == 0) return begin(static_cast<int>(chance(4)));
+    const std::string& id = ids_[chance(static_cast<std::uint32_t>(ids_.size()))];
+    if (which < 8 && parts_.contains(id)) {
+      member(id);
+    } else {
+      node(id);
+    }
     count_down();
   }
 
@@ -382,14 +448,17 @@ class Cell {
   Ids ids_;
   std::map<int, Driven> drivers_;
   std::set<std::pair<std::string, std::string>> down_;
+  std::map<std::string, PlanPart> parts_;  // of the members of the plan
+  std::set<std::string> hook_;             // members that run a hook
   LeaseId leases_ = 100;
   Ms now_ = 0;
   int most_down_ = 0;
   std::string wrong_;
 };
 
-// Rows: S-02
-TEST_CASE("two rollouts and a desired version never stop more of a site than there are places") {
+// Rows: S-02, S-14
+TEST_CASE(
+    "two rollouts, a desired version and a plan never stop more of a site than there are places") {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     Cell cell(seed);
     cell.run(60'000);
@@ -397,6 +466,7 @@ TEST_CASE("two rollouts and a desired version never stop more of a site than the
     REQUIRE(cell.wrong().empty());
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
+    CHECK(cell.the_plan().state == PlanState::completed);
     CHECK(cell.places() <= 2);  // a place is given back only in its driver's next step
   }
 }
@@ -410,6 +480,89 @@ TEST_CASE("canaries: drivers that take a place that is taken are found") {
     if (!cell.wrong().empty()) ++found;
   }
   CHECK(found > 0);
+}
+
+// ---- the decisions of a plan
+
+// Returns what the driver of a plan for n1 and n2 of one site decides next, after the plan has come
+// to `at`.
+PlanDecision decided(Bench& bench, Plan plan, const std::string& name = "p") {
+  PlanView view{.name = name, .plan = std::move(plan), .revision = 1, .ids = {"n1", "n2"}};
+  for (const std::string& id : view.ids)
+    view.members[id] = {.record = {.step = view.plan.step + 1, .phase = MemberPhase::waiting},
+                        .revision = 1};
+  for (const KeyValue& found : bench.store.read({prefix_of(KeyKind::place)}).found)
+    view.take(found);
+  return decide_plan(view, {.controller = "c", .fence = 1, .budgets = &bench.budgets}, 0);
+}
+
+Plan plan_of(StepClass kind, bool over_budget = false) {
+  return {.version = "2",
+          .steps = {{.name = "s", .kind = kind, .hook = "h"}},
+          .state = PlanState::running,
+          .over_budget = over_budget};
+}
+
+Plan planned(const PlanDecision& decision) {
+  return read_record<Plan>(decision.transaction->puts.back().value).value();
+}
+
+// Rows: S-14
+TEST_CASE("a step takes the places of its members first, and the next one frees them") {
+  Bench bench;
+  PlanDecision decision = decided(bench, plan_of(StepClass::any));
+  CHECK(decision.transaction->puts.size() == 3);  // two places and the plan
+  CHECK(planned(decision).step == 0);
+  bench.takes("plan/p", {"n1", "n2"});
+  decision = decided(bench, plan_of(StepClass::any));
+  CHECK(planned(decision).step == 1);
+  CHECK(decision.transaction->erases.empty());
+  CHECK(decided(bench, plan_of(StepClass::one_at_a_time)).transaction->erases.size() == 2);
+
+  Plan done = plan_of(StepClass::any);
+  done.step = 1;
+  decision = decided(bench, done);
+  CHECK(planned(decision).state == PlanState::running);
+  CHECK(decision.transaction->erases.size() == 2);
+}
+
+TEST_CASE("a plan waits for places with none of its own, and says for which") {
+  Bench bench;
+  bench.takes("rollout/r1", {"n3"});
+  PlanDecision decision = decided(bench, plan_of(StepClass::any));
+  CHECK(planned(decision).waits_for == "site=north: 1 of 2 places are taken, by n3 (rollout/r1)");
+  CHECK(decision.transaction->puts.size() == 1);
+  Plan waits = plan_of(StepClass::any);
+  waits.waits_for = planned(decision).waits_for;
+  decision = decided(bench, waits);
+  CHECK_FALSE(decision.transaction);
+  CHECK_FALSE(decision.over);
+}
+
+TEST_CASE("a step that can never have its places, or is done together, stops the plan") {
+  Bench bench(R"({"unavailable.site":"1"})");
+  CHECK(planned(decided(bench, plan_of(StepClass::any))).error.find("and there are 1") !=
+        std::string::npos);
+  CHECK(planned(decided(bench, plan_of(StepClass::together))).error.find("unavailable.*") !=
+        std::string::npos);
+  CHECK(planned(decided(bench, plan_of(StepClass::one_at_a_time))).step == 1);
+  for (const StepClass kind : {StepClass::any, StepClass::together})
+    CHECK(planned(decided(bench, plan_of(kind, true))).step == 1);
+}
+
+TEST_CASE("a halted plan keeps its places until a person recovers it") {
+  Bench bench;
+  bench.takes("plan/p", {"n1"});
+  PlanView view{.name = "p", .plan = plan_of(StepClass::any), .revision = 1, .ids = {"n1"}};
+  view.plan.state = PlanState::halted;
+  for (const KeyValue& found : bench.store.read({prefix_of(KeyKind::place)}).found)
+    view.take(found);
+  REQUIRE(view.places.size() == 1);
+  const auto parts = recover_plan(view);
+  REQUIRE(parts.size() == 1);
+  const std::string place = view.places.begin()->first;
+  CHECK(std::any_of(parts[0].erases.begin(), parts[0].erases.end(),
+                    [&](const Erase& erase) { return erase.key == place; }));
 }
 
 }  // namespace
