@@ -17,7 +17,7 @@ namespace fleet {
 namespace {
 
 // How many bytes of the end of a hook's output are kept. The record shows only the last line.
-constexpr std::size_t kept_bytes = 4'096;
+constexpr std::size_t kept_bytes = 8'192;
 constexpr int status_not_run = 126;
 
 // The limit for reads in one turn of the loop. Without it, a hook that writes without end would
@@ -122,7 +122,8 @@ void HookRun::look() {
   if (!ending) return;
   read();
   pid_ = -1;
-  Result result{.status = upgrader::exit_status_of(*ending), .output = last_line(text_)};
+  Result result{
+      .status = upgrader::exit_status_of(*ending), .output = last_line(text_), .text = text_};
   if (too_long_) {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";

@@ -23,6 +23,7 @@ Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
       watch_({settings.control, settings.component.releases.directory,
               settings.component.releases.name},
              desk.evidence),
+      health_(loop, desk, settings.component.name, settings.measures),
       changed_(std::move(changed)) {
   watch(loop);
 }
@@ -129,6 +130,23 @@ void Neighbour::look_at_status() {
   life_ = life;
   if (is_another) end_with_life();
   take_status(*file.status);
+  look_at_health(*file.status, is_another);
+}
+
+// Counts how the component fails while no upgrade is under way. An upgrader that has ended with
+// another exit status than 0, or was killed, has not been told to end.
+void Neighbour::look_at_health(const upgraderctl::Status& status, bool is_another_life) {
+  if (is_another_life) {
+    const upgraderctl::StatusFile before = control_.previous();
+    const bool was_told = before.status && before.status->ended &&
+                          before.status->ended->exit_status == std::int64_t{0};
+    if (!was_told) health_.watch().ended();
+  }
+  const bool is_silent = status.active && status.active->silent;
+  if (is_silent && !was_silent_) health_.watch().failed_health();
+  was_silent_ = is_silent;
+  health_.watch().runs(version_);
+  health_.look(component_.ledger());
 }
 
 UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
@@ -238,7 +256,9 @@ void Neighbour::look_at_attempt(const upgraderctl::Status& status) {
   const upgraderctl::Ending* ending = find_ending(status, asked_);
   if (ending == nullptr) return;
   asked_.clear();
-  component_.upgrade_ended(ended(*ending));
+  const UpgradeEnded told = ended(*ending);
+  if (told.ending == UpgradeEnding::failed && was_activated_) health_.watch().fell_back();
+  component_.upgrade_ended(told);
 }
 
 }  // namespace fleet

@@ -14,6 +14,7 @@
 #include "base/uv_handle.h"
 #include "fleet/agent/component.h"
 #include "fleet/agent/failure_watch.h"
+#include "fleet/agent/health_keeper.h"
 
 namespace fleet {
 
@@ -21,7 +22,8 @@ class Neighbour {
  public:
   struct Settings {
     Component::Settings component = {};
-    std::string control = {};  // the path of the control directory of its upgrader
+    std::string control = {};  // the path of its control directory
+    std::vector<MeasureSource> measures = {};
   };
 
   // `changed` is called when another version of the component runs.
@@ -49,6 +51,7 @@ class Neighbour {
   void look_at_attempt(const upgraderctl::Status& status);
   void look_at_answer(const upgraderctl::Status& status);
   void look_at_refusal(const upgraderctl::Status& status);
+  void look_at_health(const upgraderctl::Status& status, bool is_another_life);
   [[nodiscard]] UpgradeEnded ended(const upgraderctl::Ending& ending) const;
   [[nodiscard]] std::string send(const upgraderctl::Request& request);
   [[nodiscard]] std::string next_name();
@@ -60,6 +63,7 @@ class Neighbour {
   Component component_;
   upgraderctl::ControlDirectory control_;
   FailureWatch watch_;
+  HealthKeeper health_;
   std::function<void()> changed_;
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
@@ -71,6 +75,7 @@ class Neighbour {
   bool unreadable_ = false;
   bool was_ready_ = false;
   bool was_activated_ = false;
+  bool was_silent_ = false;
   std::uint64_t requests_ = 0;
 };
 

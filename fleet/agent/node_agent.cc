@@ -84,6 +84,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
             .reboot_asked = options_.reboot_asked,
             .troubled = [this] { keep_instance(); }},
       own_(loop, desk_, own_settings(), own_hands()),
+      health_(loop, desk_, "agent", sources_of("agent")),
       plans_(loop, desk_, {options_.hooks, options_.reboot_command, version_, seed_of(instance_)}),
       renewal_(desk_, options_.store.certificates, clock_) {
   UPGRADER_CHECK(poll_ != nullptr);
@@ -115,11 +116,30 @@ void NodeAgent::make_neighbours() {
         .component = {.name = one.name,
                       .releases = {one.releases, one.name, options_.keys, options_.allowed_files},
                       .ledger = options_.state + "/ledger-" + one.name},
-        .control = one.control};
+        .control = one.control,
+        .measures = sources_of(one.name)};
     neighbours_.push_back(std::make_unique<Neighbour>(loop_, desk_, std::move(settings), [this] {
       if (desk_.active != 0) keep_facts();
     }));
   }
+}
+
+std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) const {
+  std::vector<MeasureSource> sources;
+  for (const AgentOptions::Measures& one : options_.measures) {
+    if (one.component == component) sources.push_back(*parse_measure_source(one.source));
+  }
+  return sources;
+}
+
+// Looks at the health of fleet-agent itself, once a second while a rollout compares this node. Its
+// ends and its silence are seen by the controllers.
+void NodeAgent::keep_health() {
+  health_.watch().runs(version_);
+  health_.look(own_.ledger());
+  health_timer_ = nullptr;
+  if (health_.watch().is_settled(timers_.now().count())) return;
+  health_timer_ = timers_.after(std::chrono::seconds(1), [this] { keep_health(); });
 }
 
 // Runs the command that reboots the machine. The next process of fleet-agent writes the answer,
@@ -151,6 +171,7 @@ void NodeAgent::look() {
   renewal_.look();
   records_.look();
   own_.look();
+  if (health_timer_ == nullptr) keep_health();
   for (const auto& neighbour : neighbours_) {
     neighbour->look();
   }
@@ -215,6 +236,7 @@ void NodeAgent::begin_to_act(Revision active) {
   for (const auto& neighbour : neighbours_) {
     neighbour->take(ActiveIs{active});
   }
+  keep_health();
   look();
 }
 

@@ -72,6 +72,8 @@ class NodeAgent {
   void take_active_outcome(const Outcome& outcome);
   void begin_to_act(Revision active);
   void keep_facts();
+  void keep_health();
+  [[nodiscard]] std::vector<MeasureSource> sources_of(const std::string& component) const;
   void begin_own();
   void tell_all(const NodeEvent& event);
 
@@ -113,6 +115,8 @@ class NodeAgent {
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
+  HealthKeeper health_;                  // of fleet-agent itself
+  std::unique_ptr<Timer> health_timer_;  // none if nothing is compared
   PlanDesk plans_;
   Renewal renewal_;
   std::unique_ptr<HookRun> reboot_;  // the running command to reboot

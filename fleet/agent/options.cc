@@ -1,9 +1,11 @@
 #include "fleet/agent/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <optional>
 
+#include "fleet/agent/health_keeper.h"
 #include "fleet/model/ids.h"
 
 namespace fleet {
@@ -54,6 +56,16 @@ CLI::Validator component_form() {
   return {judge, "", "component"};
 }
 
+CLI::Validator measure_form() {
+  const auto judge = [](std::string& text) -> std::string {
+    const std::size_t at = text.find('=');
+    const bool is_good = at != text.npos && is_component(text.substr(0, at)) &&
+                         parse_measure_source(text.substr(at + 1));
+    return is_good ? "" : "needs COMPONENT=exec:/PROGRAM or COMPONENT=http:URL";
+  };
+  return {judge, "", "measure"};
+}
+
 // Adds the options about this machine: how it reboots, its ids and its labels.
 void add_machine_options(CLI::App& app, AgentOptions& options) {
   app.add_option("--reboot-command", options.reboot_command,
@@ -97,6 +109,19 @@ void add_join(CLI::App& app, AgentOptions& options, JoinOptions& join) {
   one.callback([&options, &join] { options.join = join; });
 }
 
+// Returns why the sources of measures are wrong, or an empty text.
+std::string wrong_measures(const AgentOptions& options) {
+  for (const AgentOptions::Measures& one : options.measures) {
+    const bool is_there =
+        one.component == "agent" ||
+        std::any_of(options.components.begin(), options.components.end(),
+                    [&](const auto& component) { return component.name == one.component; });
+    if (!is_there) return "there is no --component " + one.component;
+  }
+  if (options.measures.size() <= measures_max) return "";
+  return "at most " + std::to_string(measures_max);
+}
+
 }  // namespace
 
 std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
@@ -125,6 +150,12 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
       ->type_name("NAME=DIR:DIR")
       ->allow_extra_args(false)
       ->check(component_form());
+  std::vector<std::string> measures;
+  app.add_option("--measure", measures,
+                 "a component's own measures, for the judge of rollouts; may be given again")
+      ->type_name("COMPONENT=exec:COMMAND|http:URL")
+      ->allow_extra_args(false)
+      ->check(measure_form());
   app.add_option("--lease", options.lease_s, "how long it counts as alive unheard")
       ->type_name("S")
       ->check(CLI::Range(2, 3'600));
@@ -153,6 +184,13 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
   }
   for (const std::string& component : components) {
     options.components.push_back(*component_from(component));
+  }
+  for (const std::string& measure : measures) {
+    const std::size_t at = measure.find('=');
+    options.measures.push_back({measure.substr(0, at), measure.substr(at + 1)});
+  }
+  if (const std::string wrong = wrong_measures(options); !wrong.empty()) {
+    return AgentText{"fleet-agent: --measure: " + wrong + "; see --help\n", 2};
   }
   return options;
 }

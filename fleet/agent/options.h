@@ -26,6 +26,11 @@ struct AgentOptions {
     std::string control;   // the upgrader's control directory
     std::string releases;  // the directory of the component's releases
   };
+  // A source of measures that a component gives of itself; `agent` is fleet-agent.
+  struct Measures {
+    std::string component;
+    std::string source;  // as parse_measure_source() takes it
+  };
 
   std::string node;  // the node's name
   StoreOptions store;
@@ -43,6 +48,7 @@ struct AgentOptions {
   std::string machine_id = "/etc/machine-id";  // a file with an id of this machine
   std::vector<std::string> labels;             // NAME=VALUE
   std::vector<Component> components;
+  std::vector<Measures> measures;
   int lease_s = 30;
   int trial_s = 60;
   EvidenceLevel evidence = EvidenceLevel::reason;  // how much to tell about a failed version

@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "fleet/common/outside.h"
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/controller/release_source.h"
-#include "fleet/http/outside.h"
 #include "fleet/http/website.h"
 #include "fleet/model/notices.h"
 #include "fleet/model/release_watcher.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fleet/agent/hook_run.h"
-#include "fleet/http/outside.h"
+#include "fleet/common/outside.h"
 #include "fleet/model/driver_events.h"
 #include "fleet/model/gate_answer.h"
 #include "fleet/store/timers.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/common/outside.h"
 #include "fleet/common/release_draft.h"
-#include "fleet/http/outside.h"
 
 namespace fleet {
 

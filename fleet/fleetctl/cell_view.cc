@@ -59,6 +59,28 @@ std::vector<std::string> node_table(const std::vector<NodeView>& nodes) {
   return table(rows);
 }
 
+namespace {
+
+// Returns `2 ends, 0 failed checks, 1 fall-back since r1.apply.1`.
+std::string health_words(const fleet::NodeHealth& health) {
+  const auto count = [](std::int64_t number, const std::string& one, const std::string& many) {
+    return std::to_string(number) + " " + (number == 1 ? one : many);
+  };
+  return count(health.ends, "end", "ends") + ", " +
+         count(health.unhealthy, "failed check", "failed checks") + ", " +
+         count(health.fallbacks, "fall-back", "fall-backs") + " since " + health.run;
+}
+
+// Returns `errors counter 12, changed by 3, worse up`.
+std::string measure_words(const fleet::Measure& measure) {
+  std::string words = measure.name + " " + std::string(text_of(measure.type)) + " " + measure.value;
+  if (!measure.change.empty()) words += ", changed by " + measure.change;
+  const bool is_judged = measure.worse != fleet::MeasureWorse::unknown;
+  return words + (is_judged ? ", worse " + std::string(text_of(measure.worse)) : ", not judged");
+}
+
+}  // namespace
+
 std::vector<std::string> node_page(const NodeView& node) {
   std::vector<std::string> lines{node.id + ": " + state_of(node)};
   if (!node.degraded().empty()) lines.back() += ", " + node.degraded();
@@ -75,6 +97,12 @@ std::vector<std::string> node_page(const NodeView& node) {
   for (const auto& [component, upgrade] : node.upgrades) {
     rows.push_back({"  upgrade", component + " " + upgrade_words(upgrade) + " (" + upgrade.attempt +
                                      ", " + upgrade.changed + ")"});
+  }
+  for (const auto& [component, health] : node.healths) {
+    rows.push_back({"  health", component + " " + health_words(health)});
+    for (const fleet::Measure& measure : health.measures)
+      rows.push_back({"  measure", component + " " + measure_words(measure)});
+    if (!health.trouble.empty()) rows.push_back({"  measure", component + ": " + health.trouble});
   }
   for (const auto& [name, value] : node.info.facts) {
     rows.push_back({"  fact", name + ":" + value});

@@ -38,6 +38,18 @@ std::string judge_words(const fleet::Reading& reading) {
   return is_few ? "too few nodes to compare" : "nothing is compared yet";
 }
 
+// Adds a line for each measure by which the rollout is judged.
+void add_measures(std::vector<upgraderctl::Row>& rows, const fleet::Reading& reading) {
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key || key->kind != KeyKind::rollout_judge) continue;
+    const auto judge = fleet::read_record<fleet::RolloutJudge>(found.value);
+    if (!judge) continue;
+    for (const fleet::JudgedMeasure& measure : judge.value().measures)
+      rows.push_back({"  measure", measure.name + ": " + measure.words});
+  }
+}
+
 // Returns how far the undo of a rollout is, or an empty text if there is nothing to say about an
 // undo.
 std::string undo_words(const fleet::Rollout& rollout) {
@@ -83,6 +95,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
     rows.push_back({"  apart", apart});
   rows.push_back({"  driver", rollout.driver});
   rows.push_back({"  judge", judge_words(reading)});
+  add_measures(rows, reading);
   add_gates(rows, rollout);
   if (!rollout.waits_for.empty()) rows.push_back({"  waits for", rollout.waits_for});
   if (terms.bake_ms > 0) rows.push_back({"  bake", bake_words(rollout)});

@@ -227,6 +227,8 @@ function factsOf(rollout, summary) {
       'about ', clock(summary.goes_back));
   }
   add('judge', summary.judge);
+  const measures = summary.measures || [];
+  if (measures.length) add('measures', ...measures.map(one => make('div', {}, one)));
   const gates = (rollout.terms || {}).gates || [];
   if (gates.length) add('gates', ...gates.map(name => gateItem(rollout, name)));
   for (const [what, list] of [['excluded', 'excluded'], ['not reached', 'not_covered'],

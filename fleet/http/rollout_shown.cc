@@ -193,6 +193,10 @@ JsonTree rollout_summary(const CellState& cell, const CellState::OneRollout& one
   tree.members["progress"] = json_text(progress_words(cell, one));
   tree.members["limits"] = json_texts(limits_of(one));
   tree.members["judge"] = json_text(judge_words(one));
+  std::vector<std::string> measures;
+  for (const JudgedMeasure& measure : one.judge ? one.judge->measures : RolloutJudge{}.measures)
+    measures.push_back(measure.name + ": " + measure.words);
+  tree.members["measures"] = json_texts(measures);
   const RolloutTimes times = times_of(cell, one, now);
   if (times.not_before) tree.members["not_before"] = json_number(*times.not_before);
   if (times.goes_back) tree.members["goes_back"] = json_number(*times.goes_back);

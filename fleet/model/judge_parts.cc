@@ -56,8 +56,8 @@ void JudgeWatch::look_at_moved(const RolloutView& view, const std::string& node,
   const bool has_ended =
       sight.node.stage != NodeStage::preparing && sight.node.stage != NodeStage::applying;
   if (!has_ended || found == parts_.end()) return;
-  const bool is_failure =
-      sight.node.stage == NodeStage::failed && view.rollout->terms.component == "agent";
+  const bool is_fair = view.rollout->terms.component == "agent" || health_of(view, node) != nullptr;
+  const bool is_failure = sight.node.stage == NodeStage::failed && is_fair;
   if (!found->second.enters && is_failure) fail(node, now);
   cohorts_->leave(node, now);
   parts_.erase(found);
@@ -81,7 +81,7 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
   cohorts_->fail(node, now);
 }
 
-void JudgeWatch::enter(const std::string& node, Part& part, Ms now) {
+void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
   // A silent node without the new version is not compared until it reports, since nothing is known
   // about it. A silent node with the new version is compared, since it has reported that version.
@@ -94,15 +94,20 @@ void JudgeWatch::enter(const std::string& node, Part& part, Ms now) {
   const auto own = heard.instances.find(part.instance);
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
+  if (const NodeHealth* health = health_of(view, node); health != nullptr) {
+    // What has failed by now is not compared.
+    part.is_counted = health->failures() > 0;
+    if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
+  }
   cohorts_->enter(node, is_unmoved ? Cohort::control : Cohort::fresh, now, {},
                   failed_.contains(short_place(node)));
 }
 
-void JudgeWatch::look_at_parts(Ms now) {
+void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
   const bool many_silent = are_many_silent();
   for (auto& [node, part] : parts_) {
     if (part.enters) {
-      enter(node, part, now);
+      enter(view, node, part, now);
       continue;
     }
     if (is_silent(node)) {
@@ -119,6 +124,7 @@ void JudgeWatch::look_at_parts(Ms now) {
       continue;
     }
     part.silent_since.reset();
+    look_at_health(view, node, part, now);
     const Heard& heard = heard_.at(node);
     const auto own = heard.instances.find(heard.active);
     if (own == heard.instances.end() || heard.active == part.instance) continue;

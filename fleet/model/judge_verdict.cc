@@ -17,17 +17,6 @@ std::string digits_of_number(double number, std::chars_format format, int digits
   return error == std::errc{} ? std::string(text.data(), end) : "?";
 }
 
-// Returns the evidence as a text. It has two digits, which show how far away the limit is, and ends
-// at a million.
-std::string e_text(double log_evidence) {
-  constexpr double many = 1e6;
-  constexpr double few = 10;
-  const double value = std::exp(log_evidence);
-  if (!(value < many)) return "e > 1000000";
-  if (value < few) return "e = " + digits_of_number(value, std::chars_format::general, 2);
-  return "e = " + digits_of_number(value, std::chars_format::fixed, 0);
-}
-
 std::string failed_text(const CohortCount& count) {
   return std::to_string(count.failed) + " of " + std::to_string(count.nodes);
 }
@@ -68,6 +57,15 @@ std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
 
 }  // namespace
 
+std::string evidence_text(double log_evidence) {
+  constexpr double many = 1e6;
+  constexpr double few = 10;
+  const double value = std::exp(log_evidence);
+  if (!(value < many)) return "e > 1000000";
+  if (value < few) return "e = " + digits_of_number(value, std::chars_format::general, 2);
+  return "e = " + digits_of_number(value, std::chars_format::fixed, 0);
+}
+
 std::string_view text_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::well:
@@ -96,8 +94,8 @@ Judgement judge(const Compared& compared, const BatchSeen& seen, const JudgeTerm
                       : missing.empty() ? Verdict::well
                                         : Verdict::not_known;
   judgement.words = counts + ": " + std::string(text_of(judgement.verdict)) + ", " +
-                    e_text(compared.log_evidence);
-  if (is_worse) judgement.words += " > " + e_text(limit).substr(4);
+                    evidence_text(compared.log_evidence);
+  if (is_worse) judgement.words += " > " + evidence_text(limit).substr(4);
   if (judgement.verdict == Verdict::not_known) judgement.words += ": " + missing;
   if (terms.order != NodeOrder::random) judgement.words += " (not randomised)";
   return judgement;
@@ -120,8 +118,9 @@ Judgement judge_bake(const BakeCounts& counts, double log_before, double share) 
   if (log_evidence >= limit) judgement.verdict = Verdict::worse;
   judgement.words = begin + "at most " +
                     digits_of_number(rate * day_ms, std::chars_format::general, 3) + ": " +
-                    std::string(text_of(judgement.verdict)) + ", " + e_text(log_evidence);
-  if (judgement.verdict == Verdict::worse) judgement.words += " > " + e_text(limit).substr(4);
+                    std::string(text_of(judgement.verdict)) + ", " + evidence_text(log_evidence);
+  if (judgement.verdict == Verdict::worse)
+    judgement.words += " > " + evidence_text(limit).substr(4);
   return judgement;
 }
 

@@ -66,6 +66,18 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
     const auto active = text == nullptr ? Result<Active>(Active{}) : read_record<Active>(*text);
     heard_[names[0]].active = active ? active.value().instance : "";
   }
+  if (parsed->kind == KeyKind::node_health) {
+    auto& health = heard_[names[0]].health;
+    health.erase(names[1]);
+    const auto record =
+        text == nullptr ? Result<NodeHealth>(Refusal{}) : read_record<NodeHealth>(*text);
+    if (record) health[names[1]] = record.value();
+  }
+  if (parsed->kind == KeyKind::node_control) {
+    const auto watch =
+        text == nullptr ? Result<ControlWatch>(ControlWatch{}) : read_record<ControlWatch>(*text);
+    heard_[names[0]].control[names[1]] = watch ? watch.value().run : "";
+  }
   if (parsed->kind == KeyKind::rollout_judge && names[0] == id_) {
     written_.reset();
     if (text == nullptr) return;
@@ -121,7 +133,7 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   look_at_soak(view, before ? now - *before : 0);
   if (failed_.size() < judge_failed_max) {
     look_at_moved(view, now);
-    look_at_parts(now);
+    look_at_parts(view, now);
   }
   cohorts_->look(now);
   if (bakes) count_bake();
@@ -145,7 +157,7 @@ void JudgeWatch::judge_bake(const RolloutView& view) {
                           .failed = found_.bake_failed,
                           .node_ms = found_.bake_ms};
   const auto judgement =
-      fleet::judge_bake(counts, cohorts_->evidence().log(), share_of_alpha(view.rollout->terms));
+      fleet::judge_bake(counts, cohorts_->evidence().log(), share_of_failures(view));
   verdict_ = judgement.verdict;
   is_waited_for_ = false;
   found_.words = judgement.words;
@@ -158,12 +170,13 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   for (const auto& [number, batch] : view.batches)
     nodes += static_cast<std::int64_t>(batch.size());
   const NodeOrder order = view.rollout->terms.order;
+  const BatchSeen seen = seen_of(view, found_.seen_ms, soak_ms_);
   const auto judgement =
-      judge(compared, seen_of(view, found_.seen_ms, soak_ms_),
-            {.share = share_of_alpha(view.rollout->terms), .nodes = nodes, .order = order});
+      judge(compared, seen, {.share = share_of_failures(view), .nodes = nodes, .order = order});
   verdict_ = judgement.is_waited_for ? judgement.verdict : Verdict::not_known;
   is_waited_for_ = judgement.is_waited_for && order == NodeOrder::random;
   found_.words = judgement.words;
+  judge_measures(view, seen.is_soak_over, now);
   const auto left = std::count_if(control_.begin(), control_.end(),
                                   [this](const auto& node) { return unmoved_.contains(node); });
   if (left < judge_control_min || order != NodeOrder::random) return;

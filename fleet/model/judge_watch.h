@@ -11,10 +11,15 @@
 //                 nobody has ordered its end; or no process of it has reported for five minutes. If
 //                 more than a tenth of the nodes that have not moved are silent, too, the cause is
 //                 unknown; then the node is not compared until it reports again
-//     of `agent`  in a rollout of fleet-agent, a node that has gone back counts as a failure, too:
-//                 a crash on a node of the control is seen as well, by the new process. In a
-//                 rollout of another component, going back does not count: nodes do not report
-//                 crashes of the old version, so the comparison would be unfair
+//     and         a failure of the component that the node has counted (record `health`)
+//     of `agent`  in a rollout of fleet-agent, a node that has gone back counts as a failure, too,
+//                 since the same crash on a control node shows as another process. In a rollout
+//                 of another component, it counts if the node reports its health: nodes of an
+//                 older fleet-agent do not report the crashes of the old version, so without that
+//                 the comparison would be unfair
+//     control's   the control is asked for its health before each batch, by the record `control`;
+//     health      whoever has failed before it was compared, as it says itself, is not compared
+//     measures    of the component itself are judged when a batch has soaked: judge_measures.h
 //
 //     unseen      time does not count as seen while a node of the batch is silent in its soak, or
 //                 while no driver looks
@@ -40,6 +45,7 @@
 
 #include "fleet/model/judge_bake.h"
 #include "fleet/model/judge_cohorts.h"
+#include "fleet/model/judge_measures.h"
 #include "fleet/model/judge_verdict.h"
 #include "fleet/model/rollout_view.h"
 #include "fleet/model/time.h"
@@ -56,6 +62,9 @@ inline constexpr Ms judge_silent_ms = 300'000;
 // If more than one in `judge_silent_share` of the nodes that have not moved are silent, the network
 // is the likely cause. Then the silence of a node is not counted as a failure.
 inline constexpr std::int64_t judge_silent_share = 10;
+
+// How long the judge waits, after a soak, for the measures of the last nodes.
+inline constexpr Ms judge_measures_ms = 60'000;
 
 class JudgeWatch {
  public:
@@ -76,6 +85,9 @@ class JudgeWatch {
   [[nodiscard]] Verdict verdict() const { return verdict_; }
   // Returns why the batch must still wait for the judge, or an empty text if it need not wait.
   [[nodiscard]] std::string why_unconfirmed() const;
+  // Returns the nodes of the control that have to be asked for their health before the batch under
+  // way begins.
+  [[nodiscard]] std::vector<std::string> controls_to_ask(const RolloutView& view) const;
 
  private:
   // The reports of a node, whether or not the node is compared.
@@ -83,6 +95,8 @@ class JudgeWatch {
     // The instances that are alive, and their versions.
     std::map<std::string, std::string> instances = {};
     std::string active = {};
+    std::map<std::string, NodeHealth> health = {};    // by component
+    std::map<std::string, std::string> control = {};  // `run` of its record, by component
   };
   // A node of the rollout that is watched.
   struct Part {
@@ -92,6 +106,7 @@ class JudgeWatch {
     bool is_lost = false;  // silent together with many others: watched again when it reports
     std::string instance = {};
     std::string version = {};  // the version of fleet-agent
+    bool is_counted = false;   // its health shows a failure, which was counted
   };
 
   void begin(const RolloutView& view);
@@ -99,9 +114,17 @@ class JudgeWatch {
   void choose_control(const RolloutView& view);
   void look_at_moved(const RolloutView& view, Ms now);
   void look_at_moved(const RolloutView& view, const std::string& node, Ms now);
-  void look_at_parts(Ms now);
+  void look_at_parts(const RolloutView& view, Ms now);
+  void look_at_health(const RolloutView& view, const std::string& node, Part& part, Ms now);
   void look_at_soak(const RolloutView& view, Ms passed);
-  void enter(const std::string& node, Part& part, Ms now);
+  void enter(const RolloutView& view, const std::string& node, Part& part, Ms now);
+  // Returns what the node has reported for this rollout, or null.
+  [[nodiscard]] const NodeHealth* health_of(const RolloutView& view, const std::string& node) const;
+  [[nodiscard]] bool has_control_reports(const RolloutView& view) const;
+  [[nodiscard]] std::vector<MeasuredNode> measured_nodes(const RolloutView& view) const;
+  void judge_measures(const RolloutView& view, bool is_soak_over, Ms now);
+  [[nodiscard]] std::string why_measures_miss(const RolloutView& view, Ms now);
+  [[nodiscard]] double share_of_failures(const RolloutView& view) const;
   void fail(const std::string& node, Ms now);
   [[nodiscard]] bool is_silent(const std::string& node) const;
   [[nodiscard]] bool are_many_silent() const;
@@ -130,8 +153,13 @@ class JudgeWatch {
   Ms soak_ms_ = 0;  // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
+  // The batch whose soak is over, by turn_of(), and since when.
+  std::pair<std::int64_t, Ms> over_ = {-1, 0};
   Ms noted_at_ = 0;
   bool is_news_ = false;
 };
+
+// Returns `run` of the record by which the control is asked for its health before this batch.
+[[nodiscard]] std::string control_run(const std::string& rollout, std::int64_t turn);
 
 }  // namespace fleet

@@ -33,6 +33,8 @@ constexpr std::array shapes = {
     Shape{KeyKind::node_csr, "node/*/csr"},
     Shape{KeyKind::node_certificate, "node/*/certificate"},
     Shape{KeyKind::node_plan, "node/*/plan/*"},
+    Shape{KeyKind::node_health, "node/*/health/c"},
+    Shape{KeyKind::node_control, "node/*/control/c"},
     Shape{KeyKind::desired, "desired/c"},
     Shape{KeyKind::release, "release/c/V"},
     Shape{KeyKind::rollout, "rollout/*"},

@@ -29,6 +29,8 @@ enum class KeyKind {
   // node, plan: how far the node is in the plan. The node itself writes this record, unlike
   // plan_member.
   node_plan,
+  node_health,    // node, component
+  node_control,   // node, component
   desired,        // component
   release,        // component, version
   rollout,        // rollout

@@ -133,6 +133,71 @@ struct Upgrade {
   bool operator==(const Upgrade&) const = default;
 };
 
+// The type of a measure: a counter only rises, a gauge goes up and down.
+enum class MeasureType { unknown, counter, gauge };
+constexpr auto names(MeasureType) {
+  return std::to_array<std::string_view>({"unknown", "counter", "gauge"});
+}
+
+// The direction in which a measure gets worse. `unknown`: it was not said, so the measure is shown
+// and never judged.
+enum class MeasureWorse { unknown, up, down };
+constexpr auto names(MeasureWorse) {
+  return std::to_array<std::string_view>({"unknown", "up", "down"});
+}
+
+// The most measures of one component.
+inline constexpr std::size_t measures_max = 16;
+
+// A measure that a component gives of itself: a part of the record NodeHealth. Numbers are texts,
+// as the component has written them.
+struct Measure {
+  std::string name = {};
+  MeasureType type = MeasureType::unknown;
+  MeasureWorse worse = MeasureWorse::unknown;
+  std::string value = {};
+  // The change since the comparison began; of a counter, by how much it has risen. Empty until the
+  // time of the comparison is over, or if the measure was not given at its beginning.
+  std::string change = {};
+
+  bool operator==(const Measure&) const = default;
+};
+
+// The record node/ID/health/COMPONENT: how the component does while a rollout compares this node
+// with others. The counts begin at 0 when the new version becomes active, or when the rollout asks
+// a node of its control first. They only rise as long as boot and instance are the same.
+struct NodeHealth {
+  // The upgrade to the new version, or `run` of the record `control`.
+  std::string run = {};
+  std::string version = {};
+  std::string boot_id = {};
+  std::string instance = {};  // the process of fleet-agent that counts
+  std::int64_t sequence = 0;  // rises by one with each write
+  // How many failures of the component this process has seen before the counts began.
+  std::int64_t before = 0;
+  std::int64_t ends = 0;       // ends of the component that nobody has ordered
+  std::int64_t unhealthy = 0;  // how often its health check has failed
+  std::int64_t fallbacks = 0;  // upgrades that have failed
+  bool over = false;           // the time of the comparison is over: the changes are known
+  std::string trouble = {};    // why some or all measures are missing
+  std::vector<Measure> measures = {};
+
+  // Returns how many failures have been counted.
+  [[nodiscard]] std::int64_t failures() const { return ends + unhealthy + fallbacks; }
+
+  bool operator==(const NodeHealth&) const = default;
+};
+
+// The record node/ID/control/COMPONENT: this node belongs to the control of a rollout, and has to
+// report its health once more after the same time as the nodes of the batch.
+struct ControlWatch {
+  std::string by = {};   // rollout/NAME
+  std::string run = {};  // ROLLOUT.control.NUMBER, with another number for each batch
+  std::int64_t soak_ms = 0;
+
+  bool operator==(const ControlWatch&) const = default;
+};
+
 enum class CommandAction {
   unknown,
   prepare,
@@ -168,6 +233,7 @@ struct Command {
   bool downgrade = false;
   bool undo = false;  // true: goes to the version that ran just before; fetches nothing
   std::string trace = {};
+  bool judged = false;  // the rollout compares its nodes, so the node reports its health
 
   bool operator==(const Command&) const = default;
 };

@@ -24,7 +24,7 @@ void take_text(const KeyValue& found, Record& record, NodeView& node) {
 }  // namespace
 
 bool is_of_node(KeyKind kind) {
-  return kind <= KeyKind::node_plan;
+  return kind <= KeyKind::node_control;
 }
 
 std::string NodeView::degraded() const {
@@ -51,6 +51,7 @@ void NodeView::take(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::node_active) take_text(record, active, *this);
   if (key.kind == KeyKind::node_instance) take_text(record, instances[key.names[1]], *this);
   if (key.kind == KeyKind::node_upgrade) take_text(record, upgrades[key.names[1]], *this);
+  if (key.kind == KeyKind::node_health) take_text(record, healths[key.names[1]], *this);
 }
 
 void NodeView::take_absent(const ParsedKey& key, std::string_view text) {
@@ -64,6 +65,7 @@ void NodeView::take_absent(const ParsedKey& key, std::string_view text) {
   if (key.kind == KeyKind::node_active) active = {};
   if (key.kind == KeyKind::node_instance) instances.erase(key.names[1]);
   if (key.kind == KeyKind::node_upgrade) upgrades.erase(key.names[1]);
+  if (key.kind == KeyKind::node_health) healths.erase(key.names[1]);
 }
 
 std::vector<NodeView> nodes_in(const Reading& reading) {

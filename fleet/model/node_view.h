@@ -20,9 +20,9 @@ struct NodeView {
   Versions versions = {};
   std::map<std::string, Instance> instances = {};  // instances that are alive
   Active active = {};
-  std::map<std::string, Upgrade> upgrades = {};  // how far the upgrade of each component is
-  // The fault of each damaged record, by the record's key.
-  std::map<std::string, std::string> damage = {};
+  std::map<std::string, Upgrade> upgrades = {};    // for each component, how far its upgrade is
+  std::map<std::string, NodeHealth> healths = {};  // for each component, as it reported last
+  std::map<std::string, std::string> damage = {};  // for each damaged record, its key and its fault
 
   [[nodiscard]] bool reports() const { return !instances.empty(); }
   // Returns why the node is degraded, or an empty text if it is not.

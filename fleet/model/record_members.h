@@ -57,7 +57,8 @@ void serialize(Archive& archive, Command& command) {
           make_nvp("soak_ms", command.soak_ms), make_nvp("confirm_ms", command.confirm_ms),
           make_nvp("deadline_ms", command.deadline_ms), make_nvp("delay_ms", command.delay_ms),
           make_nvp("reason", command.reason), make_nvp("downgrade", command.downgrade),
-          make_nvp("undo", command.undo), make_nvp("trace", command.trace));
+          make_nvp("undo", command.undo), make_nvp("trace", command.trace),
+          make_nvp("judged", command.judged));
 }
 
 template <class Archive>
@@ -65,6 +66,31 @@ void serialize(Archive& archive, Answer& answer) {
   using cereal::make_nvp;
   archive(make_nvp("command", answer.command), make_nvp("result", answer.result),
           make_nvp("instance", answer.instance), make_nvp("evidence", answer.evidence));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Measure& measure) {
+  using cereal::make_nvp;
+  archive(make_nvp("name", measure.name), make_nvp("type", measure.type),
+          make_nvp("worse", measure.worse), make_nvp("value", measure.value),
+          make_nvp("change", measure.change));
+}
+
+template <class Archive>
+void serialize(Archive& archive, NodeHealth& health) {
+  using cereal::make_nvp;
+  archive(make_nvp("run", health.run), make_nvp("version", health.version),
+          make_nvp("boot_id", health.boot_id), make_nvp("instance", health.instance),
+          make_nvp("sequence", health.sequence), make_nvp("before", health.before),
+          make_nvp("ends", health.ends), make_nvp("unhealthy", health.unhealthy),
+          make_nvp("fallbacks", health.fallbacks), make_nvp("over", health.over),
+          make_nvp("trouble", health.trouble), make_nvp("measures", health.measures));
+}
+
+template <class Archive>
+void serialize(Archive& archive, ControlWatch& watch) {
+  using cereal::make_nvp;
+  archive(make_nvp("by", watch.by), make_nvp("run", watch.run), make_nvp("soak_ms", watch.soak_ms));
 }
 
 template <class Archive>
@@ -201,8 +227,9 @@ void serialize(Archive& archive, Plan& plan) {
           make_nvp("previous_digest", plan.previous_digest), make_nvp("step", plan.step),
           make_nvp("acting", plan.acting), make_nvp("back", plan.back), make_nvp("lock", plan.lock),
           make_nvp("error", plan.error), make_nvp("ignore_window", plan.ignore_window),
-          make_nvp("over_budget", plan.over_budget), make_nvp("who", plan.who),
-          make_nvp("trace", plan.trace), make_nvp("driver", plan.driver));
+          make_nvp("over_budget", plan.over_budget), make_nvp("waits_for", plan.waits_for),
+          make_nvp("who", plan.who), make_nvp("trace", plan.trace),
+          make_nvp("driver", plan.driver));
 }
 
 template <class Archive>

@@ -76,6 +76,16 @@ void serialize(Archive& archive, RolloutBatch& rollout_batch) {
 }
 
 template <class Archive>
+void serialize(Archive& archive, JudgedMeasure& measure) {
+  using cereal::make_nvp;
+  archive(make_nvp("name", measure.name), make_nvp("type", measure.type),
+          make_nvp("worse", measure.worse), make_nvp("log", measure.log),
+          make_nvp("judged", measure.judged), make_nvp("batch", measure.batch),
+          make_nvp("fresh", measure.fresh), make_nvp("fresh_worse", measure.fresh_worse),
+          make_nvp("control", measure.control), make_nvp("words", measure.words));
+}
+
+template <class Archive>
 void serialize(Archive& archive, RolloutJudge& judge) {
   using cereal::make_nvp;
   archive(make_nvp("logs", judge.logs), make_nvp("fresh", judge.fresh),
@@ -84,7 +94,7 @@ void serialize(Archive& archive, RolloutJudge& judge) {
           make_nvp("batch", judge.batch), make_nvp("seen_ms", judge.seen_ms),
           make_nvp("control_ms", judge.control_ms), make_nvp("bake_failed", judge.bake_failed),
           make_nvp("bake_ms", judge.bake_ms), make_nvp("verdict", judge.verdict),
-          make_nvp("words", judge.words));
+          make_nvp("words", judge.words), make_nvp("measures", judge.measures));
 }
 
 template <class Archive>

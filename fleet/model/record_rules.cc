@@ -9,80 +9,12 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_capsule.h"
+#include "fleet/model/record_checks.h"
 #include "fleet/model/target.h"
 
 namespace fleet {
-namespace {
 
-using Wrong = std::optional<std::string>;
-
-std::string quoted(std::string_view text) {
-  return "\"" + brief(text, label_bytes_max) + "\"";
-}
-
-// Returns the first fault.
-Wrong first_of(std::initializer_list<Wrong> all) {
-  for (const Wrong& one : all) {
-    if (one) return one;
-  }
-  return std::nullopt;
-}
-
-// An absent name is read as an empty one, so an empty name is good.
-using IsName = bool (*)(std::string_view);
-Wrong wrong_name(const std::string& text, IsName is_name, std::string_view what) {
-  if (text.empty() || is_name(text)) return std::nullopt;
-  return quoted(text) + " is no " + std::string(what);
-}
-
-Wrong wrong_version(const std::string& text) {
-  return wrong_name(text, &is_version_name, "version");
-}
-
-Wrong wrong_number(std::int64_t number, std::int64_t least, std::int64_t most,
-                   std::string_view what) {
-  if (number >= least && number <= most) return std::nullopt;
-  return std::string(what) + " is " + std::to_string(number) + ", not " + std::to_string(least) +
-         " to " + std::to_string(most);
-}
-
-Wrong wrong_time(std::int64_t ms, std::string_view what) {
-  return wrong_number(ms, 0, record_ms_max, what);
-}
-
-Wrong too_many(std::size_t count, std::size_t most, std::string_view what) {
-  if (count <= most) return std::nullopt;
-  return std::string(what) + ": " + std::to_string(count) + ", at most " + std::to_string(most);
-}
-
-Wrong wrong_ids(const std::vector<std::string>& ids, std::string_view what) {
-  for (const std::string& id : ids) {
-    if (!is_id(id)) return std::string(what) + " " + quoted(id) + " is no id";
-  }
-  if (!std::is_sorted(ids.begin(), ids.end())) return std::string(what) + "s are not sorted";
-  if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) {
-    return std::string(what) + " is there twice";
-  }
-  return std::nullopt;
-}
-
-void cut_texts(std::initializer_list<std::string*> texts) {
-  for (std::string* text : texts)
-    *text = brief(*text);
-}
-
-void cut_labels(std::initializer_list<std::string*> texts) {
-  for (std::string* text : texts)
-    *text = brief(*text, label_bytes_max);
-}
-
-void cut_labels(std::map<std::string, std::string>& texts) {
-  for (auto& [name, text] : texts)
-    text = brief(text, label_bytes_max);
-}
-
-}  // namespace
-
+using namespace record_checks;
 // ---- the records of a node
 
 Wrong put_right(NodeInfo& info) {
@@ -138,6 +70,29 @@ Wrong put_right(Answer& answer) {
 Wrong put_right(Claim& claim) {
   cut_labels({&claim.by});
   return std::nullopt;
+}
+
+Wrong put_right(NodeHealth& health) {
+  cut_texts({&health.trouble});
+  cut_labels({&health.version, &health.boot_id, &health.instance});
+  for (Measure& measure : health.measures) {
+    cut_labels({&measure.value, &measure.change});
+    if (auto wrong = wrong_name(measure.name, &is_id, "name of a measure")) return wrong;
+  }
+  const auto wrong_count = [](std::int64_t count, std::string_view what) {
+    return wrong_number(count, 0, record_ms_max, what);
+  };
+  return first_of({wrong_name(health.run, &is_command_id, "run"),
+                   wrong_count(health.sequence, "sequence"), wrong_count(health.before, "before"),
+                   wrong_count(health.ends, "ends"), wrong_count(health.unhealthy, "unhealthy"),
+                   wrong_count(health.fallbacks, "fallbacks"),
+                   too_many(health.measures.size(), measures_max, "measures")});
+}
+
+Wrong put_right(ControlWatch& watch) {
+  cut_labels({&watch.by});
+  return first_of(
+      {wrong_name(watch.run, &is_command_id, "run"), wrong_time(watch.soak_ms, "soak_ms")});
 }
 
 Wrong put_right(CertificateRequest&) {
@@ -312,7 +267,13 @@ Wrong put_right(RolloutJudge& judge) {
   const auto wrong_sum = [](std::int64_t ms, std::string_view what) {
     return wrong_number(ms, 0, batch_nodes_max * record_ms_max, what);
   };
-  return first_of({wrong_sum(judge.seen_ms, "seen_ms"), wrong_sum(judge.control_ms, "control_ms"),
+  for (JudgedMeasure& measure : judge.measures) {
+    cut_labels({&measure.words});
+    if (auto wrong = wrong_name(measure.name, &is_id, "name of a measure")) return wrong;
+    if (auto wrong = wrong_number(measure.judged, 0, again_max, "judged")) return wrong;
+  }
+  return first_of({too_many(judge.measures.size(), measures_max, "measures"),
+                   wrong_sum(judge.seen_ms, "seen_ms"), wrong_sum(judge.control_ms, "control_ms"),
                    wrong_sum(judge.bake_ms, "bake_ms"),
                    wrong_number(judge.bake_failed, 0, record_ms_max, "bake_failed"),
                    too_many(judge.logs.size(), record_entries_max, "logs"),
@@ -331,7 +292,7 @@ Wrong put_right(RolloutNode& node) {
 // ---- the records of a plan
 
 Wrong put_right(Plan& plan) {
-  cut_texts({&plan.error});
+  cut_texts({&plan.error, &plan.waits_for});
   cut_labels({&plan.digest, &plan.agent_digest, &plan.previous_digest, &plan.who, &plan.driver});
   for (const PlanStep& step : plan.steps) {
     if (!is_id(step.name)) return "step " + quoted(step.name) + " is no id";

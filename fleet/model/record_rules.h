@@ -47,6 +47,8 @@ inline constexpr std::size_t judge_failed_max = 4'000;
 [[nodiscard]] std::optional<std::string> put_right(Command& record);
 [[nodiscard]] std::optional<std::string> put_right(Answer& record);
 [[nodiscard]] std::optional<std::string> put_right(Claim& record);
+[[nodiscard]] std::optional<std::string> put_right(NodeHealth& record);
+[[nodiscard]] std::optional<std::string> put_right(ControlWatch& record);
 [[nodiscard]] std::optional<std::string> put_right(CertificateRequest& record);
 [[nodiscard]] std::optional<std::string> put_right(NodeCertificate& record);
 [[nodiscard]] std::optional<std::string> put_right(Release& record);

@@ -38,6 +38,7 @@ class RolloutDecider {
   // this waits until the whole batch has ended (`confirmed_too`).
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
+  [[nodiscard]] What ask_control(RolloutWriter& writer) const;
   void mark(RolloutStep step);
   [[nodiscard]] Ms ttl_of(RolloutStep step) const;
 
@@ -63,6 +64,7 @@ class RolloutDecider {
   std::string end(Rollout& rollout) const;
   // Waits until the bake has passed, or the version turns out to be worse.
   What bake();
+  [[nodiscard]] What hold_bake(const GatesNow& gates) const;
   What pause(const std::string& why);
 
   // ---- nodes go back: see rollout_abort.cc

@@ -92,6 +92,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   }
   RolloutWriter writer(view_, facts_);
   if (begins && !undoes()) writer.begins_something();
+  if (step == RolloutStep::apply && !facts_.controls.empty()) return ask_control(writer);
   writer.rollout().phase = phase;
   const bool is_unjudged = step == RolloutStep::rollback &&
                            view_.rollout->state == RolloutState::rolling &&
@@ -105,6 +106,15 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   }
   mark(step);
   writer.rollout().waits_for.clear();
+  return Write{writer.transaction(), ""};
+}
+
+// Asks nodes of the control for their health. The records have the lease of the batch's commands.
+What RolloutDecider::ask_control(RolloutWriter& writer) const {
+  for (const std::string& id : facts_.controls) {
+    if (!writer.has_room()) break;
+    writer.ask_control(id);
+  }
   return Write{writer.transaction(), ""};
 }
 
@@ -271,6 +281,7 @@ std::string RolloutDecider::end(Rollout& rollout) const {
     return one.second.node.stage == NodeStage::confirmed;
   });
   rollout.order = RolloutOrder::none;
+  if (rollout.state == RolloutState::baking) rollout.reason.clear();  // what the bake waited for
   const bool bakes = is_kept && terms().bake_ms > 0 && rollout.state != RolloutState::baking;
   rollout.state = bakes ? RolloutState::baking : RolloutState::completed;
   if (bakes) return "every batch is done, and the rollout bakes";
@@ -288,19 +299,32 @@ What RolloutDecider::bake() {
   const Rollout& now = *view_.rollout;
   if (!marks_.bake) marks_.bake = now_ - now.baked_ms;
   const Ms baked = now_ - *marks_.bake;
-  if (baked >= terms().bake_ms) return complete();
+  const bool is_baked = baked >= terms().bake_ms;
+  if (is_baked && asked.not_known.empty()) return complete();
   const Ms next_note = now.baked_ms + std::max<Ms>(terms().bake_ms / bake_notes, 1);
   const bool is_news = !asked.stands.empty() && is_gate_news(now.gates, asked.stands);
-  if (baked >= next_note || is_news) {
+  if ((baked >= next_note && !is_baked) || is_news) {
     RolloutWriter writer(view_, facts_);
-    writer.rollout().baked_ms = baked;
+    writer.rollout().baked_ms = std::min(baked, terms().bake_ms);
     if (is_news) writer.rollout().gates = asked.stands;
     return Write{writer.transaction(), ""};
   }
   if (asked.is_to_ask) return WantGates{};
+  if (is_baked) return hold_bake(asked);
   Ms until = *marks_.bake + std::min(next_note, terms().bake_ms);
   if (asked.next) until = std::min(until, *asked.next);
   return Wait{until};
+}
+
+// The bake has passed, but a gate does not say `well`. So the rollout is not completed until all
+// do, or a person aborts it; its record says which gate it waits for.
+What RolloutDecider::hold_bake(const GatesNow& gates) const {
+  const std::string why = brief("its bake has passed, and it waits: " + gates.not_known);
+  const bool has_answers = !gates.stands.empty();
+  if (!has_answers || view_.rollout->reason == why) return Wait{gates.next};
+  RolloutWriter writer(view_, facts_);
+  writer.rollout().reason = why;
+  return Write{writer.transaction(), why};
 }
 
 What RolloutDecider::pause(const std::string& why) {

@@ -7,7 +7,8 @@
 //     some preparing                waits for them, at most prepare_ms
 //     all prepared or ended         takes places of the cell's budgets (budgets.h) for all of them;
 //                                   if some are not free, gives back the others, and waits. Then
-//                                   orders `apply` (`stop` must be absent)
+//                                   asks the control for its health, and orders `apply` (`stop`
+//                                   must be absent)
 //     some applying                 waits until all report `soaked`; a node that has not soaked
 //                                   when the first node must be confirmed has failed
 //     all soaked or ended           asks the gates, and waits for them and for the judge, at most
@@ -34,7 +35,8 @@
 // A rollout with a bake is `baking` for bake_ms after its last batch: the judge and the gates may
 // still abort it, and so may a person. The record notes ten times how much of the bake has passed,
 // so a driver that adopts the rollout repeats at most a tenth. A pause of a baking rollout is
-// refused, since nothing is left to begin.
+// refused, since nothing is left to begin. While a gate's verdict is not known, the bake does not
+// end: not known is never well.
 //
 // An undo orders the same steps, without a soak, for each node that was ordered to apply and still
 // runs the version: batch by batch from the newest, or all batches at once. It does not wait for
@@ -47,6 +49,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "fleet/model/budgets.h"
 #include "fleet/model/driver_events.h"
@@ -112,6 +115,8 @@ struct DriverFacts {
   bool is_worse = false;                   // by the findings, the new version is worse
   // Why the batch must still wait for the judge; empty if it need not wait.
   std::string unjudged = {};
+  // The nodes of the control that have to be asked for their health before the batch begins.
+  std::vector<std::string> controls = {};
   std::optional<GateRound> gates = {};  // the last round of questions to the gates
   const Budgets* budgets = nullptr;     // null: the rollout takes no places of budgets
 };

@@ -69,6 +69,7 @@ void RolloutTask::ask_judge(Ms now) {
   facts_.is_worse = judge_.verdict() == Verdict::worse && view_.rollout &&
                     view_.rollout->terms.order == NodeOrder::random;
   facts_.unjudged = judge_.why_unconfirmed();
+  facts_.controls = view_.rollout ? judge_.controls_to_ask(view_) : std::vector<std::string>{};
 }
 
 DriverStep RolloutTask::next(Revision fence, Ms now) {

@@ -160,6 +160,23 @@ struct RolloutBatch {
   bool operator==(const RolloutBatch&) const = default;
 };
 
+// How the nodes of a rollout do by one measure that the component gives of itself: a part of the
+// judge's record (judge_measures.h).
+struct JudgedMeasure {
+  std::string name = {};
+  MeasureType type = MeasureType::unknown;
+  MeasureWorse worse = MeasureWorse::unknown;
+  std::int64_t log = 0;     // the logarithm of the evidence, in millionths; 0: not judged yet
+  std::int64_t judged = 0;  // how many batches were judged by it
+  std::int64_t batch = -1;  // the batch that was judged last, by turn_of()
+  std::int64_t fresh = 0;   // nodes of the new version that were compared
+  std::int64_t fresh_worse = 0;
+  std::int64_t control = 0;  // nodes of the control, at the batch judged last
+  std::string words = {};
+
+  bool operator==(const JudgedMeasure&) const = default;
+};
+
 // The record rollout/NAME/judge: the judge's findings, with which another driver continues
 // (judge_watch.h).
 struct RolloutJudge {
@@ -176,6 +193,8 @@ struct RolloutJudge {
   std::int64_t bake_ms = 0;      // the times at risk of new nodes during the bake, added up
   std::string verdict = {};
   std::string words = {};
+  // The measures by which the rollout is judged. The control has chosen them at the first batch.
+  std::vector<JudgedMeasure> measures = {};
 
   bool operator==(const RolloutJudge&) const = default;
 };

@@ -1,5 +1,6 @@
 #include "fleet/model/rollout_writer.h"
 
+#include "fleet/model/judge_watch.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
@@ -139,18 +140,20 @@ void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms, 
   const NodeSight sight = view_.sight(node);
   const RolloutNode record = ordered_record(view_, sight, stand_of(view_, node).what, step);
   const bool undoes = record.undo;
-  const Command command{.id = record.command,
-                        .action = action_of(step),
-                        .version = undoes ? record.before : rollout_.terms.version,
-                        .digest = undoes ? "" : rollout_.terms.digest,
-                        .not_after_ms = ttl_ms + delay_ms,
-                        .soak_ms = undoes ? 0 : rollout_.terms.soak_ms,
-                        .confirm_ms = confirm_ms(rollout_.terms),
-                        .delay_ms = delay_ms,
-                        .reason = step == RolloutStep::rollback ? rollout_.reason : "",
-                        .downgrade = rollout_.terms.downgrade && !undoes,
-                        .undo = undoes,
-                        .trace = view_.id};
+  const Command command{
+      .id = record.command,
+      .action = action_of(step),
+      .version = undoes ? record.before : rollout_.terms.version,
+      .digest = undoes ? "" : rollout_.terms.digest,
+      .not_after_ms = ttl_ms + delay_ms,
+      .soak_ms = undoes ? 0 : rollout_.terms.soak_ms,
+      .confirm_ms = confirm_ms(rollout_.terms),
+      .delay_ms = delay_ms,
+      .reason = step == RolloutStep::rollback ? rollout_.reason : "",
+      .downgrade = rollout_.terms.downgrade && !undoes,
+      .undo = undoes,
+      .trace = view_.id,
+      .judged = control_size(static_cast<std::int64_t>(view_.everyone.size())) > 0};
   transaction_.puts.push_back({.key = key_of(KeyKind::node_command, {node, component}),
                                .value = write_record(command),
                                .lease = facts_.lease ? facts_.lease->lease : 0});
@@ -159,6 +162,16 @@ void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms, 
   const std::string claim = key_of(KeyKind::node_claim, {node, component});
   transaction_.compares.push_back({.key = claim});
   transaction_.puts.push_back({.key = claim, .value = write_record(Claim{.by = claim_of(view_)})});
+}
+
+void RolloutWriter::ask_control(const std::string& node) {
+  const ControlWatch watch{.by = claim_of(view_),
+                           .run = control_run(view_.id, turn_of(*view_.rollout)),
+                           .soak_ms = rollout_.terms.soak_ms};
+  transaction_.puts.push_back(
+      {.key = key_of(KeyKind::node_control, {node, rollout_.terms.component}),
+       .value = write_record(watch),
+       .lease = facts_.lease ? facts_.lease->lease : 0});
 }
 
 void RolloutWriter::end(const NodeEnding& ending) {

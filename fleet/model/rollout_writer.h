@@ -35,6 +35,9 @@ class RolloutWriter {
   // `ttl_ms` later.
   void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
+  // Asks a node of the control for its health while the batch under way soaks.
+  void ask_control(const std::string& node);
+
   // Records how a node has ended. Erases its claim and its command, so that a command that was not
   // begun is never begun. A confirmed node gets the version as its own desired version, so that it
   // stays there. An undone node gets back its earlier desired version, unless somebody has written

@@ -24,7 +24,7 @@ $(fleet_worlds): $(fleet_world_unit); $(make_archive)
 
 fleet_walk_tests := rollout_explore_test node_explore_test plan_explore_test \
   rollout_simulate_test plan_simulate_test rollout_driver_test driver_test desired_test judge_test \
-  judge_watch_test budgets_test
+  judge_watch_test judge_health_test budgets_test undo_scale_test
 long_tests += $(BUILD)/tests/together/fleet/rollout_explore_test
 fleet_walk_unit := $(call fleet_test_unit,walks,$(fleet_walk_tests))
 $(fleet_walk_unit): CXXFLAGS += -O2
@@ -94,14 +94,15 @@ $(BUILD)/tests/together/fleet/wing: $(call fleet_test_unit,early,$(fleet_early_t
 
 # ---- targets that people call
 
-# In RUNS=N simulated rollouts, measures how often the judge stops a good version, and how many
-# nodes a bad version reaches before it is stopped.
+# Measures how often the judge stops a good version, and how far a bad one comes, in RUNS=N
+# simulated rollouts, and how long an undo of 10,000 simulated nodes takes.
 .PHONY: judge judge-here
 judge:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory $@-here
-judge-here: $(BUILD)/tests/together/fleet/judge_test
+judge-here: $(addprefix $(BUILD)/tests/together/fleet/,judge_test undo_scale_test)
 	@RUNS=$(or $(RUNS),10000) $<
+	@NODES=$(or $(NODES),10000) $(BUILD)/tests/together/fleet/undo_scale_test
 
 # The tests that walk through all states, and the targets that run them and print their figures.
 fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \

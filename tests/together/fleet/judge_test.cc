@@ -212,6 +212,26 @@ TEST_CASE("a gauge that does not change stops nothing, and one that leaks stops 
   }
 }
 
+// Rows: S-13
+TEST_CASE(
+    "a component's own counter stops nothing if it rises as before, and stops what is worse") {
+  std::size_t line = 420;
+  for (const double rises : {0.001, 0.05, 0.9}) {
+    const double share = stopped_gauges({.rises = rises}, line++, 10'000);
+    CHECK(share <= most_with_chance());
+    std::ostringstream what;
+    what << "a counter that rises on " << 100 * rises << " % of the nodes, as before";
+    tell(what.str(), "stopped by the judge " + per_cent(share), share <= most_with_chance());
+  }
+  for (const double shift : {1.0, 3.0, 9.0}) {
+    const double share = stopped_gauges({.shift = shift, .rises = 0.03}, line++, 500);
+    if (shift >= 3.0) CHECK(share >= 0.5);
+    std::ostringstream what;
+    what << "a counter that rises on 3 % of the nodes, " << shift + 1 << " times as often";
+    tell(what.str(), "stopped at 5 % or sooner " + per_cent(share), share >= 0.5);
+  }
+}
+
 TEST_CASE("canaries: a judge that peeks, and one that forgets who has failed before, are found") {
   const Tally peeks = tally({.failures_a_minute = day / 7}, 500, JudgeKind::peeks);
   CHECK(peeks.by_judge > most_with_chance());

@@ -4,158 +4,16 @@
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/batch_draft.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_driver.h"
-#include "tests/together/fleet/driver_work.h"
+#include "tests/together/fleet/judge_bench.h"
 
 namespace judge_watch_test {
 namespace {
 
 using namespace fleet;
-using Ids = std::vector<std::string>;
-
-constexpr Ms second = 1'000;
-constexpr Ms minute = 60 * second;
-
-// A cell whose rollout moves 51 nodes first, then all others, and the rollout's driver. The nodes
-// do nothing by themselves: the test writes their reports.
-struct Bench : fleet_test::DriverWork {
-  std::optional<RolloutDriver> driver;
-  Ids nodes;
-  Ids first;  // the nodes of the first batch
-  Ms now = 0;
-  int drivers = 0;
-  int lives = 0;
-  Revision told_until = 0;
-
-  explicit Bench(std::size_t count = 600, NodeOrder order = NodeOrder::random,
-                 const std::string& component = "agent", Ms soak = 600 * minute) {
-    RolloutTerms terms{.component = component,
-                       .version = "2",
-                       .soak_ms = soak,
-                       .max_failed = 100,
-                       .batches = "51,100%",
-                       .order = order,
-                       .seed = "s"};
-    std::vector<PlacedNode> placed;
-    for (std::size_t i = 0; i < count; ++i) {
-      placed.push_back({.id = "n" + std::to_string(10'000 + i)});
-      nodes.push_back(placed.back().id);
-      starts(nodes.back());
-    }
-    const auto batches = draft_batches(terms, placed).batches;
-    first = batches[0];
-    for (std::size_t i = 0; i < batches.size(); ++i)
-      store.put(key_of(KeyKind::rollout_batch, {"r"}, i), write_record(RolloutBatch{batches[i]}));
-    store.put(key_of(KeyKind::rollout, {"r"}),
-              write_record(Rollout{.terms = terms,
-                                   .state = RolloutState::rolling,
-                                   .batches = static_cast<std::int64_t>(batches.size())}));
-    drive();
-  }
-
-  void drive() {
-    driver.emplace("c", "r", 100 + ++drivers);
-    asked.clear();
-    tell(BeginDriving{});
-    settle();
-  }
-  void replace_driver() {
-    store.end_lease(100 + drivers);
-    drive();
-  }
-
-  void tell(const DriverEvent& event) { take(driver->step(event, now)); }
-  void settle() {
-    DriverWork::settle([this](const DriverEvent& event) { tell(event); });
-  }
-
-  void put(const std::string& key, const std::string& value) {
-    store.put(key, value);
-    if (!driver) return;
-    tell(KeyChanged{*store.find(key), true});
-  }
-  void wait(Ms time) {
-    for (const Ms end = now + time; now < end;) {
-      now = std::min(end, now + 10 * second);
-      tell(KeptAlive{});
-      tell(TimePassed{});
-      settle();
-    }
-  }
-
-  // ---- reports of nodes
-
-  // Starts another process of fleet-agent on the node.
-  void starts(const std::string& node, const std::string& version = "1") {
-    const std::string instance = "i" + std::to_string(++lives);
-    put(key_of(KeyKind::node_instance, {node, instance}),
-        write_record(Instance{.version = version}));
-    put(key_of(KeyKind::node_active, {node}), write_record(Active{.instance = instance}));
-  }
-  void is_silent(const std::string& node) {
-    const std::string prefix = node_prefix(node) + "instance/";
-    Ids keys;
-    for (const auto& [key, record] : store.all()) {
-      if (key.starts_with(prefix)) keys.push_back(key);
-    }
-    for (const std::string& key : keys) {
-      store.erase(key);
-      tell(KeyErased{key, store.revision(), true});
-    }
-  }
-  // Lets the first batch prepare, apply, and be observed.
-  void first_soaks(const std::string& component = "agent") {
-    for (const UpgradePhase phase : {UpgradePhase::prepared, UpgradePhase::soaking}) {
-      for (const std::string& node : first) {
-        const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, component}));
-        const auto command = read_record<Command>(found->value).value();
-        put(key_of(KeyKind::node_upgrade, {node, component}),
-            write_record(Upgrade{.phase = phase, .attempt = "r.apply.1"}));
-        put(key_of(KeyKind::node_answer, {node, component}),
-            write_record(Answer{.command = command.id, .result = "done"}));
-      }
-      tell(KeptAlive{});
-      settle();
-    }
-  }
-  void first_reports(UpgradePhase phase, const std::string& component = "agent") {
-    for (const std::string& node : first) {
-      put(key_of(KeyKind::node_upgrade, {node, component}),
-          write_record(Upgrade{.phase = phase, .attempt = "r.apply.1"}));
-    }
-    tell(KeptAlive{});
-    settle();
-  }
-  // Returns how many nodes of the first batch have a command with this action.
-  std::int64_t ordered(CommandAction action) {
-    return std::count_if(first.begin(), first.end(), [&](const std::string& node) {
-      const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, "agent"}));
-      return found != nullptr && read_record<Command>(found->value).value().action == action;
-    });
-  }
-
-  Rollout rollout() {
-    return read_record<Rollout>(store.find(key_of(KeyKind::rollout, {"r"}))->value).value();
-  }
-  RolloutJudge judge() {
-    const KeyValue* found = store.find(key_of(KeyKind::rollout_judge, {"r"}));
-    return found == nullptr ? RolloutJudge{} : read_record<RolloutJudge>(found->value).value();
-  }
-  // Returns the nodes that this rollout moves last.
-  Ids last(std::size_t count) {
-    std::vector<std::pair<std::uint64_t, std::string>> places;
-    for (const std::string& node : nodes)
-      places.emplace_back(place_of("s", node), node);
-    std::sort(places.rbegin(), places.rend());
-    Ids ids;
-    for (std::size_t i = 0; i < count; ++i)
-      ids.push_back(places[i].second);
-    return ids;
-  }
-};
+using fleet_test::minute;
+using fleet_test::second;
+using Bench = fleet_test::JudgeBench;
+using Ids = Bench::Ids;
 
 TEST_CASE("new nodes whose fleet-agent restarts by itself abort the rollout, with the reason") {
   Bench bench;

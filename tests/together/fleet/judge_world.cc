@@ -8,6 +8,7 @@
 
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/judge_evidence.h"
+#include "fleet/model/judge_measures.h"
 #include "fleet/model/rollout_terms.h"
 
 namespace fleet_test {
@@ -283,8 +284,27 @@ JudgedRollout judge_rollout(const JudgedVersion& version, JudgeKind judge, Chanc
   return Play(version, judge, chance).run();
 }
 
+namespace {
+
+// The judge with an error: it takes the chance that a node is worse than the median as one half.
+double log_by_halves(const std::vector<fleet::MeasuredChange>& changes, Evidence& halves) {
+  std::vector<double> control;
+  for (const fleet::MeasuredChange& one : changes) {
+    if (!one.is_fresh) control.push_back(one.change);
+  }
+  const auto middle = control.begin() + static_cast<std::ptrdiff_t>(control.size() / 2);
+  std::nth_element(control.begin(), middle, control.end());
+  for (const fleet::MeasuredChange& one : changes) {
+    if (one.is_fresh) halves.add(one.change > *middle, 0.5);
+  }
+  return halves.log();
+}
+
+}  // namespace
+
 std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   const auto change = [&](double shift) {
+    if (gauge.rises > 0) return chance.unit() < gauge.rises * (1 + shift) ? 1.0 : 0.0;
     const double value = chance.normal() + shift;
     return gauge.is_coarse ? std::round(value) : value;
   };
@@ -301,24 +321,23 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
       for (double& value : control)
         value = change(0);
     }
-    // The median of the control; for an even number, the upper one of the two middle values. So
-    // (controls + 1) / 2 - 1 control nodes are above it.
-    const auto middle = control.begin() + controls / 2;
-    std::nth_element(control.begin(), middle, control.end());
-    const double median = *middle;
-    Evidence evidence;
-    std::int64_t worse = 0;
-    for (std::int64_t i = 0; i < sizes[batch]; ++i) {
-      const bool is_worse = change(gauge.shift) > median;
-      evidence.add(is_worse, fleet::chance_of_worse(controls, i, worse));
-      halves.add(is_worse, 0.5);
-      if (is_worse) ++worse;
-    }
+    std::vector<fleet::MeasuredChange> changes;
+    for (const double value : control)
+      changes.push_back({false, value});
+    for (std::int64_t i = 0; i < sizes[batch]; ++i)
+      changes.push_back({true, change(gauge.shift)});
+    // The nodes come in an order by chance, as the real judge's do.
+    for (std::size_t i = changes.size(); i > 1; --i)
+      std::swap(changes[i - 1], changes[chance.bits() % i]);
+    const auto type = gauge.rises > 0 ? fleet::MeasureType::counter : fleet::MeasureType::gauge;
+    double log = fleet::log_evidence_of(type, fleet::MeasureWorse::up, changes);
+    if (gauge.by_half) log = log_by_halves(changes, halves);
     const double share = fleet::log_share_of_batch(static_cast<std::int64_t>(batch) + 1);
-    mean = fleet::log_sum(mean, share + evidence.log());
+    mean = fleet::log_sum(mean, share + log);
     // The judge may stop a good version with the probability alpha. Half of alpha is for failures,
     // and half for the measures that a component reports of itself, which are judged here.
-    if ((gauge.by_half ? halves.log() : mean) >= fleet::log_limit(alpha, 0.5)) return touched;
+    const double limit = fleet::log_limit_of_measure(1, 1);
+    if ((gauge.by_half ? halves.log() : mean) >= limit) return touched;
   }
   return 0;
 }

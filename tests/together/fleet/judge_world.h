@@ -64,6 +64,9 @@ struct JudgedGauge {
   bool is_lasting = false;  // each control node has the same change in every batch
   bool is_coarse = false;   // changes are whole numbers, so many are equal
   bool by_half = false;     // an error of the judge: each chance is one half
+  // If not 0, it is a counter instead: it rises on this share of the nodes in a soak. On new nodes,
+  // `shift` times as many more.
+  double rises = 0;
 };
 // Returns how many nodes were touched when the rollout was stopped, or 0 if it was not.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);

@@ -33,6 +33,8 @@ TEST_CASE("every kind of record has its key, and a key says which record it is")
       Row{KeyKind::node_csr, {"n1"}, "node/n1/csr"},
       Row{KeyKind::node_certificate, {"n1"}, "node/n1/certificate"},
       Row{KeyKind::node_plan, {"n1", "p"}, "node/n1/plan/p"},
+      Row{KeyKind::node_health, {"n1", "db"}, "node/n1/health/db"},
+      Row{KeyKind::node_control, {"n1", "db"}, "node/n1/control/db"},
       Row{KeyKind::desired, {"agent"}, "desired/agent"},
       Row{KeyKind::release, {"agent", "1.0.0-RC.1+x"}, "release/agent/1.0.0-RC.1+x"},
       Row{KeyKind::rollout, {"r1"}, "rollout/r1"},

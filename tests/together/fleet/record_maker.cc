@@ -52,6 +52,16 @@ void add_node(std::vector<Written>& all, const std::string& id) {
                 300'000, 1, 0, "reason", false, false, "evil"});
     add(all, at + "answer/" + component, Answer{"evil.prepare.1", "done", "i-1"});
     add(all, at + "claim/" + component, Claim{"rollout/evil"});
+    add(all, at + "health/" + component,
+        NodeHealth{.run = "evil.apply.1",
+                   .version = "2.0.0",
+                   .instance = "i-1",
+                   .sequence = 2,
+                   .ends = 1,
+                   .over = true,
+                   .trouble = "a line",
+                   .measures = {{"errors", MeasureType::counter, MeasureWorse::up, "7", "2"}}});
+    add(all, at + "control/" + component, ControlWatch{"rollout/evil", "evil.control.1", 60'000});
   }
   add(all, at + "csr", CertificateRequest{"-----BEGIN"});
   add(all, at + "certificate", NodeCertificate{"-----BEGIN", "an error"});
@@ -148,7 +158,9 @@ void add_moves(std::vector<Written>& all) {
                    .batch = 1,
                    .seen_ms = 2,
                    .verdict = "well",
-                   .words = "words"});
+                   .words = "words",
+                   .measures = {{"errors", MeasureType::counter, MeasureWorse::up, 3, 1, 1, 2, 1,
+                                 20, "words"}}});
   add(all, "rollout/evil/batch/0", RolloutBatch{{"e1"}});
   add(all, "rollout/evil/batch/1", RolloutBatch{{"e2"}});
   Plan plan{.version = "2.0.0",

@@ -39,6 +39,8 @@ constexpr auto readers = std::to_array<Reader>({
     &refusal_of<CertificateRequest>,
     &refusal_of<NodeCertificate>,
     &refusal_of<PlanMember>,
+    &refusal_of<NodeHealth>,
+    &refusal_of<ControlWatch>,
     &refusal_of<Desired>,
     &refusal_of<Release>,
     &refusal_of<Rollout>,

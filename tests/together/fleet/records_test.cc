@@ -70,6 +70,20 @@ TEST_CASE("every record of a node is read as it was written") {
                            .reason = "r",
                            .downgrade = true,
                            .trace = "t"});
+  check_round_trip(
+      NodeHealth{.run = "r1.apply.2",
+                 .version = "2",
+                 .boot_id = "b",
+                 .instance = "i-1",
+                 .sequence = 3,
+                 .before = 1,
+                 .ends = 4,
+                 .unhealthy = 5,
+                 .fallbacks = 6,
+                 .over = true,
+                 .trouble = "t",
+                 .measures = {{"errors", MeasureType::counter, MeasureWorse::up, "7", "2"}}});
+  check_round_trip(ControlWatch{"rollout/r1", "r1.control.1", 60'000});
   check_round_trip(Answer{.command = "r1.apply.2", .result = "done", .instance = "i-1"});
   check_round_trip(Answer{.command = "r1.apply.2", .result = "no", .evidence = {{.stage = "s"}}});
   check_round_trip(Claim{.by = "rollout/r1"});
@@ -168,19 +182,21 @@ TEST_CASE("every record of a rollout is read as it was written") {
                            .trace = "t",
                            .created = "x"});
   check_round_trip(RolloutBatch{{"a", "b"}});
-  check_round_trip(RolloutJudge{.logs = {-3, 5},
-                                .fresh = 51,
-                                .fresh_failed = 3,
-                                .control = 500,
-                                .control_failed = 1,
-                                .failed = {1, 1'099'511'627'775},
-                                .batch = 2,
-                                .seen_ms = 60'000,
-                                .control_ms = 7,
-                                .bake_failed = 8,
-                                .bake_ms = 9,
-                                .verdict = "worse",
-                                .words = "new: 3 of 51"});
+  check_round_trip(RolloutJudge{
+      .logs = {-3, 5},
+      .fresh = 51,
+      .fresh_failed = 3,
+      .control = 500,
+      .control_failed = 1,
+      .failed = {1, 1'099'511'627'775},
+      .batch = 2,
+      .seen_ms = 60'000,
+      .control_ms = 7,
+      .bake_failed = 8,
+      .bake_ms = 9,
+      .verdict = "worse",
+      .words = "new: 3 of 51",
+      .measures = {{"errors", MeasureType::counter, MeasureWorse::up, -3, 1, 2, 51, 40, 60, "w"}}});
   check_round_trip(RolloutNode{.stage = NodeStage::rolling_back,
                                .command = "r1.rollback.1",
                                .attempt = 1,
@@ -414,7 +430,10 @@ TEST_CASE("a record with the longest texts that there may be fits into the store
   CHECK(longest_written(RolloutJudge{.logs = std::vector<std::int64_t>(8, -999'999'999'999),
                                      .failed = std::vector<std::int64_t>(4'000, 1'099'511'627'775),
                                      .verdict = any,
-                                     .words = any}) < value_bytes_max);
+                                     .words = any,
+                                     .measures = std::vector<JudgedMeasure>(
+                                         measures_max, JudgedMeasure{.name = id, .words = any})}) <
+        value_bytes_max);
   CHECK(longest_written(RolloutNode{NodeStage::failed, any, 1, any, true}) < 2 * text_bytes_max);
 }
 

@@ -23,6 +23,7 @@ struct Bench : fleet_test::DriverWork {
   RolloutDriver driver{"c1", "r", 100};
   std::vector<Transaction> committed;
   Ms now = 0;
+  std::int64_t round = 0;  // the last round of questions to the gates
 
   explicit Bench(int nodes, RolloutTerms terms = {.pause_ms = 5 * second}, int batches = 1) {
     terms.component = "agent";
@@ -49,6 +50,7 @@ struct Bench : fleet_test::DriverWork {
                        [this](const DriverAction& action) {
                          const auto* commit = std::get_if<Commit>(&action);
                          if (commit != nullptr) committed.push_back(commit->transaction);
+                         if (const auto* asks = std::get_if<AskGates>(&action)) round = asks->round;
                        });
   }
 
@@ -157,6 +159,40 @@ TEST_CASE("a rollout with a bake is completed when the bake has passed, and not 
   bench.wait(5 * second);
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
+}
+
+// Lets time pass, and the rollout's gate say this whenever it is asked.
+void wait_with_gate(Bench& bench, Ms time, GateSays says) {
+  for (const Ms end = bench.now + time; bench.now < end && !bench.driver.is_over();) {
+    bench.wait(second);
+    if (bench.round == 0) continue;
+    bench.tell(GatesAnswered{std::exchange(bench.round, 0), {{"g", says, "it says"}}});
+    bench.settle();
+  }
+}
+
+// Rows: S-06
+TEST_CASE("a gate that does not know holds the end of a bake, and one that knows lets it go") {
+  const GateSays answer = GateSays::not_known;
+  Bench bench(1, {.gates = {"g"}, .bake_ms = 100 * second});
+  bench.settle();
+  bench.answer(0, UpgradePhase::prepared);
+  bench.answer(0, UpgradePhase::soaking);
+  bench.phase(0, UpgradePhase::soaked);
+  wait_with_gate(bench, 20 * second, GateSays::well);
+  bench.answer(0, UpgradePhase::done);
+  REQUIRE(bench.rollout().state == RolloutState::baking);
+
+  wait_with_gate(bench, 300 * second, answer);
+  CHECK(bench.rollout().state == RolloutState::baking);
+  CHECK(bench.rollout().reason == "its bake has passed, and it waits: gate g: not known: it says");
+  const std::size_t writes = bench.committed.size();
+  wait_with_gate(bench, 300 * second, answer);
+  CHECK(bench.committed.size() == writes);  // it waits without writing
+
+  wait_with_gate(bench, 20 * second, GateSays::well);
+  CHECK(bench.rollout().state == RolloutState::completed);
+  CHECK(bench.rollout().reason.empty());
 }
 
 TEST_CASE("a driver that adopts a baking rollout repeats at most a tenth of the bake") {

@@ -1,4 +1,4 @@
-#include "fleet/http/outside.h"
+#include "fleet/common/outside.h"
 
 #include <curl/curl.h>
 

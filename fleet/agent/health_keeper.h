@@ -1,0 +1,69 @@
+// Keeps the record `health` of one component: measures the component by a program or by HTTP, as
+// options of fleet-agent name them, and writes what HealthWatch decides.
+#pragma once
+
+#include <uv.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fleet/agent/component.h"
+#include "fleet/agent/hook_run.h"
+#include "fleet/common/outside.h"
+#include "fleet/model/health_watch.h"
+
+namespace fleet {
+
+// Where the measures of a component come from: `exec:PROGRAM ARGUMENT...` or `http:URL`.
+struct MeasureSource {
+  std::vector<std::string> command = {};  // the program and its arguments; empty: `url`
+  std::string url = {};
+
+  bool operator==(const MeasureSource&) const = default;
+};
+
+// Parses a source. Returns no value if the text is none, or if its program has no absolute path.
+[[nodiscard]] std::optional<MeasureSource> parse_measure_source(std::string_view text);
+
+class HealthKeeper {
+ public:
+  // The component's measures come from `sources`, in their order; there may be none.
+  HealthKeeper(uv_loop_t& loop, NodeDesk& desk, std::string component,
+               std::vector<MeasureSource> sources);
+  HealthKeeper(const HealthKeeper&) = delete;
+  HealthKeeper& operator=(const HealthKeeper&) = delete;
+  // Breaks off what is being measured.
+  ~HealthKeeper() = default;
+
+  [[nodiscard]] HealthWatch& watch() { return watch_; }
+
+  // Looks which run the component is in, measures it if it is time, and writes its record if that
+  // has changed. `ledger` is null as long as the component obeys no commands. Called at least once
+  // a second while the node is active.
+  void look(const NodeLedger* ledger);
+
+ private:
+  [[nodiscard]] HealthRun run_of(const NodeLedger* ledger) const;
+  void measure();
+  void take(const std::string& output, const std::string& trouble);
+  void ask_next();
+
+  uv_loop_t& loop_;
+  NodeDesk& desk_;
+  std::string component_;
+  std::vector<MeasureSource> sources_;
+  HealthWatch watch_;
+  Outside outside_;
+  // The sources that have not answered yet; empty while nothing is measured.
+  std::vector<MeasureSource> waiting_;
+  std::string output_;   // of the sources that have answered
+  std::string trouble_;  // of the sources that have failed
+  std::unique_ptr<HookRun> run_;
+  std::unique_ptr<Timer> soon_;
+  bool is_measuring_ = false;
+  std::int64_t written_ = 0;  // the sequence of the record written last
+};
+
+}  // namespace fleet

@@ -1,0 +1,97 @@
+// Counts the failures of one component on a node, and decides when the node measures the component
+// and writes the record `health`. A rollout's judge compares these records (judge_watch.h). Pure.
+//
+//     a run begins      the new version of a rollout is active and soaks, or a rollout asks this
+//                       node, which belongs to its control (record `control`)
+//     measured twice    after the first minute of the soak, or after half of a shorter soak, and at
+//                       the end of the soak: so each measure has a change
+//     written           at the beginning of a run, if the rollout compares its nodes; when the
+//                       first failure was counted; and at the end of the soak
+//
+// So a node writes at most three times in each run, however often it fails. Before a run nothing is
+// measured and nothing is written, but failures are counted: a node that has failed before is not
+// compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/model/node_records.h"
+#include "fleet/model/time.h"
+
+namespace fleet {
+
+// A node is measured after this time of its soak for the first time, since every program is busier
+// just after its start.
+inline constexpr Ms measure_first_ms = 60'000;
+
+// What the node compares, as its ledger and the record `control` say.
+struct HealthRun {
+  std::string id = {};  // the upgrade, or `run` of the record `control`; empty: none
+  std::string by = {};  // for a node of the control: the rollout; empty: the node has moved
+  Ms soak_ms = 0;
+  bool judged = false;  // the rollout compares its nodes
+  bool soaked = false;  // for a node that has moved: its soak is over
+
+  bool operator==(const HealthRun&) const = default;
+};
+
+class HealthWatch {
+ public:
+  // `measures`: the component gives measures of itself.
+  HealthWatch(std::string boot_id, std::string instance, bool measures);
+
+  // Note a failure that was seen, and which version runs.
+  void ended() { ++counts_.ends; }
+  void failed_health() { ++counts_.unhealthy; }
+  void fell_back() { ++counts_.fallbacks; }
+  void runs(const std::string& version) { version_ = version; }
+
+  // Notes the run that the node is in now.
+  void look(const HealthRun& run, Ms now);
+
+  // Returns whether the component has to be measured now. The caller answers by measured(), also if
+  // the measuring has failed.
+  [[nodiscard]] bool is_to_measure(Ms now) const;
+  void measured(std::vector<Measure> measures, const std::string& trouble, Ms now);
+
+  // Returns whether the run is over and measured, so that only failures can change the record.
+  [[nodiscard]] bool is_settled(Ms now) const;
+
+  // Returns the record as it has to be in the store, or no value as long as there is none.
+  [[nodiscard]] const std::optional<NodeHealth>& report() const { return report_; }
+
+ private:
+  struct Counts {
+    std::int64_t ends = 0;
+    std::int64_t unhealthy = 0;
+    std::int64_t fallbacks = 0;
+
+    [[nodiscard]] std::int64_t all() const { return ends + unhealthy + fallbacks; }
+  };
+
+  void begin(const HealthRun& run, Ms now);
+  [[nodiscard]] bool is_over(Ms now) const;
+  [[nodiscard]] std::vector<Measure> changes(std::vector<Measure> measures) const;
+  void consider(Ms now);
+
+  std::string boot_id_;
+  std::string instance_;
+  bool has_measures_;
+  std::string version_;
+  HealthRun run_;
+  Ms began_ = 0;
+  Counts counts_;           // all that this process has counted
+  Counts counts_at_begin_;  // those of before the node was compared
+  bool has_begun_measuring_ = false;
+  bool has_measured_end_ = false;
+  std::vector<Measure> first_;  // the measures after the first minute
+  std::vector<Measure> last_;   // the measures at the end of the soak, with their changes
+  std::string trouble_;
+  std::int64_t sequence_ = 0;
+  std::optional<NodeHealth> report_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,74 @@
+// Judges a rollout by the measures that its component gives of itself: whether they have changed
+// for the worse on more nodes with the new version than on nodes of the control. Pure.
+//
+// Each node gives one number a batch for each measure: its change over the soak. The numbers of the
+// batch's nodes and of the control at the same time are compared once, when the soak is over:
+//
+//     a gauge                   a node is worse if its change is worse than the median change of
+//                               the control: chance_of_worse() in judge_evidence.h
+//     a counter, worse down     likewise, by how much it has risen
+//     a counter, worse up       the mean of two: likewise, and by first failures, where a node has
+//                               failed if its counter has risen at all. The first finds a counter
+//                               that rises faster, the second one that should not rise. The nodes
+//                               come in an order by chance, so their times need not be known
+//
+// A mean of e-processes is one, too, and so the evidence of all batches is their mean with the
+// weights of log_share_of_batch(). All measures together have half of alpha, in equal parts, and
+// the failures of judge_cohorts.h have the other half (`own_share`); this needs no independence.
+//
+// By which measures a rollout is judged is decided once, by the control alone, at its first batch:
+// by those that at least measure_given_min per cent of the control's nodes give, and that say what
+// would be worse. A version that no longer gives such a measure is not known to be good.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/model/rollout_records.h"
+
+namespace fleet {
+
+// A measure needs a change from so many per cent of the nodes of the control, and of the batch.
+inline constexpr std::int64_t measure_given_min = 80;
+// The part of alpha that all own measures of a component have together.
+inline constexpr double own_share = 0.5;
+
+// One node's change of a measure. The nodes must come in an order that does not depend on their
+// changes.
+struct MeasuredChange {
+  bool is_fresh = false;
+  double change = 0;
+};
+
+// Returns the logarithm of the evidence in one batch that the measure is worse with the new
+// version; 0 if there are no nodes of one kind.
+[[nodiscard]] double log_evidence_of(MeasureType type, MeasureWorse worse,
+                                     const std::vector<MeasuredChange>& changes);
+
+// A node that has reported, at the end of its soak.
+struct MeasuredNode {
+  std::string node = {};
+  bool is_fresh = false;
+  std::vector<Measure> measures = {};
+};
+
+// Returns the measures by which a rollout is to be judged, from the reports of the control's nodes.
+[[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& control);
+
+// Judges one batch, of which `fresh` nodes have soaked, by this measure, and notes the findings in
+// it. Returns why it is not known how the batch does, or an empty text. With fewer than
+// judge_control_min nodes of the control, nothing is judged, and the measure's text says so.
+[[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
+                                        const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
+                                        std::int64_t batch);
+
+// Returns the limit, as a logarithm, for one of `measures` measures; `share` is the part of alpha
+// that the judge may use at all.
+[[nodiscard]] double log_limit_of_measure(double share, std::size_t measures);
+
+// Writes into the text of each measure how it stands. Returns the texts of those that are worse.
+[[nodiscard]] std::string tell_measures(std::vector<JudgedMeasure>& measures, double share);
+
+}  // namespace fleet

@@ -1,0 +1,40 @@
+// The measures that a component gives of itself, as its program or its server has written them.
+// Every byte of them comes from others. Pure.
+//
+//     NAME TYPE WORSE VALUE        latency gauge up 12.5
+//     NAME TYPE VALUE              shown, never judged: it is not said what would be worse
+//
+// A NAME has small letters, digits, dots and hyphens, TYPE is `counter` or `gauge`, WORSE is `up`
+// or `down`, and VALUE is a number. Empty lines count for nothing.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fleet/model/node_records.h"
+
+namespace fleet {
+
+// The most bytes of an output that are read.
+inline constexpr std::size_t measure_bytes_max = 8'192;
+
+struct MeasureLines {
+  std::vector<Measure> measures = {};  // in the order of the lines, each name once
+  // Which lines are bad, and why: `line 2 "x": needs NAME counter|gauge [up|down] NUMBER`; or empty
+  std::string trouble = {};
+};
+
+// Reads an output. Bad lines are left out and named in `trouble`; so are further measures when
+// there are measures_max, and everything beyond measure_bytes_max.
+[[nodiscard]] MeasureLines read_measures(std::string_view output);
+
+// Returns the number that a measure's text stands for, or no value if it is no finite number.
+[[nodiscard]] std::optional<double> measured_number(std::string_view text);
+
+// Returns the number as a text that measured_number() reads back unchanged.
+[[nodiscard]] std::string measured_text(double number);
+
+}  // namespace fleet

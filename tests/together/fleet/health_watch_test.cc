@@ -1,0 +1,193 @@
+// Tests how the measures of a component are read, and when a node measures and reports its health.
+#include "fleet/model/health_watch.h"
+
+#include <catch2/catch.hpp>
+
+#include "fleet/model/measure_lines.h"
+
+namespace health_watch_test {
+namespace {
+
+using namespace fleet;
+
+constexpr Ms minute = 60'000;
+
+// Rows: S-13
+TEST_CASE("measures are read line by line, and bad lines are named") {
+  const auto read = read_measures(
+      "errors counter up 12\n"
+      "\n"
+      "latency gauge up -1.5e3\r\n"
+      "heap gauge 7\n"
+      "Errors counter up 1\n"
+      "rate gauge sideways 1\n"
+      "load gauge up nan\n"
+      "errors counter up 13\n"
+      "x\x1b[2Jy\xff\n"
+      "threads gauge down 4");
+  REQUIRE(read.measures.size() == 4);
+  CHECK(read.measures[0] == Measure{"errors", MeasureType::counter, MeasureWorse::up, "12"});
+  CHECK(read.measures[1] == Measure{"latency", MeasureType::gauge, MeasureWorse::up, "-1.5e3"});
+  CHECK(read.measures[2] == Measure{"heap", MeasureType::gauge, MeasureWorse::unknown, "7"});
+  CHECK(read.measures[3] == Measure{"threads", MeasureType::gauge, MeasureWorse::down, "4"});
+  for (const char* part :
+       {"line 5 \"Errors counter up 1\": needs NAME counter|gauge [up|down]", "line 6 ", "line 7 ",
+        "line 8 \"errors counter up 13\": the name is", "line 9 "}) {
+    CAPTURE(part, read.trouble);
+    CHECK(read.trouble.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("neither many lines nor long ones make a record too long") {
+  std::string many;
+  for (int i = 0; i < 30; ++i)
+    many += "m" + std::to_string(i) + " gauge up 1\n";
+  CHECK(read_measures(many).measures.size() == measures_max);
+  CHECK(read_measures(many).trouble.find("at most 16 measures") != std::string::npos);
+
+  const auto endless = read_measures("a gauge up 1\n" + std::string(100'000, 'x'));
+  CHECK(endless.measures.size() == 1);
+  CHECK(endless.trouble == "longer than 8192 bytes");
+  CHECK(read_measures("a gauge up " + std::string(100, '1')).measures.empty());
+  CHECK(read_measures("").trouble.empty());
+}
+
+TEST_CASE("a number is read back as it was written") {
+  for (const double number : {0.0, -1.5, 1e300, 0.1, 123456789.0})
+    CHECK(measured_number(measured_text(number)) == number);
+  CHECK_FALSE(measured_number("inf"));
+  CHECK_FALSE(measured_number("1x"));
+  CHECK_FALSE(measured_number(""));
+}
+
+struct Bench {
+  HealthWatch watch;
+  Ms now = 0;
+  HealthRun run = {};
+  double errors = 0;
+  bool gives_measures = true;
+  int measured = 0;
+  int written = 0;
+
+  explicit Bench(bool measures = true) : watch("boot", "i", measures) {}
+  void wait(Ms time) {
+    for (const Ms end = now + time; now < end;) {
+      now += 1'000;
+      const auto before = watch.report();
+      watch.look(run, now);
+      if (watch.is_to_measure(now)) {
+        ++measured;
+        const Measure measure{"errors", MeasureType::counter, MeasureWorse::up,
+                              measured_text(errors)};
+        watch.measured(gives_measures ? std::vector{measure} : std::vector<Measure>{},
+                       gives_measures ? "" : "ended with status 1", now);
+      }
+      if (watch.report() != before) ++written;
+    }
+  }
+};
+
+// Rows: S-13
+TEST_CASE("a node that has moved reports at the beginning, at the first failure, and at the end") {
+  Bench bench;
+  bench.wait(minute);
+  bench.watch.ended();  // the version before has failed
+  bench.wait(minute);
+  CHECK_FALSE(bench.watch.report());
+  CHECK(bench.measured == 0);
+
+  bench.watch.runs("2");
+  bench.run = {.id = "r.apply.1", .soak_ms = 10 * minute, .judged = true};
+  bench.wait(minute / 2);
+  CHECK(bench.watch.report()->before == 1);
+  CHECK(bench.watch.report()->failures() == 0);
+  CHECK(bench.watch.report()->version == "2");
+  bench.wait(minute);
+  bench.errors = 5;
+  for (int i = 0; i < 20; ++i) {
+    bench.watch.ended();
+    bench.watch.failed_health();
+    bench.wait(10'000);
+  }
+  bench.run.soaked = true;
+  bench.wait(minute);
+  const NodeHealth health = *bench.watch.report();
+  CHECK(bench.written == 3);
+  CHECK(bench.measured == 2);
+  CHECK(health.sequence == 3);
+  CHECK(health.ends == 20);
+  CHECK(health.unhealthy == 20);
+  CHECK(health.over);
+  CHECK(health.measures ==
+        std::vector{Measure{"errors", MeasureType::counter, MeasureWorse::up, "5", "5"}});
+}
+
+TEST_CASE("a node of the control reports for each batch, by its own clock, and counts on") {
+  Bench bench;
+  bench.watch.failed_health();
+  bench.run = {.id = "r.control.0", .by = "rollout/r", .soak_ms = 2 * minute, .judged = true};
+  bench.wait(minute + 5'000);
+  bench.errors = 1;
+  bench.run = {};  // the record has gone with its lease
+  bench.wait(2 * minute);
+  CHECK(bench.watch.report()->over);
+  CHECK(bench.watch.report()->before == 1);
+  CHECK(bench.watch.report()->measures.at(0).change == "1");
+  bench.watch.fell_back();
+  bench.wait(minute);
+  CHECK(bench.watch.report()->failures() == 1);
+  CHECK(bench.watch.report()->over);
+
+  bench.run = {.id = "r.control.1", .by = "rollout/r", .soak_ms = 2 * minute, .judged = true};
+  bench.wait(1'000);
+  CHECK(bench.watch.report()->run == "r.control.1");
+  CHECK_FALSE(bench.watch.report()->over);
+  CHECK(bench.watch.report()->before == 1);
+  CHECK(bench.watch.report()->failures() == 1);
+  bench.run = {.id = "q.control.0", .by = "rollout/q", .soak_ms = 2 * minute, .judged = true};
+  bench.wait(1'000);
+  CHECK(bench.watch.report()->before == 2);
+}
+
+TEST_CASE("a counter that falls was reset, and what was not measured at first has no change") {
+  Bench bench;
+  bench.errors = 100;
+  bench.run = {.id = "r.apply.1", .soak_ms = minute, .judged = true};
+  bench.wait(minute);
+  bench.errors = 3;
+  bench.run.soaked = true;
+  bench.wait(minute);
+  CHECK(bench.watch.report()->measures.at(0).change == "3");
+
+  bench.run = {.id = "r2.apply.1", .soak_ms = minute, .judged = true};
+  bench.gives_measures = false;
+  bench.wait(minute);
+  bench.gives_measures = true;
+  bench.run.soaked = true;
+  bench.wait(minute);
+  CHECK(bench.watch.report()->measures.at(0).change.empty());
+  CHECK(bench.watch.report()->trouble == "ended with status 1");
+}
+
+TEST_CASE("in a rollout that compares nobody, a node writes only what is worth a look") {
+  Bench bench(false);
+  bench.run = {.id = "r.apply.1", .soak_ms = minute};
+  bench.wait(minute);
+  bench.run.soaked = true;
+  bench.wait(minute);
+  CHECK_FALSE(bench.watch.report());
+  bench.watch.ended();
+  bench.wait(minute);
+  CHECK(bench.watch.report()->ends == 1);
+
+  Bench gives;
+  gives.run = {.id = "r.apply.1", .soak_ms = minute};
+  gives.wait(minute);
+  CHECK_FALSE(gives.watch.report());
+  gives.run.soaked = true;
+  gives.wait(minute);
+  CHECK(gives.watch.report()->over);
+}
+
+}  // namespace
+}  // namespace health_watch_test

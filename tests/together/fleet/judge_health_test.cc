@@ -1,0 +1,239 @@
+// Tests how a rollout's judge uses the health that nodes report: failures of the component, and the
+// measures that it gives of itself.
+#include <catch2/catch.hpp>
+
+#include "fleet/model/judge_measures.h"
+#include "tests/together/fleet/judge_bench.h"
+
+namespace judge_health_test {
+namespace {
+
+using namespace fleet;
+using fleet_test::minute;
+using fleet_test::second;
+using Bench = fleet_test::JudgeBench;
+
+constexpr Ms soak = 20 * minute;
+
+Measure errors(const std::string& change) {
+  return {"errors", MeasureType::counter, MeasureWorse::up, "100", change};
+}
+Measure latency(const std::string& change) {
+  return {"latency", MeasureType::gauge, MeasureWorse::up, "10", change};
+}
+
+NodeHealth fresh_health(const NodeHealth& more = {}) {
+  NodeHealth health = more;
+  health.run = "r.apply.1";
+  health.instance = "i";
+  return health;
+}
+
+// Lets the control and the first batch report that they give their health.
+void begins(Bench& bench) {
+  for (const std::string& node : bench.asked_controls())
+    bench.reports(node, {.run = bench.control_run_of(node), .instance = "i"});
+  for (const std::string& node : bench.first)
+    bench.reports(node, fresh_health());
+}
+
+using Gives = std::function<std::vector<Measure>(std::size_t index, bool is_fresh)>;
+
+// Lets all of them report the end of their soak.
+void ends(Bench& bench, const Gives& gives) {
+  std::size_t index = 0;
+  for (const std::string& node : bench.asked_controls())
+    bench.reports(node, {.run = bench.control_run_of(node),
+                         .instance = "i",
+                         .sequence = 2,
+                         .over = true,
+                         .measures = gives(index++, false)});
+  index = 0;
+  for (const std::string& node : bench.first) {
+    bench.reports(node,
+                  fresh_health({.sequence = 2, .over = true, .measures = gives(index++, true)}));
+  }
+}
+
+struct Cell : Bench {
+  Cell() : Bench(600, NodeOrder::random, "web", soak) {
+    first_soaks("web");
+    begins(*this);
+    wait(5 * minute);
+  }
+  std::int64_t confirmed() {
+    return std::count_if(first.begin(), first.end(), [this](const std::string& node) {
+      return command_of(node, "web").starts_with("r.confirm");
+    });
+  }
+  void soaks_with(const Gives& gives) {
+    wait(soak - 5 * minute);
+    ends(*this, gives);
+    first_reports(UpgradePhase::soaked, "web");
+    wait(30 * second);
+  }
+};
+
+// Rows: S-13
+TEST_CASE("the control is asked before the batch begins, and all nodes are told to report") {
+  Bench bench(600, NodeOrder::random, "web", soak);
+  CHECK(bench.asked_controls().empty());
+  bench.first_soaks("web");
+  const auto asked = bench.asked_controls();
+  CHECK(asked.size() == 60);
+  auto last = bench.last(60);
+  std::sort(last.begin(), last.end());
+  CHECK(asked == last);
+  CHECK(bench.control_run_of(asked[0]) == "r.control.0");
+  const auto command = read_record<Command>(
+      bench.store.find(key_of(KeyKind::node_command, {bench.first[0], "web"}))->value);
+  CHECK(command.value().judged);
+}
+
+// Rows: S-13
+TEST_CASE("a component that ends by itself on new nodes aborts the rollout of that component") {
+  Cell cell;
+  const auto control = cell.asked_controls();
+  for (std::size_t i = 0; i < 10; ++i) {
+    NodeHealth health = fresh_health({.sequence = 2});
+    if (i % 3 == 0) health.ends = 5;  // counts once
+    if (i % 3 == 1) health.unhealthy = 1;
+    if (i % 3 == 2) health.fallbacks = 1;
+    cell.reports(cell.first[i], health);
+  }
+  cell.wait(5 * minute);
+  CHECK(cell.judge().fresh_failed == 10);
+  CHECK(cell.judge().verdict == "worse");
+  CHECK(cell.rollout().state == RolloutState::aborting);
+}
+
+TEST_CASE("when the component ends as often on the control, nothing follows") {
+  Cell cell;
+  const auto control = cell.asked_controls();
+  for (std::size_t i = 0; i < 10; ++i) {
+    cell.reports(cell.first[i], fresh_health({.sequence = 2, .ends = 1}));
+    cell.reports(control[i], {.run = cell.control_run_of(control[i]), .sequence = 2, .ends = 1});
+    cell.wait(minute);
+  }
+  cell.wait(5 * minute);
+  CHECK(cell.judge().fresh_failed == 10);
+  CHECK(cell.judge().control_failed == 10);
+  CHECK(cell.rollout().state == RolloutState::rolling);
+}
+
+TEST_CASE("a node that goes back counts for a component whose nodes report, and not otherwise") {
+  const bool report = GENERATE(false, true);
+  Bench bench(600, NodeOrder::random, "web", soak);
+  bench.first_soaks("web");
+  if (report) begins(bench);
+  bench.wait(5 * minute);
+  for (std::size_t i = 0; i < 9; ++i) {
+    bench.put(key_of(KeyKind::node_upgrade, {bench.first[i], "web"}),
+              write_record(Upgrade{.phase = UpgradePhase::failed, .attempt = "r.apply.1"}));
+  }
+  bench.settle();
+  bench.wait(5 * minute);
+  CHECK(bench.judge().fresh_failed == (report ? 9 : 0));
+  CHECK((bench.rollout().state == RolloutState::aborting) == report);
+}
+
+TEST_CASE("nodes that say that they had failed before are not compared") {
+  Bench bench(600, NodeOrder::random, "web", soak);
+  bench.first_soaks("web");
+  begins(bench);
+  const auto control = bench.asked_controls();
+  for (std::size_t i = 0; i < 10; ++i) {
+    bench.reports(bench.first[i], fresh_health({.sequence = 2, .before = 1, .ends = 1}));
+    bench.reports(control[i], {.run = bench.control_run_of(control[i]), .before = 1, .ends = 1});
+  }
+  bench.wait(10 * minute);
+  CHECK(bench.judge().fresh_failed == 0);
+  CHECK(bench.judge().control_failed == 0);
+  CHECK(bench.judge().failed.size() == 20);
+  CHECK(bench.rollout().state == RolloutState::rolling);
+}
+
+// Rows: S-13
+TEST_CASE("a batch whose measures are as good as the control's is confirmed, and says so") {
+  Cell cell;
+  cell.soaks_with([](std::size_t index, bool) {
+    return std::vector{errors(index % 7 == 0 ? "1" : "0"), latency(std::to_string(index % 20)),
+                       Measure{"shown", MeasureType::gauge, MeasureWorse::unknown, "3", "3"}};
+  });
+  CHECK(cell.confirmed() == 51);
+  const RolloutJudge judge = cell.judge();
+  REQUIRE(judge.measures.size() == 2);
+  CHECK(judge.measures[0].name == "errors");
+  CHECK(judge.measures[0].judged == 1);
+  CHECK(judge.measures[0].fresh == 51);
+  CHECK(judge.measures[0].control == 60);
+  CHECK(judge.measures[1].words.find("worse than the median of 60 of the control: well, e = ") !=
+        std::string::npos);
+}
+
+TEST_CASE("a leak, and errors that should not be, abort the rollout although every node is well") {
+  const bool is_gauge = GENERATE(false, true);
+  Cell cell;
+  cell.soaks_with([is_gauge](std::size_t index, bool is_fresh) {
+    const bool errs = is_fresh && !is_gauge && index % 3 == 0;
+    const std::size_t leak = is_fresh && is_gauge ? 12 : 0;
+    return std::vector{errors(errs ? "2" : "0"), latency(std::to_string(index % 20 + leak))};
+  });
+  CHECK(cell.confirmed() == 0);
+  CHECK(cell.rollout().state == RolloutState::aborting);
+  CAPTURE(cell.rollout().reason);
+  CHECK(cell.rollout().reason.find(is_gauge ? "measure latency: " : "measure errors: ") !=
+        std::string::npos);
+}
+
+// Rows: S-06
+TEST_CASE("a version that gives a measure no more is not known in it: the batch goes back") {
+  Cell cell;
+  cell.soaks_with([](std::size_t index, bool is_fresh) {
+    std::vector<Measure> all{errors("0")};
+    if (!is_fresh || index % 2 == 0) all.push_back(latency("1"));
+    return all;
+  });
+  CHECK(cell.confirmed() == 0);
+  cell.wait(soak);
+  cell.first_reports(UpgradePhase::rolled_back, "web");
+  CHECK(cell.rollout().state == RolloutState::paused);
+  CAPTURE(cell.rollout().reason);
+  CHECK(cell.rollout().reason.find("measure latency: 26 of 51 nodes of the batch give it") !=
+        std::string::npos);
+}
+
+TEST_CASE("a measure that only some nodes of the control give is not waited for") {
+  Cell cell;
+  cell.soaks_with([](std::size_t index, bool is_fresh) {
+    return index % 2 == 0 && !is_fresh ? std::vector{errors("0")} : std::vector<Measure>{};
+  });
+  CHECK(cell.confirmed() == 51);
+  CHECK(cell.judge().measures.empty());
+}
+
+TEST_CASE("the last reports are waited for, but not longer than a minute") {
+  Cell cell;
+  cell.wait(soak - 5 * minute);
+  const auto gives = [](std::size_t, bool) { return std::vector{errors("0")}; };
+  ends(cell, gives);
+  cell.reports(cell.first[0], fresh_health());  // this node has not reported its end
+  cell.first_reports(UpgradePhase::soaked, "web");
+  cell.wait(30 * second);
+  CHECK(cell.confirmed() == 0);
+  cell.wait(minute);
+  CHECK(cell.confirmed() == 51);
+}
+
+TEST_CASE("another driver goes on with the measures that were chosen and judged") {
+  Cell cell;
+  cell.soaks_with([](std::size_t, bool) { return std::vector{errors("0")}; });
+  const RolloutJudge before = cell.judge();
+  REQUIRE(before.measures.size() == 1);
+  cell.replace_driver();
+  cell.wait(5 * minute);
+  CHECK(cell.judge().measures == before.measures);
+}
+
+}  // namespace
+}  // namespace judge_health_test

@@ -1,0 +1,195 @@
+// Measures, in simulated time, how long an undo of many nodes takes with `--now`: the real driver
+// on a store of the test, in which a write takes as long as on real members, and nodes that take as
+// long as a machine with the release on its disk. NODES=N says how many.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_driver.h"
+#include "tests/together/fleet/by_seed.h"
+#include "tests/together/fleet/driver_work.h"
+#include "tests/together/fleet/report.h"
+
+namespace undo_scale_test {
+namespace {
+
+using namespace fleet;
+
+constexpr Ms second = 1'000;
+// How long a write of the driver takes, and until a change comes to whoever watches it.
+constexpr Ms write_ms = 20;
+constexpr Ms watch_ms = 20;
+// How long a node takes for each order: it writes its ledger, asks the store, and stops and starts
+// the version, which is on its disk.
+constexpr Ms prepare_takes = 500;
+constexpr Ms apply_takes = 10 * second;
+constexpr Ms confirm_takes = 500;
+
+// A completed rollout in batches of a tenth whose undo is ordered.
+struct Undo : fleet_test::DriverWork {
+  RolloutDriver driver{"c", "r", 100};
+  Ms now = 0;
+  Ms free_at = 0;  // when the driver's last write is done
+  std::vector<std::string> nodes;
+  std::multimap<Ms, std::string> due;  // when a node answers its order
+  std::map<std::string, std::string> seen;
+  std::size_t writes = 0;
+  std::vector<fleet_test::TestStore::Change> news;  // changes of which the driver is not told yet
+
+  explicit Undo(std::size_t count) {
+    constexpr std::size_t batches = 10;
+    std::vector<RolloutBatch> all(batches);
+    for (std::size_t i = 0; i < count; ++i) {
+      nodes.push_back("n" + std::to_string(100'000 + i));
+      const std::string& id = nodes.back();
+      all[i * batches / count].nodes.push_back(id);
+      store.put(key_of(KeyKind::rollout_node, {"r", id}),
+                write_record(RolloutNode{.stage = NodeStage::confirmed,
+                                         .command = "r.confirm.1",
+                                         .attempt = 1,
+                                         .applied = true,
+                                         .before = "1"}));
+      store.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "2"}}}));
+    }
+    for (std::size_t i = 0; i < batches; ++i)
+      store.put(key_of(KeyKind::rollout_batch, {"r"}, i), write_record(all[i]));
+    store.put(key_of(KeyKind::rollout, {"r"}),
+              write_record(Rollout{.terms = {.component = "agent",
+                                             .version = "2",
+                                             .order = NodeOrder::random,
+                                             .seed = "s",
+                                             .spread_ms = -1},
+                                   .state = RolloutState::undoing,
+                                   .batch = static_cast<std::int64_t>(batches) - 1,
+                                   .batches = static_cast<std::int64_t>(batches),
+                                   .undo = true,
+                                   .undo_now = true}));
+    take(driver.step(BeginDriving{}, now));
+  }
+
+  [[nodiscard]] Rollout rollout() const {
+    return read_record<Rollout>(store.find(key_of(KeyKind::rollout, {"r"}))->value).value();
+  }
+
+  void put(const std::string& key, const std::string& value) {
+    store.put(key, value);
+    note_changes();
+  }
+  void note_changes() { news.insert(news.end(), store.changes().begin(), store.changes().end()); }
+
+  // Tells the driver everything that has changed.
+  void tell_changes() {
+    const auto changes = std::exchange(news, {});
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const bool more = i + 1 < changes.size();
+      const KeyValue& record = changes[i].record;
+      if (changes[i].erased) {
+        take(driver.step(KeyErased{record.key, record.modified, more}, now));
+      } else {
+        take(driver.step(KeyChanged{record, more}, now));
+      }
+    }
+  }
+
+  // Lets a node that has read its order answer it later.
+  void see_orders(const Transaction& transaction) {
+    for (const Put& put : transaction.puts) {
+      const auto key = parse_key(put.key);
+      if (!key || key->kind != KeyKind::node_command) continue;
+      const Command command = read_record<Command>(put.value).value();
+      Ms takes = command.delay_ms + watch_ms;
+      if (command.action == CommandAction::prepare) takes += prepare_takes;
+      if (command.action == CommandAction::apply) takes += apply_takes;
+      if (command.action == CommandAction::confirm) takes += confirm_takes;
+      due.emplace(now + takes, key->names[0]);
+    }
+  }
+
+  void answers(const std::string& id) {
+    const KeyValue* found = store.find(key_of(KeyKind::node_command, {id, "agent"}));
+    if (found == nullptr) return;
+    const Command command = read_record<Command>(found->value).value();
+    Upgrade upgrade{.attempt = command.id};
+    if (command.action == CommandAction::apply) upgrade.phase = UpgradePhase::soaked;
+    if (command.action == CommandAction::apply) seen[id] = command.id;
+    if (command.action == CommandAction::confirm) {
+      upgrade.phase = UpgradePhase::done;
+      upgrade.attempt = seen[id];
+      put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "1"}}}));
+    }
+    if (command.action != CommandAction::prepare)
+      put(key_of(KeyKind::node_upgrade, {id, "agent"}), write_record(upgrade));
+    put(key_of(KeyKind::node_answer, {id, "agent"}),
+        write_record(Answer{.command = command.id, .result = "done"}));
+  }
+
+  // Carries out what the driver asks for; each write takes its time.
+  void drive() {
+    while (!asked.empty() && now >= free_at) {
+      const DriverAction action = asked.front();
+      asked.erase(asked.begin());
+      if (const auto* commit = std::get_if<Commit>(&action)) {
+        const Outcome outcome = store.commit(commit->transaction);
+        REQUIRE(std::holds_alternative<Committed>(outcome));
+        ++writes;
+        see_orders(commit->transaction);
+        free_at = now + write_ms;
+        note_changes();
+        take(driver.step(TransactionEnded{outcome}, now));
+        tell_changes();
+      } else if (const auto* reading = std::get_if<WantReading>(&action)) {
+        take(driver.step(ReadingEnded{store.read(reading->prefixes)}, now));
+      } else if (std::holds_alternative<GrantLease>(action)) {
+        take(driver.step(LeaseGranted{7}, now));
+      }
+    }
+  }
+
+  // Runs until the undo has ended. Returns how long that took, or no value after a simulated hour.
+  std::optional<Ms> run() {
+    while (now < 3'600 * second) {
+      drive();
+      if (is_over(rollout().state)) return now;
+      now += write_ms;
+      bool any = false;
+      while (!due.empty() && due.begin()->first <= now) {
+        answers(due.begin()->second);
+        due.erase(due.begin());
+        any = true;
+      }
+      if (any) tell_changes();
+      if (now % second == 0) {
+        take(driver.step(KeptAlive{}, now));
+        if (asked.empty()) take(driver.step(TimePassed{}, now));
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+TEST_CASE("all nodes are back within 60 s of an undo with --now, beside what a node itself takes") {
+  const std::size_t count = fleet_test::number_of("NODES", 1'000);
+  Undo undo(count);
+  const auto took = undo.run();
+  REQUIRE(took);
+  CHECK(undo.rollout().state == RolloutState::undone);
+  CHECK(undo.rollout().kept == 0);
+  for (const std::string& id : undo.nodes) {
+    const KeyValue* found = undo.store.find(key_of(KeyKind::rollout_node, {"r", id}));
+    REQUIRE(read_record<RolloutNode>(found->value).value().stage == NodeStage::undone);
+  }
+  const Ms beside = *took - prepare_takes - apply_takes - confirm_takes;
+  CHECK(beside <= 60 * second);
+  fleet_test::report("make judge NODES=" + std::to_string(count),
+                     "all of " + std::to_string(count) + " nodes are back " +
+                         std::to_string(beside / second) + " s after undo --now, beside " +
+                         std::to_string((*took - beside) / second) +
+                         " s that a node itself takes, by " + std::to_string(undo.writes) +
+                         " writes of " + std::to_string(write_ms) + " ms",
+                     "within 60 s");
+}
+
+}  // namespace
+}  // namespace undo_scale_test
