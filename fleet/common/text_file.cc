@@ -41,6 +41,16 @@ std::string content_of_file(const std::string& path) {
   return text.str();
 }
 
+std::optional<std::string> beginning_of_file(const std::string& path, std::size_t most) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(most, '\0');
+  // read() catches the exception that the buffer throws if `path` is a directory.
+  file.read(text.data(), static_cast<std::streamsize>(most));
+  if (!file.is_open() || file.bad()) return std::nullopt;
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
 std::string replace_file(const std::string& path, const std::string& content, unsigned int mode) {
   const std::string fresh = path + ".new";
   if (std::string why = write_and_sync(fresh, content, mode); !why.empty()) {

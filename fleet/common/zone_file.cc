@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+
+#include "fleet/common/text_file.h"
 
 namespace fleet {
 namespace {
@@ -24,10 +25,9 @@ bool is_name(const std::string& name) {
 
 Result<TimeZone> zone_of(const std::string& name) {
   if (!is_name(name)) return Refusal{"is no name of a time zone"};
-  std::ifstream file(directory + name, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file || bytes.empty()) return Refusal{"tzdata has none of that name here"};
-  return TimeZone::parse(bytes);
+  const auto bytes = beginning_of_file(directory + name, time_zone_bytes_max + 1);
+  if (!bytes || bytes->empty()) return Refusal{"tzdata has none of that name here"};
+  return TimeZone::parse(*bytes);
 }
 
 std::string zone_of_this_machine() {

@@ -1,12 +1,11 @@
 // fleetctl apply: changes the cell to what a document says, in one transaction.
 #include "fleet/orders/document.h"
 
-#include <fstream>
-#include <iostream>
 #include <optional>
 #include <string>
 
 #include "fleet/common/identity.h"
+#include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
@@ -21,14 +20,8 @@ constexpr int document_tries = 20;
 // Reads at most one byte more than a document may have, so that one that is too long can be
 // recognised. Returns no value if the file cannot be read.
 std::optional<std::string> document_of(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") file.open(path, std::ios::binary);
-  std::istream& in = path == "-" ? std::cin : file;
-  std::string text(fleet::document_bytes_max + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad() || (path != "-" && !file.is_open())) return std::nullopt;
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
+  constexpr std::size_t most = fleet::document_bytes_max + 1;
+  return fleet::beginning_of_file(path == "-" ? "/dev/stdin" : path, most);
 }
 
 void show(const std::vector<fleet::DocumentChange>& changes) {

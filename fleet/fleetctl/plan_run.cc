@@ -1,14 +1,14 @@
 // fleetctl plan run: gives the order to begin a plan, which a person has written into a file.
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/plan_wait.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/record_tree.h"
+#include "fleet/orders/document.h"
 
 namespace fleetctl {
 namespace {
@@ -16,10 +16,10 @@ namespace {
 // Reads the plan in the file. If the command line has a target or the permission to ignore windows,
 // the plan gets them.
 int read_file(const Options& options, std::string& body) {
-  std::ifstream file(options.file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) return refuse(options.file + ": cannot be read");
-  auto tree = fleet::parse_tree(text);
+  const auto text = fleet::beginning_of_file(options.file, fleet::document_bytes_max + 1);
+  if (!text) return refuse(options.file + ": cannot be read");
+  if (text->size() > fleet::document_bytes_max) return refuse(options.file + ": is too long");
+  auto tree = fleet::parse_tree(*text);
   if (!tree) return refuse(options.file + " " + tree.reason());
   if (!options.target.empty()) tree.value().members["target"] = fleet::json_text(options.target);
   if (options.ignore_window) tree.value().members["ignore_window"] = fleet::json_truth(true);

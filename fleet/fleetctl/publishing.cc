@@ -1,10 +1,10 @@
 // fleetctl release publish: makes one record of a release's manifests and their signatures. The
 // record is never changed.
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "agent-releases/manifest.h"
 #include "fleet/common/release_draft.h"
+#include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
@@ -17,10 +17,9 @@ namespace {
 
 using fleet::KeyKind;
 
+// Returns a text that is too long if the file is.
 std::optional<std::string> content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string{std::istreambuf_iterator<char>(file), {}};
+  return fleet::beginning_of_file(path, agent_releases::manifest_bytes_max + 1);
 }
 
 // Adds a manifest to the draft. Returns why it is refused, or an empty text.

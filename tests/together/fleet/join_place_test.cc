@@ -60,8 +60,12 @@ TEST_CASE("what cannot be read as a file has no content") {
   const Root root;
   CHECK(content_of_file(root.path()).empty());
   CHECK(content_of_file(root.path() + "/none").empty());
+  CHECK_FALSE(beginning_of_file(root.path(), 10));
+  CHECK_FALSE(beginning_of_file(root.path() + "/none", 10));
   CHECK(replace_file(root.path() + "/file", std::string(100'000, 'x'), 0600).empty());
   CHECK(content_of_file(root.path() + "/file").size() == 100'000);
+  CHECK(beginning_of_file(root.path() + "/file", 10).value().size() == 10);
+  CHECK(beginning_of_file(root.path() + "/file", 1'000'000).value().size() == 100'000);
 }
 
 TEST_CASE("a file that does not fit on the disk is not written, and the reason is the disk's") {
