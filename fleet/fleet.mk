@@ -16,15 +16,18 @@ fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet
 	@BUILD=$(BUILD) tests/demo/fleet
 
 # Measures the cost of a rollout with 10, 100 and 1,000 nodes (NODES="N N"), and the time until
-# another controller drives it after one was killed (TIMES=N). fleet/SCALE.md has the figures.
+# another controller drives it after one was killed (TIMES=N). With CELL=1 it measures the life of a
+# cell of NODES=N nodes instead, among it a rest of REST=SECONDS; the nodes are in processes of
+# 2,500. fleet/SCALE.md has the figures.
 fleet_bench := $(BUILD)/tests/together/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory bench-fleet-here
 bench-fleet-here: $(fleet_bench) $(fleet_programs)
-	@ulimit -n "$$(ulimit -H -n)"; $(fleet_bench) $(BUILD) $(or $(NODES),10 100 1000)
-	@BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10)
+	@ulimit -n "$$(ulimit -H -n)"; $(fleet_bench) $(BUILD) $(if $(CELL), \
+	  cell $(or $(REST),60) $(or $(NODES),1000),$(or $(NODES),10 100 1000))
+	@$(if $(CELL),,BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10))
 
 # fleet-kill runs rollouts while drivers and fleet-agents are killed after randomly chosen
 # transactions: KILLS=N kills, SEED=N. fleet-hour does the same for SECONDS=N, an hour by default,

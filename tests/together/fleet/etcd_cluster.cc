@@ -101,7 +101,8 @@ Ran run(const std::string& command) {
   return ran;
 }
 
-EtcdCluster::EtcdCluster(std::size_t members, Speech speech) : speech_(speech), members_(members) {
+EtcdCluster::EtcdCluster(std::size_t members, Speech speech, Peers peers)
+    : speech_(speech), peers_(peers), members_(members) {
   const char* base = std::getenv("TMPDIR");
   std::string name_of = std::string(base == nullptr ? "/tmp" : base) + "/etcd.XXXXXX";
   if (mkdtemp(name_of.data()) == nullptr) throw std::runtime_error("no directory");
@@ -111,6 +112,7 @@ EtcdCluster::EtcdCluster(std::size_t members, Speech speech) : speech_(speech), 
     Member& member = members_[to];
     member.client_port = free_port();
     member.peer_port = free_port();
+    if (peers_ == Peers::direct) continue;
     const auto rule = [this, to](int from) {
       const bool off = isolated_[to] || (from >= 0 && isolated_[static_cast<std::size_t>(from)]);
       return off ? TcpProxy::Mode::hold : TcpProxy::Mode::pass;
@@ -150,11 +152,15 @@ std::vector<std::string> EtcdCluster::endpoints() const {
   return urls;
 }
 
+int EtcdCluster::way_to(const Member& member) const {
+  return peers_ == Peers::direct ? member.peer_port : member.way->port();
+}
+
 std::vector<std::string> EtcdCluster::arguments(std::size_t i) const {
   const auto peer_url = [](int port) { return "http://127.0.0.1:" + std::to_string(port); };
   std::string all;
   for (std::size_t k = 0; k < members_.size(); ++k) {
-    all += (k == 0 ? "" : ",") + name(k) + "=" + peer_url(members_[k].way->port());
+    all += (k == 0 ? "" : ",") + name(k) + "=" + peer_url(way_to(members_[k]));
   }
   const Member& member = members_[i];
   const std::string client_url = url(member.client_port);
@@ -164,9 +170,11 @@ std::vector<std::string> EtcdCluster::arguments(std::size_t i) const {
                                 "--listen-client-urls=" + client_url,
                                 "--advertise-client-urls=" + client_url,
                                 "--listen-peer-urls=" + peer_url(member.peer_port),
-                                "--initial-advertise-peer-urls=" + peer_url(member.way->port()),
+                                "--initial-advertise-peer-urls=" + peer_url(way_to(member)),
                                 "--initial-cluster=" + all,
                                 "--logger=zap"};
+  if (peers_ == Peers::direct)
+    list.insert(list.end(), {"--heartbeat-interval=300", "--election-timeout=3000"});
   if (speech_ == Speech::plain) return list;
   list.insert(list.end(), {"--cert-file=" + directory_ + "/server.pem",
                            "--key-file=" + directory_ + "/server.key",

@@ -18,9 +18,13 @@ namespace fleet::test {
 class EtcdCluster {
  public:
   enum class Speech { plain, tls };
+  // How members reach each other: by proxies, which isolate() needs, or for benches without them,
+  // and with an election that takes three seconds, so that a busy machine does not begin one.
+  enum class Peers { by_proxies, direct };
   static constexpr std::size_t members_max = 5;
 
-  explicit EtcdCluster(std::size_t members, Speech speech = Speech::tls);
+  explicit EtcdCluster(std::size_t members, Speech speech = Speech::tls,
+                       Peers peers = Peers::by_proxies);
   EtcdCluster(const EtcdCluster&) = delete;
   EtcdCluster& operator=(const EtcdCluster&) = delete;
   ~EtcdCluster();
@@ -29,6 +33,8 @@ class EtcdCluster {
   [[nodiscard]] std::vector<std::string> endpoints() const;
   [[nodiscard]] std::string url(int port) const;
   [[nodiscard]] int client_port(std::size_t member) const { return members_[member].client_port; }
+  // Returns the member's process, or -1 while it is killed.
+  [[nodiscard]] pid_t process(std::size_t member) const { return members_[member].process; }
   // Returns a certificate with this name, signed by the cluster's authority. Returns none if the
   // cluster does not use TLS.
   [[nodiscard]] Certificates certificates(const std::string& name = "root");
@@ -63,6 +69,8 @@ class EtcdCluster {
 
   [[nodiscard]] std::string name(std::size_t member) const { return "m" + std::to_string(member); }
   [[nodiscard]] std::vector<std::string> arguments(std::size_t member) const;
+  // Returns the port by which other members reach this one.
+  [[nodiscard]] int way_to(const Member& member) const;
   [[nodiscard]] bool works(std::size_t member) const;
   [[nodiscard]] int member_at(int source_port) const;
   void make_authority();
@@ -70,6 +78,7 @@ class EtcdCluster {
 
   std::string directory_;
   Speech speech_;
+  Peers peers_;
   std::vector<Member> members_;
   std::array<std::atomic<bool>, members_max> isolated_{};
   std::array<std::atomic<pid_t>, members_max> processes_{};  // read by the proxies' threads

@@ -1,53 +1,112 @@
 #include "tests/together/fleet/sim_node.h"
 
 #include <algorithm>
-#include <chrono>
 
-#include "fleet/common/identity.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet::test {
-namespace {
 
-constexpr std::string_view component = "agent";
-
-}  // namespace
-
-SimNode::SimNode(uv_loop_t& loop, const EtcdStore::Settings& store, std::string name,
-                 Observer observer)
-    : name_(std::move(name)),
+SimNode::SimNode(uv_loop_t& loop, const Settings& settings, Observer observer)
+    : name_(settings.name),
+      group_(settings.group),
       observer_(std::move(observer)),
       timers_(loop),
-      store_(loop, store),
+      store_(loop, settings.store),
       mirror_(store_, timers_, {node_prefix(name_), true},
               {.changed = [this](const Changes&) { look(); },
                .troubled = [this](const Trouble& trouble) { observer_.troubled(trouble.reason); }},
-              store.seed),
+              settings.store.seed),
+      stop_(store_, timers_, {key_of(KeyKind::stop)}, {.changed = [](const Changes&) {}},
+            settings.store.seed),
+      epoch_(store_, timers_, {key_of(KeyKind::epoch)}, {.changed = [](const Changes&) {}},
+             settings.store.seed),
+      plans_(store_, timers_, mirror_, name_, settings.store.seed, [this] { observer_.wrote(); }),
+      lease_(store_, timers_, settings.lease,
+             {.taken = [this](const Lease&) { registered_ ? show_instance() : enter(); },
+              .lost = [this](const std::string& why) { observer_.troubled(why); },
+              .kept = [this] { observer_.renewed(); }},
+             settings.store.seed),
       commander_(NodeIdentity{name_, std::string(component), "i-" + name_, "b"}, NodeLedger()) {
   take(Restarted{});
 }
 
+bool SimNode::is_connected() const {
+  return registered_ && lease_.lease() != 0 && mirror_.follows() && stop_.follows() &&
+         epoch_.follows() && plans_.follows();
+}
+
+std::string SimNode::key(KeyKind kind) const {
+  return key_of(kind, {name_, component});
+}
+
+// ---- records
+
+// Writes the records that a fleet-agent writes when it begins to act.
 void SimNode::enter() {
   Transaction all;
-  all.puts.push_back({key_of(KeyKind::node_info, {name_}), write_record(NodeInfo{.protocol = 1})});
+  NodeInfo info{.protocol = 1};
+  info.labels["group"] = group_;
+  all.puts.push_back({key_of(KeyKind::node_info, {name_}), write_record(info)});
   all.puts.push_back({key_of(KeyKind::node_versions, {name_}),
                       write_record(Versions{{{std::string(component), version_}}})});
   all.puts.push_back({key_of(KeyKind::node_instance, {name_, "i-" + name_}),
-                      write_record(Instance{.version = version_, .boot_id = "b", .ready = true})});
+                      write_record(Instance{.version = "1.0.0", .boot_id = "b", .ready = true}),
+                      lease_.lease()});
   all.puts.push_back({key_of(KeyKind::node_active, {name_}),
                       write_record(Active{.instance = "i-" + name_, .boot_id = "b"})});
-  store_.commit(all, [this](const Outcome& outcome) {
+  write(std::move(all), [this](const Outcome& outcome) {
     const auto* done = std::get_if<Committed>(&outcome);
-    if (done == nullptr) return enter();
+    if (done == nullptr) return lease_.lease() == 0 ? void() : enter();
+    registered_ = true;
     take(ActiveIs{done->revision});
+    feed(Settled{.version = version_});
+    plans_.act(done->revision);
     observer_.registered();
+    look();
   });
 }
 
+void SimNode::show_instance() {
+  write({.puts = {{key_of(KeyKind::node_instance, {name_, "i-" + name_}),
+                   write_record(Instance{.version = "1.0.0", .boot_id = "b", .ready = true}),
+                   lease_.lease()}}},
+        [this](const Outcome& outcome) {
+          if (!std::holds_alternative<Committed>(outcome) && lease_.lease() != 0) show_instance();
+        });
+}
+
+void SimNode::write(Transaction transaction, Store::Then<const Outcome&> then) {
+  observer_.wrote();
+  store_.commit(std::move(transaction), std::move(then));
+}
+
+void SimNode::write_versions(const std::string& version) {
+  version_ = version;
+  write({.puts = {{key_of(KeyKind::node_versions, {name_}),
+                   write_record(Versions{{{std::string(component), version_}}})}}},
+        [](const Outcome&) {});
+}
+
 void SimNode::look() {
-  const std::string place = key_of(KeyKind::node_command, {name_, component});
-  const KeyValue* there = mirror_.find(place);
+  if (!registered_) return;
+  look_at_wish();
+  look_at_command();
+  plans_.look();
+}
+
+void SimNode::look_at_wish() {
+  const KeyValue* there = mirror_.find(key(KeyKind::node_desired));
+  const auto desired =
+      there == nullptr ? Result<Desired>(Desired{}) : read_record<Desired>(there->value);
+  WishSeen seen{.claimed = mirror_.find(key(KeyKind::node_claim)) != nullptr};
+  if (there != nullptr && desired) seen.wish = Wish{there->modified, desired.value()};
+  feed(RunsSeen{version_});
+  feed(seen);
+}
+
+void SimNode::look_at_command() {
+  const KeyValue* there = mirror_.find(key(KeyKind::node_command));
   const auto command = there == nullptr ? std::nullopt : [&]() -> std::optional<Command> {
     const auto read = read_record<Command>(there->value);
     return read ? std::optional(read.value()) : std::nullopt;
@@ -58,7 +117,9 @@ void SimNode::look() {
     return;
   }
   const std::pair<std::string, Revision> now{command->id, there->modified};
-  if (std::exchange(seen_, now) == now) return;
+  const bool waits = command->action == CommandAction::stop && !machine_.is_cutover_ready() &&
+                     commander_.ledger().begun.id != command->id;
+  if (waits || std::exchange(seen_, now) == now) return;
   observer_.ordered(*command);
   take(CommandSeen{*command, there->modified});
 }
@@ -70,9 +131,16 @@ void SimNode::take(const NodeEvent& event) {
   expect_deadline();
 }
 
-// Reports an event later, as a disk, a fetch or an upgrader would.
-void SimNode::later(const NodeEvent& event) {
-  soon_.push_back(timers_.after(std::chrono::milliseconds(0), [this, event] { take(event); }));
+void SimNode::feed(const WishEvent& event) {
+  for (const WishAction& action : machine_.step(event, "")) {
+    std::visit([this](const auto& deed) { perform(deed); }, action);
+  }
+}
+
+// Does something later, as a disk, a fetch or an upgrader would.
+void SimNode::later(std::function<void()> deed) {
+  if (soon_.size() > 8) soon_.erase(soon_.begin());  // the oldest have ended
+  soon_.push_back(timers_.after(std::chrono::milliseconds(0), std::move(deed)));
 }
 
 void SimNode::expect_deadline() {
@@ -83,26 +151,27 @@ void SimNode::expect_deadline() {
   deadline_ = timers_.after(left, [this] { take(NodeTimePassed{}); });
 }
 
-void SimNode::write_versions(const std::string& version) {
-  version_ = version;
-  ++writes_;
-  store_.commit({.puts = {{key_of(KeyKind::node_versions, {name_}),
-                           write_record(Versions{{{std::string(component), version_}}})}}},
-                [](const Outcome&) {});
-}
+// ---- actions for commands
 
 void SimNode::perform(const Save&) {
-  later(Saved{});
+  later([this] { take(Saved{}); });
 }
 
 void SimNode::perform(const Ask& ask) {
-  ++questions_;
-  store_.commit(ask.question, [this](const Outcome& outcome) { take(AskEnded{outcome}); });
+  observer_.asked();
+  store_.commit(ask.question, [this](const Outcome& outcome) {
+    take(AskEnded{outcome});
+    if (std::holds_alternative<Refused>(outcome)) seen_ = {};
+  });
 }
 
 void SimNode::perform(const Report& report) {
-  ++writes_;
-  store_.commit(report.transaction, [this](const Outcome& outcome) {
+  Transaction transaction = report.transaction;
+  if (wish_reports_) {
+    std::erase_if(transaction.puts,
+                  [this](const Put& put) { return put.key == key(KeyKind::node_upgrade); });
+  }
+  write(std::move(transaction), [this](const Outcome& outcome) {
     const bool stands = std::holds_alternative<Committed>(outcome);
     take(ReportEnded{outcome});
     if (stands) observer_.answered(commander_.ledger());
@@ -110,22 +179,74 @@ void SimNode::perform(const Report& report) {
 }
 
 void SimNode::perform(const DoPrepare& order) {
-  later(PrepareEnded{order.command.id, ""});
+  later([this, id = order.command.id] { take(PrepareEnded{id, ""}); });
 }
 
 void SimNode::perform(const BeginUpgrade& begin) {
-  upgrades_to_ = begin.command.version;
-  write_versions(upgrades_to_);
-  later(UpgradeActivated{begin.command.id});
+  wish_reports_ = false;
+  before_ = version_;
+  write_versions(begin.command.version);
+  later([this, id = begin.command.id] { take(UpgradeActivated{id}); });
 }
 
 void SimNode::perform(const SendCommit& commit) {
-  later(UpgradeEnded{.command = commit.upgrade, .ending = UpgradeEnding::committed});
+  later([this, id = commit.upgrade] {
+    take(UpgradeEnded{.command = id, .ending = UpgradeEnding::committed});
+  });
 }
 
 void SimNode::perform(const GoBack& back) {
-  write_versions("1.0.0");
-  later(UpgradeEnded{.command = back.upgrade, .ending = UpgradeEnding::rolled_back});
+  write_versions(before_);
+  later([this, id = back.upgrade] {
+    take(UpgradeEnded{.command = id, .ending = UpgradeEnding::rolled_back});
+  });
+}
+
+void SimNode::perform(const PassGate&) {
+  later([this] { feed(StopOrdered{}); });
+}
+
+// ---- actions for wishes
+
+void SimNode::perform(const FetchRelease& fetch) {
+  later([this, attempt = fetch.attempt] { feed(Fetched{.attempt = attempt}); });
+}
+
+void SimNode::perform(const AskUpgrade&) {
+  later([this] {
+    feed(GateReached{});
+    look();
+  });
+}
+
+void SimNode::perform(const ConfirmUpgrade&) {
+  const Upgrade recorded = machine_.upgrade();
+  write_versions(recorded.to);
+  later([this, recorded] {
+    feed(Settled{.version = version_, .recorded = recorded, .committed = true});
+    observer_.wished(version_);
+  });
+}
+
+void SimNode::perform(const CancelUpgrade& cancel) {
+  later([this, why = cancel.reason] { feed(AttemptEnded{.error = why}); });
+}
+
+void SimNode::perform(const ReportUpgrade& report) {
+  wish_reports_ = true;
+  upgrade_ = write_record(report.upgrade);
+  write_upgrade();
+}
+
+// Writes the newest record of the upgrade. At most one such write is under way: the store might
+// carry out two in the wrong order.
+void SimNode::write_upgrade() {
+  if (upgrade_.empty() || std::exchange(writes_upgrade_, true)) return;
+  write({.puts = {{key(KeyKind::node_upgrade), std::exchange(upgrade_, "")}}},
+        [this](const Outcome&) {
+          writes_upgrade_ = false;
+          write_upgrade();
+        });
 }
 
 }  // namespace fleet::test

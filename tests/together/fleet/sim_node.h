@@ -1,49 +1,73 @@
-// A node as the store sees it: only the part of fleet-agent that decides about commands, with a
-// client of the store, without an upgrader, a disk or a network. Work that takes time on a real
-// machine takes none here.
+// A node as the store sees it: the parts of fleet-agent that decide about commands, wishes and
+// plans, with a client of the store, the watches and the lease of a fleet-agent, but without an
+// upgrader or a disk. It has one component, `shop`. Work that takes time on a real machine takes
+// none here.
 #pragma once
 
 #include <uv.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "fleet/model/keys.h"
 #include "fleet/model/node_commander.h"
+#include "fleet/model/wish_machine.h"
 #include "fleet/store/etcd_store.h"
+#include "fleet/store/lease_keeper.h"
 #include "fleet/store/mirror.h"
 #include "fleet/store/uv_timers.h"
+#include "tests/together/fleet/sim_plans.h"
 
 namespace fleet::test {
 
 class SimNode {
  public:
+  static constexpr std::string_view component = "shop";
+
   struct Observer {
-    std::function<void()> registered;
+    std::function<void()> registered;                        // the node's records stand
     std::function<void(const Command&)> ordered;             // the node has read a command
     std::function<void(const NodeLedger&)> answered;         // the node's report is in the store
+    std::function<void(const std::string& version)> wished;  // it runs what was desired
+    std::function<void()> wrote;                             // it has sent a write
+    std::function<void()> asked;    // it has sent a transaction of compares alone
+    std::function<void()> renewed;  // its lease was renewed
     std::function<void(const std::string& words)> troubled;  // the store was too slow for the node
   };
+  struct Settings {
+    EtcdStore::Settings store;
+    std::string name = {};
+    std::string group = {};  // the value of its label `group`
+    std::chrono::seconds lease{30};
+  };
 
-  SimNode(uv_loop_t& loop, const EtcdStore::Settings& store, std::string name, Observer observer);
+  SimNode(uv_loop_t& loop, const Settings& settings, Observer observer);
   SimNode(const SimNode&) = delete;
   SimNode& operator=(const SimNode&) = delete;
   ~SimNode() = default;
 
-  // Writes the records that a fleet-agent writes when it begins to act.
-  void enter();
-
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] std::size_t writes() const { return writes_; }
-  [[nodiscard]] std::size_t questions() const { return questions_; }
+  // Returns whether the node has its lease, and follows all records that it needs.
+  [[nodiscard]] bool is_connected() const;
 
  private:
+  void enter();
+  void show_instance();
   void look();
+  void look_at_wish();
+  void look_at_command();
   void take(const NodeEvent& event);
-  void later(const NodeEvent& event);
+  void feed(const WishEvent& event);
+  void later(std::function<void()> deed);
   void expect_deadline();
+  void write(Transaction transaction, Store::Then<const Outcome&> then);
   void write_versions(const std::string& version);
+  void write_upgrade();
+  [[nodiscard]] std::string key(KeyKind kind) const;
 
   void perform(const Save& save);
   void perform(const Ask& ask);
@@ -52,20 +76,34 @@ class SimNode {
   void perform(const BeginUpgrade& begin);
   void perform(const SendCommit& commit);
   void perform(const GoBack& back);
-  void perform(const PassGate&) {}
+  void perform(const PassGate& pass);
   void perform(const Reboot&) {}
 
+  void perform(const FetchRelease& fetch);
+  void perform(const AskUpgrade& ask);
+  void perform(const ConfirmUpgrade& confirm);
+  void perform(const CancelUpgrade& cancel);
+  void perform(const ReportUpgrade& report);
+
   std::string name_;
+  std::string group_;
   Observer observer_;
   UvTimers timers_;
   EtcdStore store_;
   Mirror mirror_;
+  Mirror stop_;
+  Mirror epoch_;
+  SimPlans plans_;
+  LeaseKeeper lease_;
   NodeCommander commander_;
+  WishMachine machine_;
+  bool registered_ = false;
+  bool wish_reports_ = false;  // the last upgrade is for a wish: its record is the wish's
   std::pair<std::string, Revision> seen_;
+  std::string upgrade_;  // the record of the wish's upgrade that is to be written
+  bool writes_upgrade_ = false;
   std::string version_ = "1.0.0";
-  std::string upgrades_to_;
-  std::size_t writes_ = 0;
-  std::size_t questions_ = 0;
+  std::string before_;  // the version before the last upgrade
   std::unique_ptr<Timer> deadline_;
   std::vector<std::unique_ptr<Timer>> soon_;
 };

@@ -1,0 +1,81 @@
+// A cell for benches: three real members of etcd with mutual TLS and their syncs, real controllers,
+// and simulated nodes in processes of their own.
+#pragma once
+
+#include <uv.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/model/rollout_records.h"
+#include "fleet/store/etcd_store.h"
+#include "fleet/store/mirror.h"
+#include "fleet/store/uv_timers.h"
+#include "tests/together/fleet/bench_crowd.h"
+#include "tests/together/fleet/bench_programs.h"
+#include "tests/together/fleet/etcd_cluster.h"
+
+namespace fleet::test {
+
+class BenchBed {
+ public:
+  BenchBed(std::string build, std::size_t nodes);
+  BenchBed(const BenchBed&) = delete;
+  BenchBed& operator=(const BenchBed&) = delete;
+  ~BenchBed() = default;  // the process ends with this object, so the loop is left as it is
+
+  [[nodiscard]] std::size_t nodes() const { return nodes_; }
+  [[nodiscard]] EtcdCluster& cluster() { return cluster_; }
+  [[nodiscard]] Crowd& crowd() { return *crowd_; }
+  [[nodiscard]] std::map<std::string, std::unique_ptr<RealController>>& controllers() {
+    return controllers_;
+  }
+
+  // Starts the nodes, and waits until all of them have entered and follow the store.
+  void enter();
+  void start_controller(const std::string& name);
+  void publish(const std::string& version);
+  // Runs fleetctl with these arguments. Ends this process if it fails.
+  void fleetctl(const std::string& arguments);
+  // Begins a rollout over all nodes, in batches of this size and by name: with another order, the
+  // judge looks at a batch every ten seconds.
+  void start_rollout(const std::string& name, const std::string& version, std::size_t batch);
+
+  // Runs the loop until the condition holds.
+  template <class Condition>
+  void until(const Condition& condition) {
+    while (!condition())
+      uv_run(&loop_, UV_RUN_ONCE);
+  }
+  void wait(std::chrono::milliseconds time);
+
+  // Returns the store's revision, which grows by one with each transaction that writes.
+  [[nodiscard]] Revision revision();
+  // Returns the state of a rollout. Ends this process, with the reason, if it is aborted or paused.
+  [[nodiscard]] RolloutState state(const std::string& rollout);
+  // Returns the value of a record, or an empty text. Reads it from the store.
+  [[nodiscard]] std::string value(const std::string& key);
+
+ private:
+  [[nodiscard]] Reading read(const std::string& key);
+  // Lets the loop run again soon, since conditions may be about the memory of other processes.
+  void tick();
+
+  std::string build_;
+  std::size_t nodes_;
+  EtcdCluster cluster_{3, EtcdCluster::Speech::tls, EtcdCluster::Peers::direct};
+  uv_loop_t loop_{};
+  UvTimers timers_{loop_};
+  Certificates who_;
+  std::unique_ptr<EtcdStore> mine_;
+  std::unique_ptr<Timer> tick_;
+  std::unique_ptr<Crowd> crowd_;
+  std::map<std::string, std::unique_ptr<RealController>> controllers_;
+};
+
+}  // namespace fleet::test

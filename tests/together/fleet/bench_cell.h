@@ -1,0 +1,15 @@
+// The life of a whole cell, measured part by part: nodes enter and rest, rollouts, a driver and the
+// store's leader killed, a plan, windows, and a desired version.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace fleet::test {
+
+// Prints a row of a table for each part, and a line for each death. Ends this process with 1 if a
+// part does not come to its end.
+void measure_cell(const std::string& build, std::chrono::seconds rest, std::size_t nodes);
+
+}  // namespace fleet::test

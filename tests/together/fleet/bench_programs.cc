@@ -1,0 +1,72 @@
+#include "tests/together/fleet/bench_programs.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+namespace fleet::test {
+
+ProcessUse use_of(pid_t process) {
+  const std::string place = "/proc/" + std::to_string(process);
+  ProcessUse use;
+  std::ifstream stat(place + "/stat");
+  const std::string line((std::istreambuf_iterator<char>(stat)), std::istreambuf_iterator<char>());
+  // The name of the program, in parentheses, may have spaces, so the fields are counted behind it.
+  const std::size_t name = line.rfind(')');
+  if (name == std::string::npos) return use;
+  std::istringstream fields(line.substr(name + 1));
+  std::string field;
+  constexpr int skipped = 11;  // from the state to what stands before the processor time
+  for (int i = 0; i < skipped; ++i)
+    fields >> field;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  use.processor_ms = (user + system) * 1e3 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  std::ifstream status(place + "/status");
+  while (status >> field) {
+    if (field == "VmHWM:") status >> use.most_memory_kib;
+    if (field == "VmRSS:") status >> use.memory_kib;
+  }
+  return use;
+}
+
+RealController::RealController(const std::string& build, const std::vector<std::string>& endpoints,
+                               const Certificates& who, const std::string& name,
+                               const std::vector<std::string>& options) {
+  std::vector<std::string> words{build + "/fleet-controller", "--name=" + name,
+                                 "--ca=" + who.authority, "--cert=" + who.own, "--key=" + who.key};
+  for (const std::string& url : endpoints)
+    words.push_back("--endpoint=" + url);
+  words.insert(words.end(), options.begin(), options.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  process_ = fork();
+  if (process_ != 0) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  dup2(quiet, 2);
+  execv(pointers[0], pointers.data());
+  _exit(127);
+}
+
+RealController::~RealController() {
+  kill();
+}
+
+void RealController::kill() {
+  if (process_ <= 0) return;
+  ::kill(process_, SIGKILL);
+  waitpid(std::exchange(process_, -1), nullptr, 0);
+}
+
+}  // namespace fleet::test
