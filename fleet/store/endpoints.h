@@ -1,5 +1,5 @@
-// Chooses the member of the store that is asked next. A member is asked until a call to it fails;
-// then the next one in the list takes its place. Pure.
+// Chooses the member of the store that is asked next: the one that has answered before, until it
+// fails; then the next one in the list. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace fleet {
 
 class Endpoints {
  public:
-  // `first` chooses the first member to ask. `first` should differ from client to client, so that
-  // not all clients ask the same member.
+  // `first` chooses the first member to ask. It should differ from client to client, so that not
+  // all ask the same one.
   Endpoints(std::vector<std::string> urls, std::size_t first)
       : urls_(std::move(urls)),
         stale_(urls_.size()),
@@ -21,7 +21,7 @@ class Endpoints {
   struct Endpoint {
     std::size_t index = 0;
     std::string url = {};
-    bool fresh = false;  // true: make a new connection, since an old one to this member may be dead
+    bool fresh = false;  // an old connection to this member may be dead, so a new one is needed
   };
   [[nodiscard]] Endpoint next() {
     Endpoint endpoint{at_, urls_[at_], stale_[at_]};
@@ -29,11 +29,12 @@ class Endpoints {
     return endpoint;
   }
 
-  // Notes that a call to this member has failed. If the member is the one in use, the next one in
-  // the list takes its place. Further failures of the old member then change nothing, so several
-  // failed calls to one member advance the list only once.
-  void failed(std::size_t index) {
-    stale_[index] = true;
+  // Notes that a call to this member has failed. If the member is in use, the next one in the list
+  // takes its place. So several failed calls to one member advance the list only once. If the
+  // member has answered, its connection is alive: when the store loses its leader, every call of
+  // every client fails like this, and new connections would be made by all of them at once.
+  void failed(std::size_t index, bool has_answered) {
+    if (!has_answered) stale_[index] = true;
     if (at_ == index) at_ = (at_ + 1) % urls_.size();
   }
 

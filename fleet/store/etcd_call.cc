@@ -51,7 +51,7 @@ void EtcdCall::take_ending(const Http2::Ending& ending) {
                       .sent = ending.sent};
   if (code == grpc_ok) failure.reason = "an answer without content";
   if (meaning_of(failure) != Meaning::passing) return end(failure);
-  line_.endpoints.failed(endpoint_);
+  line_.endpoints.failed(endpoint_, code.has_value());
   if (!code) line_.suspected(endpoint_);
   try_again_or_end(failure);
 }

@@ -38,7 +38,7 @@ void EtcdSnapshot::take_ending(const Http2::Ending& ending) {
                               .reason = code ? ending.status.message() : ending.error};
     const bool denied = meaning_of(failure) == Meaning::denied;
     trouble = {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
-    if (!denied) line_.endpoints.failed(endpoint_);
+    if (!denied) line_.endpoints.failed(endpoint_, code.has_value());
   } else if (is_damaged_) {
     trouble = {Trouble::Kind::unreachable, "an answer that is none"};
   }

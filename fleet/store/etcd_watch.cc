@@ -28,17 +28,17 @@ void EtcdWatch::open() {
       {.message = [this](const std::string& message) { take(message); },
        .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
   timer_ = line_.timers.after(patience_if_suspected * 2,
-                              [this] { lose(Trouble::Kind::unreachable, "no answer"); });
+                              [this] { lose(Trouble::Kind::unreachable, "no answer", false); });
 }
 
 void EtcdWatch::take(const std::string& message) {
   auto answer = etcd_messages::watch_answer(message);
-  if (!answer) return lose(Trouble::Kind::unreachable, "an answer that is none");
+  if (!answer) return lose(Trouble::Kind::unreachable, "an answer that is none", false);
   rest();
   if (answer->compacted != 0) return end(Relist{answer->compacted});
   if (!answer->canceled) return take_changes(std::move(*answer));
   const bool denied = answer->reason.find("ermission") != std::string::npos;
-  lose(denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, answer->reason);
+  lose(denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, answer->reason, true);
 }
 
 void EtcdWatch::take_changes(etcd_messages::WatchAnswer answer) {
@@ -59,7 +59,7 @@ void EtcdWatch::take_ending(const Http2::Ending& ending) {
       .code = ending.status.code().value_or(-1),
       .reason = ending.status.code() ? ending.status.message() : ending.error};
   lose(meaning_of(failure) == Meaning::denied ? Trouble::Kind::denied : Trouble::Kind::unreachable,
-       failure.reason);
+       failure.reason, ending.status.code().has_value());
 }
 
 void EtcdWatch::look_after(std::size_t endpoint) {
@@ -71,13 +71,13 @@ void EtcdWatch::rest() {
 }
 
 void EtcdWatch::ask_for_life(Timers::Milliseconds limit) {
-  timer_ = line_.timers.after(limit,
-                              [this] { lose(Trouble::Kind::unreachable, "the member is silent"); });
+  timer_ = line_.timers.after(
+      limit, [this] { lose(Trouble::Kind::unreachable, "the member is silent", false); });
   stream_->send(grpc_framed(etcd_messages::progress()));
 }
 
-void EtcdWatch::lose(Trouble::Kind kind, const std::string& reason) {
-  line_.endpoints.failed(endpoint_);
+void EtcdWatch::lose(Trouble::Kind kind, const std::string& reason, bool has_answered) {
+  line_.endpoints.failed(endpoint_, has_answered);
   end(WatchLost{{kind, reason}});
 }
 

@@ -102,11 +102,11 @@ TEST_CASE("a failed member is left for the next one, and asked again by a new co
   Endpoints endpoints({"a", "b", "c"}, 1);
   REQUIRE(endpoints.next().url == "b");
 
-  endpoints.failed(1);
-  endpoints.failed(1);  // a second call to this member has failed, too
+  endpoints.failed(1, false);
+  endpoints.failed(1, false);  // a second call to this member has failed, too
   const auto next = endpoints.next();
-  endpoints.failed(2);
-  endpoints.failed(0);
+  endpoints.failed(2, false);
+  endpoints.failed(0, false);
   const auto again = endpoints.next();
   const auto once_more = endpoints.next();
 
@@ -115,6 +115,16 @@ TEST_CASE("a failed member is left for the next one, and asked again by a new co
   CHECK(again.url == "b");
   CHECK(again.fresh);
   CHECK_FALSE(once_more.fresh);
+}
+
+TEST_CASE("a member that has answered that it cannot help needs no new connection") {
+  Endpoints endpoints({"a", "b"}, 0);
+  endpoints.failed(0, true);
+  CHECK(endpoints.next().url == "b");
+  endpoints.failed(1, true);
+  const auto again = endpoints.next();
+  CHECK(again.url == "a");
+  CHECK_FALSE(again.fresh);
 }
 
 TEST_CASE("tries spread over a time that doubles up to its bound, and begin anew") {
