@@ -11,15 +11,11 @@
 namespace fleet {
 namespace {
 
-// The name of the component fleet-agent. An upgrade of fleet-agent shows in the records of its
-// instances, and an upgrade of any other component in the record node/ID/upgrade/COMPONENT.
-constexpr std::string_view own_component = "agent";
-
 class DesiredDecider {
  public:
-  DesiredDecider(const DesiredView& view, const DesiredSettings& settings,
-                 const DesiredMarks& marks, Revision fence, LeaseId lease, Ms now,
-                 const Budgets* budgets)
+  DesiredDecider(const DesiredView& view, const DesiredSettings& settings, DesiredMarks& marks,
+                 Revision fence, LeaseId lease, Ms now, const Budgets* budgets,
+                 const DesiredOpening& opening)
       : view_(view),
         settings_(settings),
         marks_(marks),
@@ -27,56 +23,60 @@ class DesiredDecider {
         lease_(lease),
         now_(now),
         budgets_(budgets),
-        wish_(view.wish()) {
-    if (wish_) count();
-  }
+        opening_(opening),
+        wish_(view.wish()) {}
 
   DesiredDecision decide() {
     if (auto freed = free_places()) return *freed;
-    for (const auto& [id, node] : view_.nodes()) {
-      if (wish_ && is_late(id, node)) return take_back(id, node);
-      if (may_stop(id, node) && has_places(id)) return stop_old(id, node);
+    if (marks_.opens_at() && *marks_.opens_at() <= now_) marks_.reopen();
+    if (const auto* late = first_until(marks_.coming(), now_ - settings_.staging_ms)) {
+      return take_back(late->second, view_.nodes().at(late->second));
     }
-    for (const auto& [id, node] : view_.nodes()) {
-      if (wish_ && may_begin(node) && !is_closed(id)) return begin(id, node);
-    }
+    if (auto stops = stop_next()) return *stops;
+    if (auto begins = begin_next()) return *begins;
     return {.until = next_look()};
   }
 
  private:
-  void count() {
-    for (const auto& [id, node] : view_.nodes()) {
-      if (!node.running.empty()) ++all_;
-      if (is_under_way(node, *wish_)) ++under_way_;
-      if (has_failed(node, *wish_)) ++failed_;
-      if (runs(node, wish_->desired.version) && !is_under_way(node, *wish_)) ++committed_;
-    }
+  using ByTime = DesiredMarks::ByTime;
+
+  // Returns the first entry if its time is `until` or earlier, or null.
+  [[nodiscard]] static const ByTime::value_type* first_until(const ByTime& times, Ms until) {
+    return times.empty() || times.begin()->first > until ? nullptr : &*times.begin();
   }
 
-  [[nodiscard]] bool is_halted() const { return failed_ >= settings_.max_failed; }
+  [[nodiscard]] bool is_halted() const { return marks_.failed() >= settings_.max_failed; }
 
-  [[nodiscard]] bool is_closed(const std::string& id) const {
-    const bool is_free = wish_ && wish_->desired.ignore_window;
-    return marks_.closed.contains(id) && !is_free;
+  // Returns whether the node's window is closed, or will close too soon: before the upgrade is over
+  // or, if the new version waits at its gate, before the old one has stopped.
+  [[nodiscard]] bool is_closed(const std::string& id, Ms takes) {
+    if (wish_ && wish_->desired.ignore_window) return false;
+    if (marks_.is_closed(id)) return true;
+    if (!opening_) return false;
+    const Opening opening = opening_(id, takes);
+    if (!opening.is_open) marks_.close(id, opening.until);
+    return !opening.is_open;
   }
 
   // ---- begin
 
-  [[nodiscard]] bool may_begin(const DesiredNode& node) const {
-    const Desired& own = node.desired.record;
-    const bool moved_since = node.desired.revision > wish_->revision;
-    if (view_.is_stopped() || is_halted() || node.claim.revision != 0) return false;
-    if (own.pinned || moved_since || is_told(node, *wish_)) return false;
-    if (node.running.empty()) return false;  // the node does not have this component
-    // A node that runs the wished version already gets no order, unless another version waits at
-    // its gate for an older wish: the new wish cancels that upgrade.
-    const bool waits = phase_of(node) != UpgradePhase::unknown && !is_ended(phase_of(node));
-    if (runs(node, wish_->desired.version) && !waits) return false;
-    const auto active = node.instances.find(node.active.record.instance);
-    if (node.active.revision == 0 || active == node.instances.end()) return false;
-    if (!active->second.record.degraded.empty()) return false;
-    const std::int64_t some = std::max<std::int64_t>(1, all_ * settings_.uncommitted_percent / 100);
-    return waits || under_way_ < (committed_ > 0 ? some : 1);
+  std::optional<DesiredDecision> begin_next() {
+    if (!wish_ || view_.is_stopped() || is_halted()) return std::nullopt;
+    if (auto begins = begin_first_of(marks_.waiting())) return begins;
+    const std::int64_t some =
+        std::max<std::int64_t>(1, marks_.all() * settings_.uncommitted_percent / 100);
+    const bool is_one_more = marks_.under_way() < (marks_.committed() > 0 ? some : 1);
+    return is_one_more ? begin_first_of(marks_.beginning()) : std::nullopt;
+  }
+
+  // Orders the first of these nodes to move whose window is open.
+  std::optional<DesiredDecision> begin_first_of(const std::set<std::string>& ids) {
+    for (auto at = ids.begin(); at != ids.end();) {
+      const std::string id = *at++;  // is_closed() may take it out of the list
+      const Ms takes = settings_.staging_ms + settings_.observe_ms + settings_.stop_ms;
+      if (!is_closed(id, takes)) return begin(id, view_.nodes().at(id));
+    }
+    return std::nullopt;
   }
 
   DesiredDecision begin(const std::string& id, const DesiredNode& node) const {
@@ -89,15 +89,6 @@ class DesiredDecider {
 
   // ---- take back
 
-  [[nodiscard]] bool is_late(const std::string& id, const DesiredNode& node) const {
-    if (!is_under_way(node, *wish_) || phase_of(node) == UpgradePhase::cutover_ready) return false;
-    // A node is sent back to the version that it reports. If what it reports is not a valid name of
-    // a version, it cannot be sent back.
-    if (!is_version_name(node.running)) return false;
-    const auto told = marks_.told.find(id);
-    return told != marks_.told.end() && now_ >= told->second.second + settings_.staging_ms;
-  }
-
   DesiredDecision take_back(const std::string& id, const DesiredNode& node) const {
     Transaction transaction = fenced();
     compare_orders(transaction, id, node);
@@ -108,40 +99,15 @@ class DesiredDecider {
 
   // ---- cut over
 
-  // Returns the new process or version for which the old instance may stop, or null if none is
-  // known to be fit. For fleet-agent, this is the id of the new instance. For another component, it
-  // is the version that waits at its gate. It must be of the wished version, and this controller
-  // itself must have seen it ready for observe_ms.
-  [[nodiscard]] const std::string* successor(const std::string& id, const DesiredNode& node) const {
-    const std::string_view wanted = without_build(node.desired.record.version);
-    if (view_.component() != own_component) {
-      const auto mark = marks_.ready.find({id, ""});
-      const bool is_wanted = without_build(node.upgrade.record.to) == wanted;
-      const bool is_seen =
-          mark != marks_.ready.end() && now_ >= mark->second.first + settings_.observe_ms;
-      return is_seen && is_wanted ? &node.upgrade.record.to : nullptr;
+  std::optional<DesiredDecision> stop_next() {
+    if (view_.is_stopped()) return std::nullopt;
+    for (const auto& [since, id] : marks_.at_gate()) {
+      if (since + settings_.observe_ms > now_) break;
+      const DesiredNode& node = view_.nodes().at(id);
+      if (!node.desired.record.pinned && is_halted()) continue;
+      if (!is_closed(id, settings_.stop_ms) && has_places(id)) return stop_old(id, node);
     }
-    for (const auto& [name, seen] : node.instances) {
-      const Instance& instance = seen.record;
-      if (name == node.active.record.instance || !instance.ready || !instance.degraded.empty() ||
-          instance.boot_id != node.active.record.boot_id ||
-          without_build(instance.version) != wanted) {
-        continue;
-      }
-      const auto mark = marks_.ready.find({id, name});
-      if (mark == marks_.ready.end() || mark->second.second != instance.version) continue;
-      if (now_ >= mark->second.first + settings_.observe_ms) return &name;
-    }
-    return nullptr;
-  }
-
-  [[nodiscard]] bool may_stop(const std::string& id, const DesiredNode& node) const {
-    if (view_.is_stopped() || node.claim.revision != 0 || is_closed(id)) return false;
-    if (phase_of(node) != UpgradePhase::cutover_ready) return false;
-    const bool ours = wish_ && is_told(node, *wish_);
-    if (!node.desired.record.pinned && (!ours || is_halted())) return false;
-    if (node.command.record.id == stop_id(node)) return false;
-    return node.instances.contains(node.active.record.instance) && successor(id, node) != nullptr;
+    return std::nullopt;
   }
 
   [[nodiscard]] std::string run() const { return "desired/" + view_.component(); }
@@ -152,7 +118,7 @@ class DesiredDecider {
     return answer.waits_for.empty() && answer.impossible.empty();
   }
 
-  // Gives back the places of budgets that were taken for nodes whose upgrade has ended.
+  // Gives back the budgets' places of nodes whose upgrade has ended.
   [[nodiscard]] std::optional<DesiredDecision> free_places() const {
     if (budgets_ == nullptr) return std::nullopt;
     for (const std::string& id : budgets_->nodes_of(run())) {
@@ -169,7 +135,7 @@ class DesiredDecider {
   }
 
   DesiredDecision stop_old(const std::string& id, const DesiredNode& node) const {
-    const std::string& next = *successor(id, node);
+    const std::string next = marks_.successor(id, node)->second;
     const std::string& old = node.active.record.instance;
     const std::string& version = node.desired.record.version;
     Transaction transaction = fenced();
@@ -233,63 +199,33 @@ class DesiredDecider {
   }
 
   [[nodiscard]] std::optional<Ms> next_look() const {
-    std::optional<Ms> first;
-    const auto consider = [&](Ms at) {
-      if (at > now_ && (!first || at < *first)) first = at;
+    std::optional<Ms> first = marks_.opens_at();
+    const auto consider = [&](const ByTime& times, Ms later) {
+      const auto at = times.upper_bound({now_ - later, std::string(1, '\x7f')});
+      if (at != times.end() && (!first || at->first + later < *first)) first = at->first + later;
     };
-    for (const auto& [key, mark] : marks_.ready)
-      consider(mark.first + settings_.observe_ms);
-    for (const auto& [id, opens] : marks_.closed)
-      if (opens) consider(*opens);
-    for (const auto& [id, mark] : marks_.told)
-      consider(mark.second + settings_.staging_ms);
+    consider(marks_.at_gate(), settings_.observe_ms);
+    consider(marks_.coming(), settings_.staging_ms);
     return first;
   }
 
   const DesiredView& view_;
   const DesiredSettings& settings_;
-  const DesiredMarks& marks_;
+  DesiredMarks& marks_;
   Revision fence_;
   LeaseId lease_;
   Ms now_;
   const Budgets* budgets_;
+  const DesiredOpening& opening_;
   std::optional<CellWish> wish_;
-  std::int64_t all_ = 0;
-  std::int64_t under_way_ = 0;
-  std::int64_t failed_ = 0;
-  std::int64_t committed_ = 0;
 };
 
 }  // namespace
 
-void look(const DesiredView& view, DesiredMarks& marks, Ms now) {
-  DesiredMarks fresh;
-  const auto is_ready = [&](const std::string& id, const std::string& name,
-                            const std::string& what) {
-    const auto before = marks.ready.find({id, name});
-    const bool same = before != marks.ready.end() && before->second.second == what;
-    fresh.ready[{id, name}] = {same ? before->second.first : now, what};
-  };
-  for (const auto& [id, node] : view.nodes()) {
-    for (const auto& [name, seen] : node.instances) {
-      if (!seen.record.ready || !seen.record.degraded.empty()) continue;
-      is_ready(id, name, seen.record.version);
-    }
-    if (view.component() != own_component && phase_of(node) == UpgradePhase::cutover_ready) {
-      is_ready(id, "", node.upgrade.record.attempt);
-    }
-    if (node.desired.revision == 0 || is_ended(phase_of(node))) continue;
-    const auto before = marks.told.find(id);
-    const bool same = before != marks.told.end() && before->second.first == node.desired.revision;
-    fresh.told[id] = {node.desired.revision, same ? before->second.second : now};
-  }
-  marks = std::move(fresh);
-}
-
 DesiredDecision decide_desired(const DesiredView& view, const DesiredSettings& settings,
-                               const DesiredMarks& marks, Revision fence, LeaseId lease, Ms now,
-                               const Budgets* budgets) {
-  return DesiredDecider(view, settings, marks, fence, lease, now, budgets).decide();
+                               DesiredMarks& marks, Revision fence, LeaseId lease, Ms now,
+                               const Budgets* budgets, const DesiredOpening& opening) {
+  return DesiredDecider(view, settings, marks, fence, lease, now, budgets, opening).decide();
 }
 
 }  // namespace fleet

@@ -29,15 +29,16 @@
 // other. While anything is doubtful, such as a missing record, no instance is ordered to stop.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "fleet/model/budgets.h"
+#include "fleet/model/desired_marks.h"
 #include "fleet/model/desired_view.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
+#include "fleet/model/window_view.h"
 
 namespace fleet {
 
@@ -49,23 +50,8 @@ struct DesiredSettings {
   Ms stop_ms = 60'000;      // time for the old instance to end
 };
 
-// The observations that this controller has made itself. They are not in the store, so another
-// controller that takes over begins to observe anew.
-struct DesiredMarks {
-  // The key is a node and one of its instances. The value is the time since which the instance has
-  // been ready and alive, and its version. If the component is not fleet-agent, the key is a node
-  // and an empty text. The value is then the time since which the node's new version has waited at
-  // its gate, and the id of the attempt.
-  std::map<std::pair<std::string, std::string>, std::pair<Ms, std::string>> ready = {};
-  // For each node that has a record node/ID/desired/COMPONENT: its revision, and the time at which
-  // this controller first saw the record at that revision.
-  std::map<std::string, std::pair<Revision, Ms>> told = {};
-  // The nodes whose windows are closed, and when each window opens. No value as a time: only a
-  // changed record can open the window.
-  std::map<std::string, std::optional<Ms>> closed = {};
-
-  bool operator==(const DesiredMarks&) const = default;
-};
+// Returns whether something that takes the time `takes` may begin on a node now, by its window.
+using DesiredOpening = std::function<Opening(const std::string& node, Ms takes)>;
 
 struct DesiredDecision {
   // The transaction to write now, or no value if there is nothing to write.
@@ -74,16 +60,13 @@ struct DesiredDecision {
   std::string news = {};         // a line for the log
 };
 
-// Brings the observations up to date with the records in the view. The caller calls this after each
-// change.
-void look(const DesiredView& view, DesiredMarks& marks, Ms now);
-
 // Decides the next transaction. A command to stop the old version gets the lease `lease`, whose end
-// is the time limit of the command.
+// is the time limit of the command. `marks` must be up to date with the view; the decision notes in
+// it which windows are closed.
 [[nodiscard]] DesiredDecision decide_desired(const DesiredView& view,
-                                             const DesiredSettings& settings,
-                                             const DesiredMarks& marks, Revision fence,
-                                             LeaseId lease, Ms now,
-                                             const Budgets* budgets = nullptr);
+                                             const DesiredSettings& settings, DesiredMarks& marks,
+                                             Revision fence, LeaseId lease, Ms now,
+                                             const Budgets* budgets = nullptr,
+                                             const DesiredOpening& opening = nullptr);
 
 }  // namespace fleet

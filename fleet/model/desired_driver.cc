@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fleet/model/desired_standing.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 
@@ -58,25 +57,18 @@ void DesiredTask::take_all(const Reading& reading) {
   budgets_.take_all(reading);
 }
 
-// Finds the nodes whose windows are closed, or will close too soon: before the upgrade is over or,
-// if the new version waits at its gate, before the old one has stopped.
-void DesiredTask::look_at_windows(Component& component, Ms now) const {
-  component.marks.closed.clear();
-  const Ms takes = settings_.staging_ms + settings_.observe_ms + settings_.stop_ms;
-  for (const auto& [id, node] : component.view.nodes()) {
-    const bool has_begun = phase_of(node) == UpgradePhase::cutover_ready;
-    const Opening opening = windows_.opening(id, has_begun ? settings_.stop_ms : takes, now);
-    if (!opening.is_open) component.marks.closed[id] = opening.until;
-  }
-}
-
 DriverStep DesiredTask::next(Revision fence, Ms now) {
   Wait wait;
+  const auto opening = [this, now](const std::string& id, Ms takes) {
+    return windows_.opening(id, takes, now);
+  };
+  const bool windows_changed = windows_seen_ != windows_.changes();
+  windows_seen_ = windows_.changes();
   for (Component& component : components_) {
-    look(component.view, component.marks, now);
-    look_at_windows(component, now);
-    DesiredDecision decision =
-        decide_desired(component.view, settings_, component.marks, fence, lease_, now, &budgets_);
+    component.marks.look(component.view, now);
+    if (windows_changed) component.marks.reopen();
+    DesiredDecision decision = decide_desired(component.view, settings_, component.marks, fence,
+                                              lease_, now, &budgets_, opening);
     if (decision.transaction) {
       if (wants_lease(*decision.transaction)) return GrantLease{settings_.stop_ms};
       return Write{std::move(*decision.transaction), decision.news};
@@ -91,13 +83,7 @@ DriverStep DesiredTask::next(Revision fence, Ms now) {
 std::string DesiredTask::words(Ms now) const {
   std::string text;
   for (const Component& component : components_) {
-    text += component.view.component();
-    for (const auto& [key, mark] : component.marks.ready) {
-      text += " " + key.first + " " + key.second + " " + std::to_string(now - mark.first);
-    }
-    for (const auto& [id, mark] : component.marks.told) {
-      text += " " + id + " " + std::to_string(now - mark.second);
-    }
+    text += component.view.component() + component.marks.words(now);
   }
   return text;
 }

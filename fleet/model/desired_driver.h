@@ -45,10 +45,9 @@ class DesiredTask {
     DesiredMarks marks = {};
   };
 
-  void look_at_windows(Component& component, Ms now) const;
-
   std::vector<Component> components_;
   WindowView windows_;
+  std::uint64_t windows_seen_ = 0;  // the changes of the windows that the marks know
   Budgets budgets_;
   DesiredSettings settings_;
   LeaseId lease_ = 0;  // the lease for commands to stop; 0 if there is none

@@ -1,5 +1,7 @@
 #include "fleet/model/desired_view.h"
 
+#include <utility>
+
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -37,26 +39,38 @@ std::optional<CellWish> DesiredView::wish() const {
   return CellWish{record, wish_.revision};
 }
 
+DesiredNode& DesiredView::changed(const std::string& id) {
+  if (!all_changed_) changed_.insert(id);
+  return nodes_[id];
+}
+
+std::optional<std::set<std::string>> DesiredView::take_changed() {
+  const bool all = std::exchange(all_changed_, false);
+  std::set<std::string> nodes = std::exchange(changed_, {});
+  if (all) return std::nullopt;
+  return nodes;
+}
+
 void DesiredView::take(const KeyValue& record) {
   const std::optional<ParsedKey> key = parse_key(record.key);
   if (!key) return;
   const std::vector<std::string>& names = key->names;
   if (key->kind == KeyKind::stop) stopped_ = true;
   if (key->kind == KeyKind::desired && names[0] == component_) wish_ = seen<Desired>(record);
-  if (key->kind == KeyKind::node_active) nodes_[names[0]].active = seen<Active>(record);
+  if (key->kind == KeyKind::node_active) changed(names[0]).active = seen<Active>(record);
   if (key->kind == KeyKind::node_instance) {
-    nodes_[names[0]].instances[names[1]] = seen<Instance>(record);
+    changed(names[0]).instances[names[1]] = seen<Instance>(record);
   }
   if (key->kind == KeyKind::node_versions) {
     const auto versions = seen<Versions>(record).record.running;
     const auto found = versions.find(component_);
-    nodes_[names[0]].running = found == versions.end() ? "" : found->second;
+    changed(names[0]).running = found == versions.end() ? "" : found->second;
   }
   if (names.size() < 2 || names[1] != component_) return;
-  if (key->kind == KeyKind::node_upgrade) nodes_[names[0]].upgrade = seen<Upgrade>(record);
-  if (key->kind == KeyKind::node_desired) nodes_[names[0]].desired = seen<Desired>(record);
-  if (key->kind == KeyKind::node_claim) nodes_[names[0]].claim = seen<Claim>(record);
-  if (key->kind == KeyKind::node_command) nodes_[names[0]].command = seen<Command>(record);
+  if (key->kind == KeyKind::node_upgrade) changed(names[0]).upgrade = seen<Upgrade>(record);
+  if (key->kind == KeyKind::node_desired) changed(names[0]).desired = seen<Desired>(record);
+  if (key->kind == KeyKind::node_claim) changed(names[0]).claim = seen<Claim>(record);
+  if (key->kind == KeyKind::node_command) changed(names[0]).command = seen<Command>(record);
 }
 
 void DesiredView::take_absent(const std::string& text) {
@@ -66,7 +80,7 @@ void DesiredView::take_absent(const std::string& text) {
   if (key->kind == KeyKind::stop) stopped_ = false;
   if (key->kind == KeyKind::desired && names[0] == component_) wish_ = {};
   if (names.empty() || !nodes_.contains(names[0])) return;
-  DesiredNode& node = nodes_[names[0]];
+  DesiredNode& node = changed(names[0]);
   if (key->kind == KeyKind::node_active) node.active = {};
   if (key->kind == KeyKind::node_instance) node.instances.erase(names[1]);
   if (key->kind == KeyKind::node_versions) node.running.clear();

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,10 @@
 #include "fleet/model/transaction.h"
 
 namespace fleet {
+
+// The name of the component fleet-agent. An upgrade of fleet-agent shows in the records of its
+// instances, and an upgrade of any other component in the record node/ID/upgrade/COMPONENT.
+inline constexpr std::string_view own_component = "agent";
 
 template <class Record>
 struct Seen {
@@ -66,11 +71,19 @@ class DesiredView {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
+  // Returns the nodes whose records have changed since the last call, or no value if all records
+  // were read anew.
+  [[nodiscard]] std::optional<std::set<std::string>> take_changed();
+
  private:
+  DesiredNode& changed(const std::string& id);
+
   std::string component_;
   Seen<Desired> wish_;
   std::map<std::string, DesiredNode> nodes_;
   bool stopped_ = false;
+  std::set<std::string> changed_;
+  bool all_changed_ = true;
 };
 
 }  // namespace fleet

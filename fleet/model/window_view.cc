@@ -9,6 +9,12 @@
 namespace fleet {
 namespace {
 
+// Returns whether the record of this key may change the window of a node.
+bool is_about_windows(const ParsedKey& key) {
+  return key.kind == KeyKind::window || key.kind == KeyKind::node_info ||
+         node_identified_by(key).has_value();
+}
+
 bool is_utc(const std::string& name) {
   return name.empty() || name == "UTC";
 }
@@ -16,6 +22,7 @@ bool is_utc(const std::string& name) {
 }  // namespace
 
 void WindowView::set_wall(UnixSeconds shown, Ms now) {
+  ++changes_;
   clock_ = {shown, now};
   known_zones_.clear();
   answers_.clear();
@@ -24,6 +31,7 @@ void WindowView::set_wall(UnixSeconds shown, Ms now) {
 void WindowView::take(const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key) return;
+  if (is_about_windows(*key)) ++changes_;
   if (key->kind == KeyKind::window) {
     answers_.clear();
     const auto read = read_record<Window>(record.value);
@@ -47,6 +55,7 @@ void WindowView::take(const KeyValue& record) {
 
 void WindowView::take_absent(const std::string& text) {
   const auto key = parse_key(text);
+  if (key && is_about_windows(*key)) ++changes_;
   if (key && key->kind == KeyKind::window) {
     answers_.clear();
     windows_.erase(key->names[0]);
@@ -56,6 +65,7 @@ void WindowView::take_absent(const std::string& text) {
 }
 
 void WindowView::take_all(const Reading& reading) {
+  ++changes_;
   answers_.clear();
   windows_.clear();
   nodes_.clear();

@@ -7,6 +7,7 @@
 // since somebody wanted to hold something back.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -49,6 +50,9 @@ class WindowView {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
+  // Grows with each change that may open or close a window: of a record, or of the wall clock.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
+
   // Returns whether something that takes the time `takes` may begin now: on this node, or on all of
   // these nodes.
   [[nodiscard]] Opening opening(const std::string& node, Ms takes, Ms now) const;
@@ -72,6 +76,7 @@ class WindowView {
   [[nodiscard]] const Result<TimeZone>& zone_of(const std::string& name) const;
 
   ZoneBook zones_;
+  std::uint64_t changes_ = 0;
   // Each zone is looked up once until the next set_wall(), and each answer is computed once for
   // each moment: a cell has far more nodes than windows and time zones.
   mutable std::map<std::string, Result<TimeZone>> known_zones_;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "fleet/model/desired_decision.h"
+#include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "tests/together/fleet/test_store.h"
@@ -26,7 +27,7 @@ struct Cell {
   fleet_test::TestStore store;
   DesiredView view{component};
   DesiredSettings settings{};
-  DesiredMarks marks;
+  DesiredMarks marks = {};
   Ms now = 0;
   std::vector<Transaction> committed;
   std::optional<Ms> until;
@@ -63,7 +64,7 @@ struct Cell {
   void settle() {
     for (int i = 0; i < 1'000; ++i) {
       view.take_all(store.read({std::string(key_root)}));
-      look(view, marks, now);
+      marks.look(view, now);
       const KeyValue* driver = store.find(key_of(KeyKind::driver, {"desired"}));
       const DesiredDecision next = decide_desired(view, settings, marks, driver->created, 0, now);
       until = next.until;
@@ -369,22 +370,47 @@ TEST_CASE("a node whose window is closed neither begins nor stops, until it open
   cell.wish("2");
   cell.view.take_all(cell.store.read({std::string(key_root)}));
   DesiredMarks marks;
-  marks.closed["n100"] = 5 * second;
+  marks.look(cell.view, 0);
+  Opening opening{.is_open = false, .until = 5 * second};
+  const auto opens = [&opening](const std::string&, Ms) { return opening; };
   const Revision fence = cell.store.find(key_of(KeyKind::driver, {"desired"}))->created;
-  const DesiredDecision waits = decide_desired(cell.view, cell.settings, marks, fence, 0, 0);
-  CHECK_FALSE(waits.transaction);
-  CHECK(waits.until == 5 * second);
+  const auto decide = [&](Ms now) {
+    return decide_desired(cell.view, cell.settings, marks, fence, 0, now, nullptr, opens);
+  };
+  CHECK_FALSE(decide(0).transaction);
+  CHECK(decide(0).until == 5 * second);
+  opening = {};
+  CHECK_FALSE(decide(5 * second - 1).transaction);
+  CHECK(decide(5 * second).transaction);
   cell.settle();
   cell.come_to_gate(0);
   cell.now += cell.settings.observe_ms;
   const auto stops = [&] {
-    cell.view.take_all(cell.store.read({std::string(key_root)}));
-    return decide_desired(cell.view, cell.settings, cell.marks, fence, 0, cell.now)
+    return decide_desired(cell.view, cell.settings, cell.marks, fence, 0, cell.now, nullptr, opens)
         .transaction.has_value();
   };
   CHECK(stops());
-  cell.marks.closed["n100"] = std::nullopt;
+  opening = {.is_open = false, .until = std::nullopt};
   CHECK_FALSE(stops());
+  opening = {};
+  CHECK_FALSE(stops());  // no record has changed
+  cell.marks.reopen();
+  CHECK(stops());
+}
+
+// Rows: H-07
+TEST_CASE("a changed record makes the driver look at its node alone, however many there are") {
+  Cell cell(400);
+  cell.wish("2");
+  cell.settle();
+  const std::uint64_t before = effort.nodes;
+  cell.view.take({.key = key_of(KeyKind::node_versions, {"n300"}),
+                  .value = write_record(Versions{{{component, "1.5"}}}),
+                  .modified = 10'000});
+  cell.marks.look(cell.view, cell.now);
+  CHECK(effort.nodes == before + 1);
+  cell.marks.look(cell.view, cell.now);
+  CHECK(effort.nodes == before + 1);
 }
 
 TEST_CASE("a pinned node is left, and one that a rollout moved stays until the next wish") {
@@ -470,7 +496,7 @@ TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad nod
     if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // sets the same wish again
     cell.now += second;
     cell.view.take_all(cell.store.read({std::string(key_root)}));
-    look(cell.view, cell.marks, cell.now);
+    cell.marks.look(cell.view, cell.now);
     const Revision fence = cell.store.find(key_of(KeyKind::driver, {"desired"}))->created;
     const auto next = decide_desired(cell.view, cell.settings, cell.marks, fence, 0, cell.now);
     if (!next.transaction) continue;

@@ -1,0 +1,111 @@
+// The observations of the controller that drives the desired version of a component, and lists of
+// the nodes with which something may be done. A changed record costs the same however many nodes
+// there are: only its node is looked at again. Pure.
+//
+// The observations are not in the store, so another controller that takes over begins to observe
+// anew.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "fleet/model/desired_view.h"
+#include "fleet/model/time.h"
+
+namespace fleet {
+
+class DesiredMarks {
+ public:
+  // Brings everything up to date with the records of the view that have changed since the last
+  // call. The caller calls this after each change, always with the same view.
+  void look(DesiredView& view, Ms now);
+
+  // ---- the numbers of nodes
+
+  [[nodiscard]] std::int64_t all() const { return all_; }  // those that have the component
+  [[nodiscard]] std::int64_t under_way() const { return under_way_; }
+  [[nodiscard]] std::int64_t failed() const { return failed_; }
+  [[nodiscard]] std::int64_t committed() const { return committed_; }
+
+  // ---- nodes with which something may be done, as far as their own records tell
+
+  using ByTime = std::set<std::pair<Ms, std::string>>;
+
+  // The nodes that may get an order to move. If a version waits at a node's gate for an older wish,
+  // the node is in `waiting` in place of `beginning`.
+  [[nodiscard]] const std::set<std::string>& beginning() const { return beginning_; }
+  [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
+  // The nodes that are on their way and not at their gates, with the times at which this controller
+  // first saw their orders.
+  [[nodiscard]] const ByTime& coming() const { return coming_; }
+  // The nodes whose new versions wait at their gates and are fit, with the times since which this
+  // controller has seen that.
+  [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
+  // Returns the version that a node's old instance may make room for: the id of the new instance of
+  // fleet-agent, or, for another component, the version that waits at its gate. It must be of the
+  // wished version, ready, and of the same boot. The time is that since which it was seen so.
+  // Returns no value if none is known to be fit.
+  [[nodiscard]] std::optional<std::pair<Ms, std::string>> successor(const std::string& id,
+                                                                    const DesiredNode& node) const;
+
+  // ---- windows
+
+  // Notes that the node's window lets nothing begin. `until`: when something may begin; no value:
+  // only a changed record can open the window.
+  void close(const std::string& id, std::optional<Ms> until);
+  [[nodiscard]] bool is_closed(const std::string& id) const { return closed_.contains(id); }
+  // Returns when the first of the closed windows opens.
+  [[nodiscard]] std::optional<Ms> opens_at() const { return opens_at_; }
+  // Forgets which windows are closed: a window has changed, or a closed one may be open now.
+  void reopen();
+
+  // Returns everything that decides the next step, as a text, for tests.
+  [[nodiscard]] std::string words(Ms now) const;
+
+ private:
+  // The place of a node in the lists and numbers, from which it is taken out again later.
+  struct Standing {
+    bool has_component = false;
+    bool is_under_way = false;
+    bool has_failed = false;
+    bool is_committed = false;
+    bool may_begin = false;
+    bool waits = false;
+    std::optional<Ms> coming = {};
+    std::optional<Ms> at_gate = {};
+  };
+
+  void look_at(const DesiredView& view, const std::string& id, Ms now);
+  void observe(const std::string& id, const DesiredNode& node, Ms now);
+  [[nodiscard]] Standing standing_of(const std::string& id, const DesiredNode& node) const;
+  void count(const std::string& id, const Standing& standing, bool is_in);
+  void list_beginning(const std::string& id, const Standing& standing);
+
+  std::string component_;
+  std::optional<CellWish> wish_;
+  // For each node, its instances that have been ready and alive: the time since then, and the
+  // version. If the component is not fleet-agent, the empty text stands for a version that waits at
+  // the node's gate, with the id of the attempt.
+  std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
+  // For each node that has a record node/ID/desired/COMPONENT: its revision, and the time at which
+  // this controller first saw the record at that revision.
+  std::map<std::string, std::pair<Revision, Ms>> told_;
+  std::map<std::string, std::optional<Ms>> closed_;
+  std::optional<Ms> opens_at_;
+
+  std::map<std::string, Standing> standings_;
+  std::int64_t all_ = 0;
+  std::int64_t under_way_ = 0;
+  std::int64_t failed_ = 0;
+  std::int64_t committed_ = 0;
+  std::set<std::string> beginning_;
+  std::set<std::string> waiting_;
+  ByTime coming_;
+  ByTime at_gate_;
+};
+
+}  // namespace fleet
