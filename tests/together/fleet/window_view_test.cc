@@ -97,9 +97,19 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
     static_cast<void>(task.next(1, event));
   }
   CHECK(lookups == 0);  // no node has a component, so no time zone is needed
+  task.take({.key = key_of(KeyKind::desired, {"web"}),
+             .value = write_record(Desired{.version = "2"}),
+             .modified = 3});
   for (int i = 0; i < 1'000; ++i) {
-    task.take({.key = key_of(KeyKind::node_versions, {"n" + std::to_string(i)}),
+    const std::string name = "n" + std::to_string(i);
+    task.take({.key = key_of(KeyKind::node_versions, {name}),
                .value = write_record(Versions{{{"agent", "1"}, {"web", "1"}}}),
+               .modified = 2});
+    task.take({.key = key_of(KeyKind::node_instance, {name, "i"}),
+               .value = write_record(Instance{.version = "1", .ready = true}),
+               .modified = 2});
+    task.take({.key = key_of(KeyKind::node_active, {name}),
+               .value = write_record(Active{.instance = "i"}),
                .modified = 2});
   }
   for (int event = 0; event < 20; ++event)
