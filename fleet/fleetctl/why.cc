@@ -6,6 +6,7 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
+#include "fleet/model/failure_view.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 
@@ -38,7 +39,7 @@ int show_why(const Options& options, Asker& asker) {
     }
   }
   if (options.json) {
-    say_json(why_json(groups));
+    say_json(failures_json(groups));
     return exit_done;
   }
   if (groups.empty() && !options.node.empty()) {

@@ -4,37 +4,10 @@
 
 #include "base/moment.h"
 #include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/record_archive.h"
 #include "fleet/model/record_brief.h"
-#include "fleet/model/record_members.h"
-#include "fleet/model/record_text.h"
-
-// The names of members in JSON are those of fleetctl(1).
-namespace fleet {
-
-template <class Archive>
-void serialize(Archive& archive, Suspect& suspect) {
-  using cereal::make_nvp;
-  archive(make_nvp("mark", suspect.mark), make_nvp("failed", suspect.failed),
-          make_nvp("others", suspect.others), make_nvp("others_in_all", suspect.others_in_all));
-}
-
-template <class Archive>
-void serialize(Archive& archive, FailureGroup& group) {
-  using cereal::make_nvp;
-  archive(make_nvp("stage", group.stage), make_nvp("error", group.error),
-          make_nvp("evidence", group.evidence), make_nvp("nodes", group.nodes),
-          make_nvp("suspects", group.suspects), make_nvp("is_everybody", group.is_everybody));
-}
-
-}  // namespace fleet
 
 namespace fleetctl {
 namespace {
-
-using fleet::KeyKind;
 
 std::string duration(std::int64_t ms) {
   return upgraderctl::show_duration(upgraderctl::Duration{ms});
@@ -89,26 +62,6 @@ std::string measured_words(const fleet::Capsule& capsule) {
   return words;
 }
 
-fleet::NodesOfRollout nodes_of_rollout(const fleet::Reading& reading, const std::string& rollout) {
-  fleet::NodesOfRollout nodes;
-  for (const fleet::KeyValue& found : reading.found) {
-    const auto key = fleet::parse_key(found.key);
-    if (!key || key->kind != KeyKind::rollout_node || key->names[0] != rollout) continue;
-    const auto record = fleet::read_record<fleet::RolloutNode>(found.value);
-    if (!record) continue;
-    fleet::NodeOfRollout& node = nodes[key->names[1]];
-    node.record = record.value();
-    if (!node.record.before.empty()) node.marks["before"] = node.record.before;
-  }
-  for (const fleet::NodeView& view : nodes_in(reading)) {
-    const auto node = nodes.find(view.id);
-    if (node == nodes.end()) continue;
-    node->second.marks.insert(view.info.labels.begin(), view.info.labels.end());
-    node->second.marks.insert(view.info.facts.begin(), view.info.facts.end());
-  }
-  return nodes;
-}
-
 std::vector<std::string> why_page(const std::vector<fleet::FailureGroup>& groups) {
   std::vector<std::string> lines;
   for (const fleet::FailureGroup& group : groups) {
@@ -117,12 +70,6 @@ std::vector<std::string> why_page(const std::vector<fleet::FailureGroup>& groups
   }
   if (lines.empty()) lines.emplace_back("no node has failed");
   return lines;
-}
-
-std::string why_json(const std::vector<fleet::FailureGroup>& groups) {
-  fleet::RecordWriter archive;
-  archive.write_member("failures", groups);
-  return "{" + archive.members() + "}";
 }
 
 }  // namespace fleetctl

@@ -50,6 +50,8 @@ const loadCellSoon = atMostEach(500, async () => {
 async function loadAll() {
   rollouts.clear();
   loading.clear();
+  failures.clear();
+  failureCounts.clear();
   events.clear();
   earlier.clear();
   const found = await get('/v1/state/event?limit=' + eventsShown);

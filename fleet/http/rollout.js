@@ -2,7 +2,7 @@
 // and its last events.
 'use strict';
 
-// For each stage of a node: its sign, and its kind, which is done, moving, waiting, failed or back.
+// The stages of a node, and the kind of each: done, moving, waiting, failed or back.
 const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying: ['↑', 'moving'],
   soaking: ['~', 'moving'], confirming: ['…', 'moving'], confirmed: ['✓', 'done'],
   failed: ['✕', 'failed'], kept: ['✕', 'failed'], unconfirmed: ['?', 'failed'],
@@ -11,12 +11,14 @@ const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying:
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
 const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they were',
   unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged'};
-const chipsShown = 24;      // with more nodes, the picture has no names
-const cellsShown = 1000;    // with more nodes, the picture has one bar for each batch
-// With more batches, neighbouring batches that are alike are drawn as one.
-const batchesShown = 12;
+const chipsShown = 24;      // up to so many nodes, each is drawn with its name
+const cellsShown = 1000;    // more nodes are drawn as one bar for each batch
+const batchesShown = 12;    // in a longer rollout, batches that are alike are drawn as one
 const failuresShown = 20;
 const rolloutEventsShown = 12;
+
+const failures = new Map();       // by the name of a rollout: the groups of its failed nodes
+const failureCounts = new Map();  // how many nodes had failed when they were read
 
 const wordsOf = stage => stageWords[stage] || stage.replace('-', ' ');
 const signOf = stage => (stages[stage] || stages.unknown)[0];
@@ -27,14 +29,13 @@ function kindOf(state) {
     baking: 'busy'}[state] || '';
 }
 
-// Returns the stage of a node. While the node soaks, its record says `applying`, so `soaks` must
-// say so.
+// The record of a node that soaks says `applying`.
 function stageOf(record, soaks) {
   const stage = record && stages[record.stage] ? record.stage : record ? 'unknown' : 'waiting';
   return stage === 'applying' && soaks ? 'soaking' : stage;
 }
 
-// Returns a text such as `3 done, 1 failed`, in the order of the stages.
+// Returns `3 done, 1 failed`, in the order of the stages.
 function countWords(counts) {
   return Object.keys(stages).filter(stage => counts[stage])
     .map(stage => `${counts[stage]} ${wordsOf(stage)}`).join(', ') || 'no nodes';
@@ -45,8 +46,8 @@ function addCounts(sum, counts) {
   return sum;
 }
 
-// Returns the batches in their order. Each has its first and last number (the same, counted from
-// 1), its nodes with their stages, and the number of nodes by stage.
+// Returns the batches in their order: of each its first and last number, counted from 1, its nodes
+// with their stages, and their count by stage.
 function batchesOf(records, rollout) {
   const soaking = new Set(rollout.soaking);
   const keys = Object.keys(records).filter(key => key.startsWith('batch/'))
@@ -57,7 +58,7 @@ function batchesOf(records, rollout) {
     const counts = {};
     for (const [, stage] of nodes) counts[stage] = (counts[stage] || 0) + 1;
     const now = running.includes(rollout.state) && index === rollout.batch;
-    // The summary of a large rollout does not name the nodes that soak: it only has their number.
+    // In a large rollout, the controller counts the nodes that soak and does not name them.
     if (now && !rollout.soaking && rollout.stages.soaking && counts.applying) {
       counts.soaking = Math.min(rollout.stages.soaking, counts.applying);
       counts.applying -= counts.soaking;
@@ -66,7 +67,7 @@ function batchesOf(records, rollout) {
   });
 }
 
-// Joins neighbouring batches whose nodes are all in the same stage, if there are many batches.
+// Joins neighbours whose nodes are all done or all still to come.
 function joined(batches) {
   if (batches.length <= batchesShown) return batches;
   const only = batch => Object.keys(batch.counts).length === 1 && !batch.now
@@ -104,7 +105,7 @@ function batchBar(counts, all) {
   return bar;
 }
 
-// The Tab key reaches a picture as a whole; the arrow keys move between its cells.
+// The cells of a picture are one stop of the keyboard; the arrows move between them.
 function moveByArrows(event) {
   const cells = [...event.currentTarget.querySelectorAll('a[data-node]')];
   const index = cells.indexOf(document.activeElement);
@@ -168,34 +169,36 @@ function evidenceOf(record) {
     differs ? make('div', {class: 'quiet'}, differs) : null);
 }
 
-// Returns the failed nodes in groups, one for each reason: [{stage, why, names, evidence}].
-function failuresOf(records) {
-  const groups = new Map();
-  for (const [key, record] of Object.entries(records)) {
-    if (!key.startsWith('node/') || (stages[record.stage] || [])[1] !== 'failed') continue;
-    const why = record.error || (record.stage === 'unconfirmed'
-      ? 'got no order to keep the version in time, or its outcome is not known' : 'gave no reason');
-    const id = JSON.stringify([record.stage, why]);
-    const group = groups.get(id) || {stage: record.stage, why, names: [], evidence: null};
-    groups.set(id, group);
-    group.names.push(key.slice(5));
-    group.evidence = group.evidence || evidenceOf(record);
-  }
-  return [...groups.values()].sort((a, b) => b.names.length - a.names.length);
+const hasFailed = record => (stages[record.stage] || [])[1] === 'failed';
+
+// Returns how many nodes have failed, by the records that the page has.
+const failedIn = records => Object.entries(records)
+  .filter(([key, record]) => key.startsWith('node/') && hasFailed(record)).length;
+
+const whyOf = group => group.error || (group.stage === 'unconfirmed'
+  ? 'got no order to keep the version in time, or its outcome is not known' : 'gave no reason');
+
+// Returns the values of facts that nearly all nodes of the group have, and few others.
+function suspectsOf(group) {
+  const lines = (group.suspects || []).map(one => `${one.mark}: ${one.failed} of these ` +
+    `${group.nodes.length}, and ${one.others} of the other ${one.others_in_all}`);
+  if (group.is_everybody) lines.push('every node that has begun failed so: the version itself');
+  return lines.map(line => make('div', {class: 'quiet'}, `Suspect: ${line}`));
 }
 
-function failureList(name, records) {
-  const groups = failuresOf(records);
+// Lists why nodes failed. The controller groups those that failed alike, as fleetctl why does.
+function failureList(name) {
+  const groups = failures.get(name) || [];
   if (!groups.length) return null;
-  const count = groups.reduce((sum, group) => sum + group.names.length, 0);
+  const count = groups.reduce((sum, group) => sum + group.nodes.length, 0);
   const head = `Why ${plural(count, 'node')} failed`;
   const items = groups.slice(0, failuresShown).map(group => make('li', {},
-    make('span', {class: 'row'}, ...namesLinked(group.names),
+    make('span', {class: 'row'}, ...namesLinked(group.nodes),
       group.stage === 'failed' ? null : make('span', {class: 'quiet'}, wordsOf(group.stage))),
-    make('div', {class: 'bad-text'}, group.why), group.evidence));
+    make('div', {class: 'bad-text'}, whyOf(group)), evidenceOf(group), ...suspectsOf(group)));
   if (groups.length > failuresShown) {
-    items.push(make('li', {}, `and ${groups.length - failuresShown} other reasons: ` +
-      `fleetctl rollout show ${name}`));
+    items.push(make('li', {}, `and ${plural(groups.length - failuresShown, 'other reason')}: ` +
+      `fleetctl why ${name}`));
   }
   return make('div', {class: 'failures'}, make('h4', {}, head),
     make('ul', {class: 'lines', 'aria-label': head}, ...items));
@@ -274,7 +277,7 @@ function rolloutCard(name, summary) {
       `All of rollout ${name}`));
     return card;
   }
-  const left = make('div', {}, picture(name, records, summary), failureList(name, records),
+  const left = make('div', {}, picture(name, records, summary), failureList(name),
     rolloutEvents(name, summary));
   card.append(make('div', {class: 'halves'}, left, make('div', {}, factsOf(rollout, summary))));
   return card;
@@ -294,8 +297,8 @@ function drawRollouts() {
   put(at('rollouts'), ...(cards.length ? cards : [quiet('none yet')]));
 }
 
-// Reads a rollout. A change that arrives meanwhile is newer than the record in the answers, so it
-// replaces that record.
+// Reads a rollout. Changes that arrive meanwhile may be newer than the answers, so they replace
+// these.
 async function loadRollout(name) {
   const changed = {};
   loading.set(name, changed);
@@ -317,9 +320,19 @@ async function loadRollout(name) {
   }
 }
 
+// Reads why nodes of a rollout failed, if the page has seen another failure since it was read.
+async function loadFailures(name) {
+  const count = rollouts.has(name) ? failedIn(rollouts.get(name)) : 0;
+  if ((failureCounts.get(name) || 0) === count) return;
+  const found = await get(`/v1/state/rollout/${name}?content=failures`);
+  failures.set(name, (found && found.failures) || []);
+  failureCounts.set(name, count);
+}
+
 async function loadRollouts() {
   for (const [index, [name, one]] of shownRollouts().entries()) {
     const wanted = index === 0 || running.includes(one.state) || asked === 'rollout/' + name;
     if (wanted && !rollouts.has(name)) await loadRollout(name);
+    if (wanted) await loadFailures(name);
   }
 }

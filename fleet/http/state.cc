@@ -8,6 +8,8 @@
 #include "fleet/http/outlook.h"
 #include "fleet/http/shown_record.h"
 #include "fleet/model/event_words.h"
+#include "fleet/model/failure_view.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/windows.h"
@@ -160,10 +162,31 @@ Response list(const Request& request, const std::string& rest, const StateView& 
   return response;
 }
 
+// Returns why nodes of the rollout have failed: a group for all that failed alike, as `fleetctl
+// why` has them.
+Response failures(const std::string& rollout, const StateView& view) {
+  Reading reading;
+  const auto add = [&](const std::string& key) {
+    const auto record = view.records.find(key);
+    if (record != view.records.end()) reading.found.push_back(record->second);
+  };
+  const std::string below = key_below(key_of(KeyKind::rollout, {rollout})) + "node/";
+  for (auto at = view.records.lower_bound(below); at != view.records.end(); ++at) {
+    if (!at->first.starts_with(below)) break;
+    const auto key = parse_key(at->first);
+    if (!key) continue;
+    reading.found.push_back(at->second);
+    add(key_of(KeyKind::node_info, {key->names[1]}));
+    add(key_of(KeyKind::identity, {node_kind, key->names[1]}));
+  }
+  return {.body = failures_json(failure_groups(nodes_of_rollout(reading, rollout))),
+          .etag = tag_of(view.health.revision)};
+}
+
 std::optional<std::string> why_no_look(const Request& request) {
   const std::string content = param(request, "content");
-  if (!content.empty() && content != "config" && content != "nonconfig") {
-    return "content may be config or nonconfig";
+  if (!content.empty() && content != "config" && content != "nonconfig" && content != "failures") {
+    return "content may be config, nonconfig or failures";
   }
   const std::string limit = param(request, "limit");
   if (!limit.empty() && !duration_ms(limit + "ms")) return "limit is no number";
@@ -183,6 +206,9 @@ Response state_answer(const Request& request, const std::string& rest, const Sta
   const auto record = view.records.find(std::string(key_root) + rest);
   const auto kind = record == view.records.end() ? std::nullopt : kind_of(request, record->second);
   if (!kind) return list(request, rest, view, moment);
+  if (*kind == KeyKind::rollout && param(request, "content") == "failures") {
+    return failures(parse_key(record->first)->names[0], view);
+  }
   Response response{.body = shown(request, *kind, record->second, moment),
                     .etag = tag_of(record->second.modified)};
   if (names_tag(request.if_none_match, response.etag)) return {304, "", "", response.etag};

@@ -31,6 +31,7 @@ struct StateView {
 //
 //     fields=a,b.c        only these members of each record
 //     content=config      for a window its settings; `nonconfig`: whether it is open, and when next
+//     content=failures    for a rollout, why its nodes failed, those that failed alike as one
 //     subject=node/n1     only events about this, and about records below it
 //     who=NAME            only events that this person has ordered
 //     trace=TRACE         only events of the order with this trace, such as those of a rollout

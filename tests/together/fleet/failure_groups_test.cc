@@ -1,5 +1,6 @@
 // Tests how failures of a rollout are grouped, and which suspects are named.
 #include "fleet/model/failure_groups.h"
+#include "fleet/model/failure_view.h"
 
 #include <catch2/catch.hpp>
 
@@ -115,11 +116,11 @@ TEST_CASE("the page shows everything that the capsule has, and JSON the same") {
         std::vector<std::string>{"1 node failed: trial: exited", "  nodes: a", "  stage: trial",
                                  "  exit status 3, lived 4.2 s, memory 12 MiB, processor 31 ms",
                                  "  differs: 1 -> 2", "  wrote: no disk"});
-  const std::string json = fleetctl::why_json(groups);
+  const std::string json = failures_json(groups);
   CHECK(json.starts_with(R"({"failures":[{"stage":"failed","error":"trial: exited","evidence":[)"));
   CHECK(json.find(R"("lines":["no disk"])") != json.npos);
   CHECK(fleetctl::why_page({}) == std::vector<std::string>{"no node has failed"});
-  CHECK(fleetctl::why_json({}) == "{}");
+  CHECK(failures_json({}) == "{}");
 }
 
 TEST_CASE("nodes of another rollout, and records that are damaged, are left out") {
@@ -134,7 +135,7 @@ TEST_CASE("nodes of another rollout, and records that are damaged, are left out"
                        write_record(RolloutNode{.stage = NodeStage::failed, .before = "1"})),
                 record(key_of(KeyKind::rollout_node, {"r1", "n2"}), "damaged"),
                 record(key_of(KeyKind::rollout_node, {"r2", "n3"}), write_record(RolloutNode{}))}};
-  const auto nodes = fleetctl::nodes_of_rollout(reading, "r1");
+  const auto nodes = nodes_of_rollout(reading, "r1");
   REQUIRE(nodes.size() == 1);
   CHECK(nodes.at("n1").marks ==
         std::map<std::string, std::string>{{"before", "1"}, {"os", "linux"}});
