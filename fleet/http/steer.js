@@ -3,13 +3,12 @@
 'use strict';
 
 const copiedTime = 2000;
-// How often an order is sent. The driver of a rollout writes the rollout's record, too, and each
-// such write makes the order fail. It is then sent again, if the rollout is still in the state that
-// the person has seen.
+// The driver of a rollout writes its record, too, so an order may have to be sent again. So often
+// it is sent, if the rollout is still in the state in which the person has seen it.
 const triesMost = 8;
 
-// The orders. Each has the words on its button, the value of the member `order`, the command of
-// fleetctl, and a text that says what follows.
+// The orders: the words on the button, the value of `order`, the command of fleetctl, and what
+// happens then.
 const orders = {
   pause: {words: 'Pause', order: 'pause', command: 'pause',
     then: 'The batch under way is finished, and then nothing more begins until somebody resumes it.'},
@@ -20,18 +19,17 @@ const orders = {
       'stay as they are; fleetctl rollout undo takes them back, too.'},
 };
 
-// Returns the orders that the controller accepts in this state.
-function ordersFor({state, order}) {
-  const isOver = !['created', 'rolling', 'paused', 'baking'].includes(state);
-  if (isOver || order === 'abort' || order === 'abort-and-leave') return [];
-  if (state === 'paused' || order === 'pause') return ['resume', 'abort'];
-  return state === 'rolling' ? ['pause', 'abort'] : ['abort'];
+function ordersFor(summary) {
+  if (summary.state === 'paused') return ['resume', 'abort'];
+  if (!['created', 'rolling', 'baking'].includes(summary.state)) return [];
+  return summary.order === 'pause' ? ['resume', 'abort'] : ['pause', 'abort'];
 }
 
 // ---- commands to copy
 
+const copyWords = 'Copy';
+
 async function copy(button, text) {
-  const said = button.textContent;
   try {
     await navigator.clipboard.writeText(text);
     button.textContent = 'Copied';
@@ -39,12 +37,13 @@ async function copy(button, text) {
     getSelection().selectAllChildren(button.previousSibling);
     button.textContent = 'Selected';
   }
-  setTimeout(() => { button.textContent = said; }, copiedTime);
+  clearTimeout(button.copied);
+  button.copied = setTimeout(() => { button.textContent = copyWords; }, copiedTime);
 }
 
 function commandLine(command) {
   const button = make('button', {type: 'button', class: 'copy', 'aria-label': `Copy: ${command}`,
-    'data-key': 'copy ' + command}, 'Copy');
+    'data-key': 'copy ' + command}, copyWords);
   button.addEventListener('click', () => copy(button, command));
   return make('div', {class: 'command'}, make('code', {}, command), button);
 }
@@ -79,7 +78,7 @@ function ordersOf(name, summary) {
   return box;
 }
 
-// Asks the person once more, and gives the order if the answer is yes.
+// Asks the person once more. The order is given if they say yes.
 function askFor(name, order, summary) {
   const {words, then} = orders[order];
   const seen = {state: summary.state, order: summary.order};
@@ -102,13 +101,12 @@ function askFor(name, order, summary) {
 }
 
 // Gives the order, if the rollout is still in the state that the person has seen. Returns a text
-// about the outcome. Status 412 has two meanings: if the record is the same at the next try, it was
-// not changed meanwhile, and the order itself is refused.
+// about the outcome.
 async function give(name, order, seen) {
   const path = '/v1/config/rollout/' + name;
-  let refused = {};
   for (let tries = 0; tries < triesMost; ++tries) {
-    const found = await fetch(path);
+    const found = await fetch(path).catch(() => null);
+    if (!found) return `Nothing was ordered: the controller does not answer.`;
     if (!found.ok) return `${name} cannot be read: ${(await found.json()).reason}`;
     const now = await found.json();
     const standing = now.order || 'none';
@@ -116,14 +114,15 @@ async function give(name, order, seen) {
       return `Nothing was ordered: ${name} has changed meanwhile, and is ${now.state} now` +
         (standing === 'none' ? '.' : `, with the order ${standing}.`);
     }
-    const tag = found.headers.get('ETag');
-    if (tag === refused.tag) return `Nothing was ordered: ${refused.reason}.`;
-    const answer = await fetch(path, {method: 'PATCH', headers: {'If-Match': tag,
-      'Content-Type': 'application/merge-patch+json'},
-    body: JSON.stringify({order: orders[order].order})});
+    const answer = await fetch(path, {method: 'PATCH', headers: {'If-Match':
+      found.headers.get('ETag'), 'Content-Type': 'application/merge-patch+json'},
+    body: JSON.stringify({order: orders[order].order})}).catch(() => null);
+    if (!answer) {
+      return `No answer came to the order to ${order} ${name}, so it may have been given or not. ` +
+        'Look at the rollout before you order again.';
+    }
     if (answer.ok) return `Ordered: ${order} ${name}, as ${cell.you.name}.`;
-    refused = {tag, reason: (await answer.json()).reason};
-    if (answer.status !== 412) return `${name}: ${refused.reason}`;
+    if (answer.status !== 412) return `${name}: ${(await answer.json()).reason}`;
   }
   return `Nothing was ordered: ${name} was written all the time. Try again.`;
 }
