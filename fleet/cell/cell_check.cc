@@ -1,13 +1,9 @@
 #include "fleet/cell/cell_check.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
-#include "base/moment.h"
-#include "fleet/model/keys.h"
+#include "fleet/cell/cell_findings.h"
 #include "fleet/model/node_view.h"
-#include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {
@@ -47,74 +43,21 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
        is_majority ? "" : "without a majority nothing can be written; start the others"});
 }
 
-// The facts that a check of the cell collects from the store's records.
-struct Found {
-  // Names of controllers that drive a rollout, a plan or another task now.
-  std::set<std::string> controllers = {};
-  std::map<std::string, UnixSeconds> expiries = {};  // when each owner's certificate ends
-  std::vector<std::string> late = {};                // nodes whose renewal is late: see is_late()
-  std::size_t waiting = 0;                           // how many nodes wait for a new certificate
-  UnixSeconds newest = 0;                            // the time of the newest event
-  std::map<std::string, SignerAtWork> signers = {};  // signers at work, by name
-  // Machines that wait for approval, by key fingerprint.
-  std::map<std::string, JoinRequest> joins = {};
-  std::set<std::string> nodes = {};  // nodes that have an identity record
-};
-
-// Returns whether a node's new certificate is late. A node asks for a new certificate when a third
-// of the old one's life is left. The answer is late when half of that third is over as well.
-bool is_late(const Identity& identity, UnixSeconds now) {
-  constexpr UnixSeconds parts = 6;  // a sixth of the life is half of the last third
-  if (!identity.revoked.empty() || identity.certificates.empty()) return false;
-  const IssuedCertificate& last = identity.certificates.back();
-  return now >= last.expires - (last.expires - last.issued) / parts;
+// Adds a line with the commands, in their order, if the store takes no more writes.
+void check_space(const CellFacts& facts, std::vector<CheckLine>& lines) {
+  std::string full;
+  for (const MemberFact& member : facts.members) {
+    if (member.is_full) full += (full.empty() ? "" : ", ") + member.url;
+  }
+  if (full.empty()) return;
+  const std::string revision =
+      facts.records ? std::to_string(facts.records->revision) : std::string("REVISION");
+  lines.push_back({false, "store: full (NOSPACE), and takes no more writes: " + full,
+                   "etcdctl compact " + revision + "; etcdctl defrag; etcdctl alarm disarm"});
 }
 
-void look_at_identity(const ParsedKey& key, const std::string& value, UnixSeconds now,
-                      Found& found) {
-  const auto identity = read_record<Identity>(value);
-  const bool is_node = key.names[0] == node_kind;
-  if (is_node) found.nodes.insert(key.names[1]);
-  if (!identity || !identity.value().revoked.empty()) return;
-  if (!is_node) {
-    found.expiries[certificate_name(key.names[0], key.names[1])] = expiry_of(identity.value());
-  } else if (is_late(identity.value(), now)) {
-    found.late.push_back(key.names[1]);
-  }
-}
-
-void look_at_join(const ParsedKey& key, const std::string& value, Found& found) {
-  const auto request = read_record<JoinRequest>(value);
-  if (request && request.value().waits && request.value().refused.empty())
-    found.joins[key.names[0]] = request.value();
-}
-
-void look_at(const KeyValue& record, UnixSeconds now, Found& found) {
-  const auto key = parse_key(record.key);
-  if (!key) return;
-  if (key->kind == KeyKind::node_csr) ++found.waiting;
-  if (key->kind == KeyKind::driver) {
-    const auto driver = read_record<DriverRecord>(record.value);
-    if (driver) found.controllers.insert(driver.value().controller);
-  }
-  if (key->kind == KeyKind::event) {
-    const auto event = read_record<FleetEvent>(record.value);
-    const auto time = event ? upgraderctl::parse_moment(event.value().time) : std::nullopt;
-    if (time) {
-      found.newest = std::max<UnixSeconds>(
-          found.newest,
-          std::chrono::duration_cast<std::chrono::seconds>(time->time_since_epoch()).count());
-    }
-  }
-  if (key->kind == KeyKind::identity) look_at_identity(*key, record.value, now, found);
-  if (key->kind == KeyKind::join) look_at_join(*key, record.value, found);
-  if (key->kind == KeyKind::signer) {
-    const auto signer = read_record<SignerAtWork>(record.value);
-    if (signer) found.signers[key->names[0]] = signer.value();
-  }
-}
-
-void check_clocks(const CellFacts& facts, const Found& found, std::vector<CheckLine>& lines) {
+void check_clocks(const CellFacts& facts, const CellFindings& found,
+                  std::vector<CheckLine>& lines) {
   const std::size_t before = lines.size();
   std::size_t compared = 0;
   for (const auto* servers : {&facts.servers, &facts.controllers}) {
@@ -156,7 +99,8 @@ void check_one_certificate(const std::string& whose, UnixSeconds until, UnixSeco
   lines.push_back({false, "certificate: that of " + whose + words, advice});
 }
 
-void check_certificates(const CellFacts& facts, const Found& found, std::vector<CheckLine>& lines) {
+void check_certificates(const CellFacts& facts, const CellFindings& found,
+                        std::vector<CheckLine>& lines) {
   const std::size_t before = lines.size();
   if (facts.own) {
     check_one_certificate("this command", facts.own->until, facts.now,
@@ -202,7 +146,7 @@ void check_certificates(const CellFacts& facts, const Found& found, std::vector<
     lines.push_back({true, "certificates: none that was looked at ends within 30 days", ""});
 }
 
-void check_snapshots(const Found& found, UnixSeconds now, std::vector<CheckLine>& lines) {
+void check_snapshots(const CellFindings& found, UnixSeconds now, std::vector<CheckLine>& lines) {
   const std::string log = "on the machine of fleet-signer: journalctl -u fleet-signer";
   UnixSeconds last = 0;
   std::string trouble;
@@ -226,7 +170,7 @@ void check_snapshots(const Found& found, UnixSeconds now, std::vector<CheckLine>
   }
 }
 
-void check_signers(const Found& found, UnixSeconds now, std::vector<CheckLine>& lines) {
+void check_signers(const CellFindings& found, UnixSeconds now, std::vector<CheckLine>& lines) {
   std::string names;
   for (const auto& [name, signer] : found.signers) {
     names += (names.empty() ? "" : ", ") + name;
@@ -241,7 +185,7 @@ void check_signers(const Found& found, UnixSeconds now, std::vector<CheckLine>& 
   check_snapshots(found, now, lines);
 }
 
-void check_joins(const Found& found, std::vector<CheckLine>& lines) {
+void check_joins(const CellFindings& found, std::vector<CheckLine>& lines) {
   std::size_t named = 0;
   for (const auto& [fingerprint, request] : found.joins) {
     if (++named > named_max) {
@@ -261,19 +205,28 @@ void check_joins(const Found& found, std::vector<CheckLine>& lines) {
   if (named == 0) lines.push_back({true, "joins: no machine waits for a person", ""});
 }
 
-void check_controllers(const CellFacts& facts, const Found& found, std::vector<CheckLine>& lines) {
+void check_controllers(const CellFacts& facts, const CellFindings& found,
+                       std::vector<CheckLine>& lines) {
   for (const ServerFact& one : facts.controllers) {
     if (one.trouble.empty()) continue;
     lines.push_back({false, "controller " + one.url + ": " + one.trouble,
                      "on that machine: systemctl status fleet-controller; fleetctl settings list "
                      "shows the addresses"});
   }
-  std::string names;
-  for (const std::string& name : found.controllers) {
-    names += (names.empty() ? "" : ", ") + name;
+  for (const std::string& name : found.controllers.silent()) {
+    lines.push_back({false, "controllers: " + name + " is silent",
+                     "on its machine: systemctl restart fleet-controller; journalctl -u "
+                     "fleet-controller; if it is gone for good: fleetctl forget " +
+                         name + " --controller"});
   }
-  if (!names.empty()) {
-    lines.push_back({true, "controllers: " + names + " drives the cell", ""});
+  const auto driving = found.controllers.driving();
+  std::string names;
+  for (const std::string& name : found.controllers.living()) {
+    names += (names.empty() ? "" : ", ") + name +
+             (driving.contains(name) ? " drives the cell" : " waits");
+  }
+  if (!driving.empty()) {
+    lines.push_back({true, "controllers: " + names, ""});
   } else {
     lines.push_back({false, "controllers: none drives the cell",
                      "on their machines: systemctl enable --now fleet-controller; journalctl -u "
@@ -306,11 +259,10 @@ void check_nodes(const Reading& records, std::vector<CheckLine>& lines) {
 std::vector<CheckLine> judge_cell(const CellFacts& facts) {
   std::vector<CheckLine> lines;
   check_members(facts, lines);
-  Found found;
+  check_space(facts, lines);
+  CellFindings found;
   if (facts.records) {
-    for (const KeyValue& record : facts.records->found) {
-      look_at(record, facts.now, found);
-    }
+    found = findings_in(*facts.records, facts.now);
     check_clocks(facts, found, lines);
   }
   check_certificates(facts, found, lines);

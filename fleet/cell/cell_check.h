@@ -14,7 +14,8 @@ namespace fleet {
 struct MemberFact {
   std::string url = {};
   std::string trouble =
-      {};  // why the member does not answer, or what it complains of; may be empty
+      {};                // why the member does not answer, or what it complains of; may be empty
+  bool is_full = false;  // the database has reached its quota, and takes no more writes
 };
 
 // A member of the store or a controller, asked once by HTTPS.

@@ -34,10 +34,10 @@ Permissions of_operator() {
 }
 
 // Returns the rights of a controller. It reads all records. It writes those of rollouts, plans,
-// nodes and budgets, the history, the orders of people by HTTP, and the requests of machines that
-// join. It cannot write identities, tokens and approvals, which decide who is in the cell. It has
-// no rights to the store's users and roles, nor to snapshots, which etcd gives only to users with
-// all rights.
+// nodes, budgets and controllers, the history, the orders of people by HTTP, and the requests of
+// machines that join. It cannot write identities, tokens and approvals, which decide who is in the
+// cell. It has no rights to the store's users and roles, nor to snapshots, which etcd gives only to
+// users with all rights.
 //
 // The right to read all records is granted after these rights. A role of an earlier version might
 // write all records. It loses that right, since the later grant for the same range replaces the
@@ -48,7 +48,7 @@ Permissions of_controller() {
                      all_of(KeyKind::driver), all_of(KeyKind::window), one(KeyKind::stop),
                      one(KeyKind::settings), all_of(KeyKind::event), all_of(KeyKind::order),
                      all_of(KeyKind::history), one(KeyKind::notified), all_of(KeyKind::join),
-                     all_of(KeyKind::place)}};
+                     all_of(KeyKind::place), all_of(KeyKind::controller)}};
 }
 
 }  // namespace

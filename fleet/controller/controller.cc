@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/version.h"
+#include "fleet/common/identity.h"
 #include "fleet/common/zone_file.h"
 #include "fleet/controller/log.h"
 #include "fleet/model/chronicle.h"
+#include "fleet/model/controllers_at_work.h"
 #include "fleet/model/desired_driver.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_driver.h"
@@ -40,8 +43,32 @@ Controller::Controller(uv_loop_t& loop, ControllerOptions options)
       plans_(follow(KeyKind::plan)),
       desired_(follow(KeyKind::desired)),
       drivers_(follow(KeyKind::driver)) {
+  show_presence();
   signals_.push_back(end_at(SIGTERM));
   signals_.push_back(end_at(SIGINT));
+}
+
+// Keeps the records by which people see that this controller exists and is at work.
+void Controller::show_presence() {
+  const std::string name = controller_record_name(options_.name);
+  if (name.empty()) {
+    log("nobody is told when this controller is silent: no record may have the name " +
+        options_.name);
+    return;
+  }
+  const std::string key = key_of(KeyKind::controller, {name});
+  const auto denied = [told = false](const std::string& why) mutable {
+    if (std::exchange(told, true)) return;
+    log("the store denies the record of this controller; fleetctl cell start or fleetctl enrol "
+        "grants the right: " +
+        why);
+  };
+  const std::string life = key_of(KeyKind::controller_life, {name, new_instance_id()});
+  presence_ = std::make_unique<Presence>(store_, timers_, life, seed_, denied);
+  life_ = follow(Keys{life});
+  const std::string record =
+      write_record(ControllerAtWork{.version = upgrader::upgrader_version, .since = time_text()});
+  presence_->show(record, {{key, record}});
 }
 
 int Controller::run() {
@@ -50,8 +77,12 @@ int Controller::run() {
 }
 
 std::unique_ptr<Mirror> Controller::follow(KeyKind kind) {
+  return follow(Keys{prefix_of(kind), true});
+}
+
+std::unique_ptr<Mirror> Controller::follow(const Keys& keys) {
   return std::make_unique<Mirror>(
-      store_, timers_, Keys{prefix_of(kind), true},
+      store_, timers_, keys,
       Mirror::Observer{
           .changed = [this](const Changes& changes) { take_changes(changes); },
           .troubled = [](const Trouble& trouble) { log("the store: " + trouble.reason); }},
@@ -159,6 +190,7 @@ void Controller::begin(const Drivable& what) {
 
 void Controller::leave_all() {
   if (std::exchange(leaving_, true)) return;
+  if (presence_ != nullptr) presence_->end();
   for (auto& [id, one] : driven_) {
     if (!one.driving->is_over()) one.driving->leave();
   }
@@ -166,9 +198,11 @@ void Controller::leave_all() {
   look_soon();
 }
 
-// Returns whether the store has removed the keys of all drivers of this controller. The key for
+// Returns whether the store has removed the record of this process, and the keys of all drivers of
+// this controller. The key for
 // writing the history does not count: Front (front.h) gives that key back by itself.
 bool Controller::has_left() const {
+  if (life_ != nullptr && !life_->records().empty()) return false;
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),
                       [this](const auto& one) {
                         const auto record = read_record<DriverRecord>(one.second.value);

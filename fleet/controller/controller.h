@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/uv_handle.h"
+#include "fleet/common/presence.h"
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/controller/gates.h"
@@ -47,8 +48,10 @@ class Controller {
   void begin(const Drivable& what);
   [[nodiscard]] std::function<std::unique_ptr<AnyDriver>(LeaseId)> maker(
       const Drivable& what) const;
+  void show_presence();
   void leave_all();
   [[nodiscard]] bool has_left() const;
+  [[nodiscard]] std::unique_ptr<Mirror> follow(const Keys& keys);
   [[nodiscard]] std::unique_ptr<Mirror> follow(KeyKind kind);
   [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
   [[nodiscard]] Ms now() const { return timers_.now().count(); }
@@ -59,6 +62,8 @@ class Controller {
   UvTimers timers_;
   EtcdStore store_;
   Gates gates_;
+  std::unique_ptr<Presence> presence_;  // null if its name is not that of a record
+  std::unique_ptr<Mirror> life_;        // the copy of the record of this process; null likewise
   std::unique_ptr<Mirror> rollouts_;
   std::unique_ptr<Mirror> plans_;
   std::unique_ptr<Mirror> desired_;

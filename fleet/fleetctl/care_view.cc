@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "fleet/model/controllers_at_work.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
@@ -89,6 +90,19 @@ std::string enrolled_words(const Found& found, UnixSeconds now) {
   return words + "; " + std::to_string(found.revoked) + " revoked";
 }
 
+// Returns a line about the cell's controllers, or an empty text if it has none.
+std::string controllers_words(const fleet::Reading& reading) {
+  fleet::ControllersAtWork controllers;
+  for (const fleet::KeyValue& record : reading.found)
+    controllers.take(record);
+  std::string words;
+  for (const std::string& name : controllers.living())
+    words += (words.empty() ? "" : ", ") + name + " at work";
+  for (const std::string& name : controllers.silent())
+    words += (words.empty() ? "" : ", ") + name + " silent";
+  return words.empty() ? "" : "controllers: " + words;
+}
+
 std::string waiting_words(const std::vector<std::string>& waiting) {
   std::string words = "wait for the next certificate:";
   for (const std::string& node : waiting) {
@@ -124,6 +138,7 @@ std::vector<std::string> care_lines(const fleet::Reading& reading, const ShownCe
     lines.push_back("your certificate: " + days_left(shown.own->until, now) +
                     "; the authority's: " + days_left(shown.authority->until, now));
   }
+  if (const std::string words = controllers_words(reading); !words.empty()) lines.push_back(words);
   if (!found.expiries.empty() || found.revoked != 0) lines.push_back(enrolled_words(found, now));
   for (std::string& line : unrenewed_words(found, now))
     lines.push_back(std::move(line));

@@ -22,18 +22,27 @@ namespace {
 
 using fleet::content_of_file;
 
-std::string trouble_of(Asker& asker, const std::string& endpoint) {
+fleet::MemberFact ask_member(Asker& asker, const std::string& endpoint) {
+  fleet::MemberFact fact{.url = endpoint};
   const auto reply = asker.status(endpoint);
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return trouble->reason;
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) {
+    fact.trouble = trouble->reason;
+    return fact;
+  }
   const auto& member = std::get<fleet::MemberStatus>(reply);
-  if (!member.has_leader) return "has no leader";
-  return member.errors.empty() ? "" : member.errors.front();
+  if (!member.has_leader) fact.trouble = "has no leader";
+  for (const std::string& error : member.errors) {
+    const bool is_about_space = error.find("NOSPACE") != std::string::npos;
+    fact.is_full = fact.is_full || is_about_space;
+    if (!is_about_space && fact.trouble.empty()) fact.trouble = error;
+  }
+  return fact;
 }
 
 std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker) {
   std::vector<fleet::MemberFact> members;
   for (const std::string& endpoint : options.store.endpoints) {
-    members.push_back({endpoint, trouble_of(asker, endpoint)});
+    members.push_back(ask_member(asker, endpoint));
   }
   return members;
 }

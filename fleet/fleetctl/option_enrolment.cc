@@ -67,7 +67,9 @@ void add_enrolment(CLI::App& app, Options& options) {
                   "restarts the member of the endpoint that it is given")
       ->type_name("PROGRAM");
 
-  add_one(app, options, Command::forget, "forget", "remove what stands of a node that is gone");
+  CLI::App& forget = add_one(app, options, Command::forget, "forget",
+                             "remove what stands of a node or a controller that is gone");
+  forget.add_flag("--controller", options.is_controller, "it is a controller");
 }
 
 }  // namespace fleetctl

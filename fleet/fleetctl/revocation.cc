@@ -124,10 +124,39 @@ int revoke(const Options& options, Asker& asker) {
   return options.restart.empty() ? exit_done : restart_members(options, asker);
 }
 
+namespace {
+
+// Erases the record of a controller, so that nobody is told any more that it is silent. If it comes
+// back, it writes the record anew. Refuses if it is at work.
+int forget_controller(const Options& options, Asker& asker) {
+  const std::string key = fleet::key_of(KeyKind::controller, {options.node});
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::controller), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto& reading = std::get<fleet::Reading>(reply);
+  const fleet::KeyValue* there = reading.find(key);
+  if (there == nullptr) {
+    complain(options.node + ": there is no such controller");
+    return exit_refused;
+  }
+  const std::string below = fleet::key_below(key);
+  for (const fleet::KeyValue& one : reading.found) {
+    if (!one.key.starts_with(below)) continue;
+    complain(options.node + " is at work: stop its fleet-controller first");
+    return exit_refused;
+  }
+  fleet::Transaction transaction{.compares = {{.key = key, .revision = there->modified}},
+                                 .erases = {{key}}};
+  add_note(transaction, note_of(options, "controller/" + options.node, "is forgotten"));
+  return commit(asker, transaction, options.node + " is forgotten");
+}
+
+}  // namespace
+
 // Erases the records of a node. If the node comes back, it registers itself anew, unless it is
 // revoked. Refuses if the node still reports and is not revoked. A revoked node may report until
 // its connections to the store end, but it cannot write the erased records anew.
 int forget(const Options& options, Asker& asker) {
+  if (options.is_controller) return forget_controller(options, asker);
   const std::string enrolled = fleet::key_of(KeyKind::identity, {"node", options.node});
   OneRecord<fleet::Identity> identity;
   if (const int status = read_one(asker, enrolled, identity); status != exit_done) return status;

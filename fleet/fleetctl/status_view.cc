@@ -1,6 +1,7 @@
 #include "fleet/fleetctl/status_view.h"
 
 #include "fleet/fleetctl/care_view.h"
+#include "fleet/model/controllers_at_work.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
@@ -37,6 +38,16 @@ JsonTree node_counts(const fleet::Reading& reading) {
   return tree;
 }
 
+JsonTree controllers(const fleet::Reading& reading) {
+  fleet::ControllersAtWork all;
+  for (const fleet::KeyValue& found : reading.found)
+    all.take(found);
+  JsonTree tree = object();
+  tree.members["living"] = fleet::json_texts(all.living());
+  tree.members["silent"] = fleet::json_texts(all.silent());
+  return tree;
+}
+
 JsonTree wishes(const fleet::Reading& reading) {
   JsonTree tree = object();
   for (const fleet::KeyValue& found : reading.found) {
@@ -58,6 +69,7 @@ std::string status_json(const fleet::Reading& reading, const MemberCount& member
   store.members["all"] = count(members.all);
   store.members["good"] = count(members.good);
   tree.members["nodes"] = node_counts(reading);
+  tree.members["controllers"] = controllers(reading);
   tree.members["desired"] = wishes(reading);
   tree.members["stopped"] =
       fleet::json_truth(reading.find(fleet::key_of(KeyKind::stop)) != nullptr);

@@ -161,6 +161,7 @@ void CellState::take_cell(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::plan) keep(plans_, key, record);
   if (key.kind == KeyKind::desired) keep(desired_, key, record);
   if (key.kind == KeyKind::signer) keep(signers_, key, record);
+  if (ControllersAtWork::needs(key.kind)) controllers_.take(record);
   if (key.kind == KeyKind::driver) {
     const auto driver = read_record<DriverRecord>(record.value);
     drivers_[key.names[0]] = driver ? driver.value().controller : "";
@@ -184,6 +185,7 @@ void CellState::take_absent(const std::string& text) {
   unread_.erase(text);
   const auto key = parse_key(text);
   if (!key) return;
+  if (ControllersAtWork::needs(key->kind)) controllers_.take_absent(text);
   if (!is_of_node(key->kind)) return forget(*key);
   const auto node = nodes_.find(key->names.front());
   if (node == nodes_.end()) return;

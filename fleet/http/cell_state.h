@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fleet/model/cell_records.h"
+#include "fleet/model/controllers_at_work.h"
 #include "fleet/model/join_records.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/plan_records.h"
@@ -57,6 +58,7 @@ class CellState {
   [[nodiscard]] const std::map<std::string, std::string>& drivers() const { return drivers_; }
   // Returns the fleet-signers that are at work, by their names.
   [[nodiscard]] const std::map<std::string, SignerAtWork>& signers() const { return signers_; }
+  [[nodiscard]] const ControllersAtWork& controllers() const { return controllers_; }
   [[nodiscard]] const std::optional<Stop>& stop() const { return stop_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const std::optional<Epoch>& epoch() const { return epoch_; }
@@ -101,6 +103,7 @@ class CellState {
   // For each rollout, plan and desired version, the controller that drives it.
   std::map<std::string, std::string> drivers_;
   std::map<std::string, SignerAtWork> signers_;
+  ControllersAtWork controllers_;
   std::map<std::string, bool> unread_;  // the keys of records that cannot be read
   std::optional<Stop> stop_;
   std::optional<Epoch> epoch_;

@@ -6,9 +6,10 @@
 namespace fleet {
 
 CertificateHealth certificate_health(const std::string& what, const std::string& path) {
-  const auto validity = validity_of(content_of_file(path));
+  const std::string text = content_of_file(path);
+  const auto validity = validity_of(text);
   if (!validity) return {.what = what, .trouble = path + " holds no certificate"};
-  return {.what = what, .expires = validity->until};
+  return {.what = what, .name = name_in(text).value_or(""), .expires = validity->until};
 }
 
 }  // namespace fleet

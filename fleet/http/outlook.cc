@@ -1,26 +1,12 @@
 #include "fleet/http/outlook.h"
 
-#include <algorithm>
-#include <map>
-
+#include "fleet/http/outlook_lines.h"
 #include "fleet/http/rollout_shown.h"
 #include "fleet/http/silent_signer.h"
-#include "fleet/model/identities.h"
 #include "fleet/model/record_brief.h"
 
 namespace fleet {
 namespace {
-
-constexpr UnixSeconds day_s = 86'400;
-
-std::string counted(std::size_t count, const std::string& one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
-
-std::string with_reason(std::string text, const std::string& reason) {
-  if (!reason.empty()) text += ": " + reason;
-  return text;
-}
 
 // ---- rollouts, plans and desired versions
 
@@ -38,6 +24,10 @@ void add_rollout(const CellState& cell, const std::string& id, const CellState::
                              {"fleetctl rollout resume " + id, "fleetctl rollout abort " + id}});
     return;
   }
+  if (rollout.state == RolloutState::created) {
+    outlook.moves.push_back({subject, name + "is being written", {}, {}});
+    return;
+  }
   if (!cell.drivers().contains(id)) {
     const std::string last = rollout.driver.empty() ? "" : "; " + rollout.driver + " drove it last";
     outlook.waits.push_back(
@@ -45,7 +35,6 @@ void add_rollout(const CellState& cell, const std::string& id, const CellState::
     return;
   }
   std::string words = "is under way: " + progress_words(cell, one);
-  if (rollout.state == RolloutState::created) words = "is being written";
   if (rollout.state == RolloutState::aborting)
     words = with_reason("is aborting, and its nodes go back", rollout.reason);
   if (rollout.state == RolloutState::undoing)
@@ -53,7 +42,7 @@ void add_rollout(const CellState& cell, const std::string& id, const CellState::
   outlook.moves.push_back({subject, name + words, times_of(cell, one, now).not_before, {}});
 }
 
-void add_plan(const std::string& name, const Plan& plan, Outlook& outlook) {
+void add_plan(const CellState& cell, const std::string& name, const Plan& plan, Outlook& outlook) {
   if (is_over(plan.state)) return;
   const std::string words = "plan " + name + " (" + plan.version + ") ";
   const std::string step =
@@ -63,6 +52,18 @@ void add_plan(const std::string& name, const Plan& plan, Outlook& outlook) {
                              with_reason(words + "is halted at " + step, plan.error),
                              {},
                              {"fleetctl plan recover " + name}});
+    return;
+  }
+  if (plan.state == PlanState::created) {
+    outlook.moves.push_back({"plan/" + name, words + "is being written", {}, {}});
+    return;
+  }
+  if (!cell.drivers().contains(name)) {
+    outlook.waits.push_back(
+        {"plan/" + name,
+         with_reason(words + "is driven by no controller, at " + step, plan.error),
+         {},
+         {"fleetctl cell check"}});
     return;
   }
   outlook.moves.push_back(
@@ -110,6 +111,12 @@ void add_desired(const CellState& cell, const std::string& component, const Desi
                                          why),
                              {},
                              std::move(commands)});
+  } else if (behind > 0 && !cell.drivers().contains("desired")) {
+    outlook.waits.push_back({subject,
+                             name + " is desired, but driven by no controller; " +
+                                 counted(behind, "node") + " without it",
+                             {},
+                             {"fleetctl cell check"}});
   } else if (begun > 0) {
     outlook.moves.push_back({subject,
                              name + " is desired: " + counted(begun, "node") + " on the way, " +
@@ -122,35 +129,7 @@ void add_desired(const CellState& cell, const std::string& component, const Desi
   }
 }
 
-// ---- nodes
-
-void add_nodes(const CellState& cell, Outlook& outlook) {
-  // The names of the degraded nodes, by the reason.
-  std::map<std::string, std::vector<std::string>> degraded;
-  std::vector<std::string> silent;
-  for (const auto& [id, node] : cell.nodes()) {
-    if (!node.reports()) silent.push_back(id);
-    if (const std::string why = node.degraded(); !why.empty()) degraded[why].push_back(id);
-  }
-  for (const auto& [why, nodes] : degraded) {
-    const bool is_one = nodes.size() == 1;
-    outlook.waits.push_back(
-        {is_one ? "node/" + nodes.front() : "node",
-         (is_one ? "node " + nodes.front() + " is degraded: "
-                 : counted(nodes.size(), "node") + " are degraded (" + listed(nodes) + "): ") +
-             why,
-         {},
-         {"fleetctl show " + nodes.front()}});
-  }
-  if (silent.empty()) return;
-  const bool are_many = static_cast<std::int64_t>(silent.size()) * silent_share > cell.count().all;
-  (are_many ? outlook.waits : outlook.notes)
-      .push_back({"node",
-                  counted(silent.size(), "node") + (silent.size() == 1 ? " does" : " do") +
-                      " not report: " + listed(silent),
-                  {},
-                  {"fleetctl show " + silent.front()}});
-}
+// ---- machines and programs
 
 void add_machines(const CellState& cell, Outlook& outlook) {
   for (const auto& [fingerprint, request] : cell.waiting_machines()) {
@@ -160,6 +139,20 @@ void add_machines(const CellState& cell, Outlook& outlook) {
          {},
          {"fleetctl approve " + request.node + " " + fingerprint}});
   }
+}
+
+// A controller that is silent is replaced by the others, so it has time.
+void add_controllers(const CellState& cell, Outlook& outlook) {
+  const auto silent = cell.controllers().silent();
+  if (silent.empty()) return;
+  const auto living = cell.controllers().living();
+  outlook.notes.push_back({"controller",
+                           counted(silent.size(), "controller") +
+                               (silent.size() == 1 ? " is" : " are") +
+                               " silent: " + listed(silent) + "; at work: " + listed(living),
+                           {},
+                           {"systemctl restart fleet-controller",
+                            "fleetctl forget " + silent.front() + " --controller"}});
 }
 
 void add_signer(const CellState& cell, UnixSeconds now, Outlook& outlook) {
@@ -210,59 +203,6 @@ void add_store(const CellState& cell, const Health& health, Outlook& outlook) {
   }
 }
 
-// Adds a line under `waits` if the certificate has ended, or ends within `care_s` seconds.
-void add_certificate(const std::string& whose, UnixSeconds until, UnixSeconds now,
-                     UnixSeconds care_s, const std::string& command, Outlook& outlook) {
-  if (until >= now + care_s) return;
-  const std::string words =
-      until <= now ? " has ended"
-                   : " ends in " + counted(static_cast<std::size_t>((until - now) / day_s), "day");
-  std::vector<std::string> commands;
-  if (!command.empty()) commands.push_back(command);
-  outlook.waits.push_back(
-      {"certificate", "the certificate of " + whose + words, {}, std::move(commands)});
-}
-
-void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
-                      Outlook& outlook) {
-  for (const CertificateHealth& one : health.certificates) {
-    if (one.expires == 0) {
-      outlook.waits.push_back(
-          {"certificate",
-           with_reason("the certificate " + one.what + " cannot be read", one.trouble),
-           {},
-           {}});
-      continue;
-    }
-    const std::string whose = one.what == "authority" ? "the authority"
-                              : one.what == "http"    ? "this page"
-                                                      : "this controller";
-    add_certificate(whose, one.expires, now, certificate_care_s, "", outlook);
-  }
-  std::size_t ended = 0;
-  for (const auto& [name, until] : cell.expiries()) {
-    const bool is_node = name.starts_with(std::string(node_kind) + ":");
-    // If a certificate has ended, its owner may have left the cell on purpose. So certificates that
-    // have ended are only counted, in a note.
-    if (until <= now) {
-      ++ended;
-      continue;
-    }
-    const std::string command = is_node ? "fleetctl show " + name.substr(node_kind.size() + 1)
-                                        : "fleetctl enrol " + name.substr(name.find(':') + 1) +
-                                              " --role=" + name.substr(0, name.find(':')) +
-                                              " --request=FILE";
-    add_certificate(name, until, now, is_node ? node_certificate_care_s : certificate_care_s,
-                    command, outlook);
-  }
-  if (ended > 0) {
-    outlook.notes.push_back({"certificate",
-                             counted(ended, "enrolled certificate") + " ended without a successor",
-                             {},
-                             {"fleetctl status"}});
-  }
-}
-
 JsonTree tree_of(const std::vector<OutlookLine>& lines) {
   JsonTree tree{.kind = JsonTree::Kind::array};
   for (const OutlookLine& line : lines) {
@@ -291,12 +231,13 @@ Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now)
     add_rollout(cell, id, one, now, outlook);
   }
   for (const auto& [name, plan] : cell.plans()) {
-    add_plan(name, plan, outlook);
+    add_plan(cell, name, plan, outlook);
   }
   for (const auto& [component, wish] : cell.desired()) {
     add_desired(cell, component, wish, outlook);
   }
   add_machines(cell, outlook);
+  add_controllers(cell, outlook);
   add_signer(cell, now, outlook);
   add_nodes(cell, outlook);
   add_certificates(cell, health, now, outlook);

@@ -24,6 +24,9 @@ inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
 // If more than one in so many nodes is silent, the silent nodes are listed under `waits`.
 inline constexpr std::int64_t silent_share = 10;
 
+// So many reasons why nodes are degraded have a line each; all others have one together.
+inline constexpr std::size_t degraded_shown = 5;
+
 struct OutlookLine {
   std::string subject = {};  // the key of the record that this line is about, without /fleet/v1/
   std::string text = {};

@@ -65,6 +65,15 @@ struct SignerAtWork {
   bool operator==(const SignerAtWork&) const = default;
 };
 
+// The records controller/NAME, which stays, and controller/NAME/life/ID, on a lease: a
+// fleet-controller of the cell, and a process of it at work.
+struct ControllerAtWork {
+  std::string version = {};
+  std::string since = {};  // when the process began
+
+  bool operator==(const ControllerAtWork&) const = default;
+};
+
 // The text of a token, which a person brings to a machine.
 struct TokenText {
   std::vector<std::string> controllers = {};   // URLs

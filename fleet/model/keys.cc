@@ -59,6 +59,8 @@ constexpr std::array shapes = {
     Shape{KeyKind::approval, "approval/*"},
     Shape{KeyKind::signer, "signer/*"},
     Shape{KeyKind::place, "place/*/*/#"},
+    Shape{KeyKind::controller, "controller/*"},
+    Shape{KeyKind::controller_life, "controller/*/life/*"},
 };
 
 constexpr std::string_view pattern_of(KeyKind kind) {

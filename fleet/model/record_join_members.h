@@ -43,6 +43,12 @@ void serialize(Archive& archive, SignerAtWork& signer) {
 }
 
 template <class Archive>
+void serialize(Archive& archive, ControllerAtWork& controller) {
+  using cereal::make_nvp;
+  archive(make_nvp("version", controller.version), make_nvp("since", controller.since));
+}
+
+template <class Archive>
 void serialize(Archive& archive, TokenText& token) {
   using cereal::make_nvp;
   archive(make_nvp("controllers", token.controllers), make_nvp("store", token.store),

@@ -204,14 +204,15 @@ Wrong put_right(SignerAtWork& signer) {
   return std::nullopt;
 }
 
+Wrong put_right(ControllerAtWork& controller) {
+  cut_labels({&controller.version, &controller.since});
+  return std::nullopt;
+}
+
 Wrong put_right(TokenText& token) {
   return first_of({too_many(token.controllers.size(), record_entries_max, "controllers"),
                    too_many(token.store.size(), record_entries_max, "store"),
                    too_many(token.release_keys.size(), release_keys_max, "release_keys")});
-}
-
-Wrong put_right(JoinQuestion&) {
-  return std::nullopt;
 }
 
 Wrong put_right(JoinAnswer& answer) {

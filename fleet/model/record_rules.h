@@ -67,8 +67,11 @@ inline constexpr std::size_t judge_failed_max = 4'000;
 [[nodiscard]] std::optional<std::string> put_right(JoinRequest& record);
 [[nodiscard]] std::optional<std::string> put_right(Approval& record);
 [[nodiscard]] std::optional<std::string> put_right(SignerAtWork& record);
+[[nodiscard]] std::optional<std::string> put_right(ControllerAtWork& record);
 [[nodiscard]] std::optional<std::string> put_right(TokenText& record);
-[[nodiscard]] std::optional<std::string> put_right(JoinQuestion& record);
+[[nodiscard]] inline std::optional<std::string> put_right(JoinQuestion&) {
+  return std::nullopt;
+}
 [[nodiscard]] std::optional<std::string> put_right(JoinAnswer& record);
 [[nodiscard]] std::optional<std::string> put_right(Rollout& record);
 [[nodiscard]] std::optional<std::string> put_right(RolloutBatch& record);

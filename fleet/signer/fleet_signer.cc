@@ -12,6 +12,7 @@
 #include "fleet/common/roles.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {
@@ -91,7 +92,7 @@ void FleetSigner::show() {
     state.snapshot = snapshots_->taken();
     state.trouble = snapshots_->trouble();
   }
-  presence_.show(state);
+  presence_.show(write_record(state));
 }
 
 // Removes the record of this process, so that nobody has to wait for the end of its lease.

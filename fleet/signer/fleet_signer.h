@@ -15,10 +15,10 @@
 
 #include "base/uv_handle.h"
 #include "fleet/common/certificate.h"
+#include "fleet/common/presence.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/joining.h"
 #include "fleet/signer/options.h"
-#include "fleet/signer/presence.h"
 #include "fleet/signer/snapshots.h"
 #include "fleet/store/etcd_admin.h"
 #include "fleet/store/etcd_store.h"

@@ -83,13 +83,13 @@ class Cell:
 
     days = 2  # how long its certificates are valid
 
-    def __init__(self, count=1):
+    def __init__(self, count=1, member_options=()):
         self.place = tempfile.mkdtemp(prefix="fleet-")
         self.machines = []
         self.make_authority()
         self.sign("member")
         self.sign("root")
-        self.members = Members(self, count)
+        self.members = Members(self, count, member_options)
         self.start()
 
     def path(self, *parts):

@@ -267,6 +267,42 @@ TEST_CASE("a cell without controllers or nodes is told what to do, and one that 
   CHECK(wrong(closed) == std::vector<std::string>{"records: permission denied"});
 }
 
+TEST_CASE("a controller that is gone is named, and those that are at work") {
+  CellFacts some = facts();
+  const auto add = [&some](const std::string& key) {
+    some.records->found.push_back({.key = std::string(key_root) + key, .value = "{}"});
+  };
+  add("controller/c1");
+  add("controller/c1/life/p");
+  add("controller/c2");
+  CHECK(wrong(some) == std::vector<std::string>{"controllers: c2 is silent"});
+  CHECK(line_about(some, "controllers").advice.ends_with("fleetctl forget c2 --controller"));
+  add("controller/c2/life/p");
+  CHECK(line_about(some, "controllers").text == "controllers: c1 drives the cell, c2 waits");
+}
+
+TEST_CASE("a full store is named, with the commands that make room") {
+  CellFacts some = facts();
+  some.members[1].is_full = true;
+  CHECK(line_about(some, "store") ==
+        CheckLine{false, "store: full (NOSPACE), and takes no more writes: https://m2",
+                  "etcdctl compact 9; etcdctl defrag; etcdctl alarm disarm"});
+  CHECK(wrong(some).size() == 1);
+}
+
+TEST_CASE("a node whose renewal is late is named while it reports, and not when it is gone") {
+  CellFacts some = facts();
+  const Identity late{
+      .certificates = {{.serial = "3", .issued = now - 90 * day_s, .expires = now + day_s}}};
+  some.records->found.push_back(record(key_of(KeyKind::identity, {"node", "n1"}), late));
+  CHECK(wrong(some) ==
+        std::vector<std::string>{"certificates: overdue for renewal: 1 node, such as n1"});
+  std::erase_if(some.records->found, [](const KeyValue& one) {
+    return one.key == key_of(KeyKind::node_instance, {"n1", "i1"});
+  });
+  CHECK(wrong(some) == std::vector<std::string>{"nodes: there is none yet"});
+}
+
 TEST_CASE("snapshots that are old, or that nobody takes, are reported with the reason") {
   CHECK(line_about(facts(), "snapshots").text == "snapshots: the last is 1 minute old");
   CHECK(wrong(with_signer({})) == std::vector<std::string>{"snapshots: no fleet-signer takes any"});
@@ -293,6 +329,10 @@ TEST_CASE("a machine that waits for a person is named, with the command that let
   CHECK(line_about(some, "joins") ==
         CheckLine{false, "joins: n2 waits for a person",
                   "if the machine shows this fingerprint: fleetctl approve n2 " + fingerprint});
+
+  some.records->found.push_back(record(key_of(KeyKind::approval, {fingerprint}), Approval{}));
+  CHECK(line_about(some, "joins").is_well);
+  some.records->found.pop_back();
 
   some.records->found.push_back(record(key_of(KeyKind::identity, {"node", "n2"}), Identity{}));
   CHECK(line_about(some, "joins").text ==

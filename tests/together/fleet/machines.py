@@ -185,14 +185,14 @@ class Program:
     """A program of the cell that is not on every machine. The cell ends it together with its
     machines."""
 
-    def __init__(self, cell, program, name, *options):
+    def __init__(self, cell, program, name, *options, who="root"):
         self.cell = cell
         self.node = name
         self.file = cell.path(name + ".log")
         with open(self.file, "ab") as log:
             self.process = subprocess.Popen(
                 [os.path.join(BUILD, program), "--name=" + name, *cell.endpoints,
-                 *cell.identity("root"), *options],
+                 *cell.identity(who), *options],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         cell.machines.append(self)
 
@@ -208,9 +208,9 @@ class Program:
 class Controller(Program):
     """A fleet-controller."""
 
-    def __init__(self, cell, name, *options):
+    def __init__(self, cell, name, *options, who="root"):
         super().__init__(cell, "fleet-controller", name, "--lease=%d" % CONTROLLER_LEASE_S,
-                         "--observe=1", *options)
+                         "--observe=1", *options, who=who)
 
 
 class Signer(Program):

@@ -18,8 +18,9 @@ def free_port():
 
 
 class Members:
-    def __init__(self, cell, count):
+    def __init__(self, cell, count, options=()):
         self.cell = cell
+        self.options = list(options)
         self.count = count
         self.ports = [(free_port(), free_port()) for _ in range(count)]
         self.processes = {}
@@ -41,7 +42,8 @@ class Members:
         place, name = self.cell.path, self.name(member)
         all_peers = ",".join("%s=%s" % (self.name(i), self.peer(i)) for i in range(self.count))
         revoked = place("crl.pem")
-        options = ["--client-crl-file=" + revoked] if os.path.exists(revoked) else []
+        options = list(self.options)
+        options += ["--client-crl-file=" + revoked] if os.path.exists(revoked) else []
         with open(place(name + ".log"), "ab") as log:
             self.processes[member] = subprocess.Popen(
                 ["/usr/bin/etcd", "--name=" + name, "--data-dir=" + place(name), "--logger=zap",

@@ -189,7 +189,14 @@ TEST_CASE("a halted plan waits for a person, and one that runs moves") {
   const std::vector<PlanStep> steps{{.name = "one", .kind = StepClass::any, .hook = "one"},
                                     {.name = "two", .kind = StepClass::any, .hook = "two"}};
   bench.put("plan/p", write_record(Plan{
+                          .version = "2", .steps = steps, .state = PlanState::created, .step = 0}));
+  CHECK(bench.moves() == Texts{"plan p (2) is being written"});
+  bench.put("plan/p", write_record(Plan{
                           .version = "2", .steps = steps, .state = PlanState::running, .step = 1}));
+  CHECK(bench.waits() == Texts{"plan p (2) is driven by no controller, at step 1 of 2"});
+  CHECK(bench.commands() == Texts{"fleetctl cell check"});
+  bench.put("driver/p", R"({"controller":"c1"})");
+  CHECK(bench.waits().empty());
   CHECK(bench.moves() == Texts{"plan p (2) is under way: step 1 of 2"});
 
   bench.put("plan/p", write_record(Plan{.version = "2",
@@ -208,6 +215,10 @@ TEST_CASE("a desired version that has failed on a node waits for a person") {
     bench.put("node/" + std::string(node) + "/instance/i", R"({"version":"1"})");
     bench.put("node/" + std::string(node) + "/versions", R"({"agent":"1"})");
   }
+  CHECK(bench.waits() ==
+        Texts{"agent 2 is desired, but driven by no controller; 2 nodes without it"});
+  bench.put("driver/desired", R"({"controller":"c1"})");
+  CHECK(bench.waits().empty());
   CHECK(bench.notes() == Texts{"agent 2 is desired; 2 nodes without it"});
 
   bench.put("node/n1/upgrade/agent", R"({"phase":"staging","to":"2"})");
@@ -260,6 +271,12 @@ TEST_CASE("degraded nodes are one line for each reason; few silent ones are note
   CHECK(bench.waits() == Texts{"node n3 is degraded: the disk is full"});
   bench.put("node/n4/instance/i", R"({"degraded":"the disk is full"})");
   CHECK(bench.waits() == Texts{"2 nodes are degraded (n3, n4): the disk is full"});
+  bench.put("node/n8/instance/i", R"({"degraded":"the store is at revision 7, and was at 9"})");
+  bench.put("node/n9/instance/i", R"({"degraded":"the store is at revision 7, and was at 8"})");
+  CHECK(bench.waits()[1] ==
+        "2 nodes are degraded (n8, n9): the store is at revision 7, and was at 9");
+  bench.put("node/n9/instance/i", R"({"version":"1"})");
+  bench.put("node/n8/instance/i", R"({"version":"1"})");
 
   bench.put("node/n5/info", "{}");
   bench.erase("node/n5/instance/i");
@@ -270,6 +287,55 @@ TEST_CASE("degraded nodes are one line for each reason; few silent ones are note
   bench.erase("node/n7/instance/i");
   CHECK(bench.notes().empty());
   CHECK(bench.waits()[1] == "3 nodes do not report: n5, n6, n7");
+}
+
+TEST_CASE("nodes that are degraded for many reasons are some lines, and one for the others") {
+  Bench bench;
+  for (char c = 'a'; c < 'a' + 8; ++c)
+    bench.put(std::string("node/n") + c + "/instance/i",
+              std::string(R"({"degraded":"reason )") + std::string(3, c) + R"("})");
+  CHECK(bench.waits().size() == degraded_shown + 1);
+  CHECK(bench.waits().back() == "3 other nodes are degraded");
+}
+
+TEST_CASE("a rollout that is still being written moves, and needs no driver") {
+  Bench bench;
+  bench.put("rollout/r1", R"({"state":"created","terms":{"component":"agent","version":"2"}})");
+  CHECK(bench.moves() == Texts{"rollout r1 (agent 2) is being written"});
+  CHECK(bench.waits().empty());
+}
+
+TEST_CASE("a controller that is silent is named, until it is back or forgotten") {
+  Bench bench;
+  bench.put("controller/c1", "{}");
+  bench.put("controller/c1/life/p1", "{}");
+  bench.put("controller/c2", "{}");
+  bench.put("controller/c3", "{}");
+  bench.put("driver/r9",
+            R"({"controller":"c3:17"})");  // of a version that has no record of its life
+  CHECK(bench.notes() == Texts{"1 controller is silent: c2; at work: c1, c3:17"});
+  CHECK(bench.outlook().notes[0].commands ==
+        Texts{"systemctl restart fleet-controller", "fleetctl forget c2 --controller"});
+  bench.put("controller/c2/life/p2", "{}");
+  bench.put("controller/c2/life/p3", "{}");
+  bench.erase("controller/c2/life/p2");
+  CHECK(bench.notes().empty());
+  bench.erase("controller/c2/life/p3");
+  CHECK(bench.notes().size() == 1);
+  bench.erase("controller/c2");
+  CHECK(bench.notes().empty());
+}
+
+TEST_CASE("the certificate of this controller is told once, though its owner is enrolled") {
+  Bench bench;
+  const UnixSeconds soon = start + 86'400;
+  bench.health.certificates = {{.what = "store", .name = "controller:c1", .expires = soon}};
+  bench.put("identity/controller/c1",
+            write_record(Identity{.certificates = {{.serial = "1", .expires = soon}}}));
+  CHECK(bench.waits() == Texts{"the certificate of this controller ends in 1 day"});
+  bench.put("identity/controller/c1",
+            write_record(Identity{.certificates = {{.serial = "2", .expires = soon + 86'400}}}));
+  CHECK(bench.waits().size() == 2);  // its next certificate is there, and not in use
 }
 
 TEST_CASE("a stop, a store without quorum, full or restored, wait for a person") {

@@ -123,6 +123,8 @@ void add_joins(std::vector<Written>& all) {
     add(all, "approval/" + fingerprint, Approval{node, "anna", "a"});
   }
   add(all, "signer/evil", SignerAtWork{"1.0.0", "a", true, 1'000, 2'000, "no space"});
+  add(all, "controller/evil", ControllerAtWork{"1.0.0", "a"});
+  add(all, "controller/evil/life/evil", ControllerAtWork{"1.0.0", "a"});
 }
 
 void add_moves(std::vector<Written>& all) {

@@ -65,8 +65,10 @@ constexpr auto readers = std::to_array<Reader>({
     &refusal_of<Approval>,
     &refusal_of<SignerAtWork>,
     &refusal_of<BudgetPlace>,
+    &refusal_of<ControllerAtWork>,
+    &refusal_of<ControllerAtWork>,
 });
-static_assert(readers.size() == static_cast<std::size_t>(KeyKind::place) + 1);
+static_assert(readers.size() == static_cast<std::size_t>(KeyKind::controller_life) + 1);
 
 }  // namespace
 

@@ -1,0 +1,33 @@
+// The facts that a check of the cell (cell_check.h) collects from the store's records. Pure.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fleet/model/controllers_at_work.h"
+#include "fleet/model/identities.h"
+#include "fleet/model/join_records.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+struct CellFindings {
+  ControllersAtWork controllers = {};
+  std::map<std::string, UnixSeconds> expiries = {};  // when certificates end, by their owners
+  std::vector<std::string> late = {};                // nodes whose renewal is late: see is_late()
+  std::size_t waiting = 0;                           // how many nodes wait for a new certificate
+  UnixSeconds newest = 0;                            // the time of the newest event
+  std::map<std::string, SignerAtWork> signers = {};  // signers at work, by their names
+  std::map<std::string, JoinRequest> joins = {};     // that wait for approval, by key fingerprint
+  std::set<std::string> approvals = {};              // the fingerprints of keys that are approved
+  std::set<std::string> nodes = {};                  // nodes that have an identity record
+  std::set<std::string> reporting = {};              // nodes that report
+};
+
+// Returns the facts in all records of a cell at the time `now`.
+[[nodiscard]] CellFindings findings_in(const Reading& records, UnixSeconds now);
+
+}  // namespace fleet

@@ -1,0 +1,48 @@
+// Keeps the record of a process in the store on a lease, so that it disappears soon after the
+// process has ended: signer/NAME of a fleet-signer, and controller/NAME/life/ID of a
+// fleet-controller.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fleet/store/lease_keeper.h"
+#include "fleet/store/store.h"
+#include "fleet/store/timers.h"
+
+namespace fleet {
+
+class Presence {
+ public:
+  // `key` is the key of the record. `denied` is called each time the store denies the record, with
+  // its words.
+  Presence(
+      Store& store, Timers& timers, std::string key, std::uint64_t seed,
+      std::function<void(const std::string& why)> denied = [](const std::string&) {});
+
+  // Writes the record as soon as there is a lease, and again after each loss of the lease. The same
+  // transactions write the records `lasting`, which stay when the process ends.
+  void show(std::string value, std::vector<Put> lasting = {});
+  // Gives the lease back, and so removes the record.
+  void end();
+
+ private:
+  void write();
+  void take(const Outcome& outcome);
+
+  Store& store_;
+  Timers& timers_;
+  std::string key_;
+  std::function<void(const std::string&)> denied_;
+  std::string wanted_;  // empty until show() is called
+  std::vector<Put> lasting_;
+  bool stands_ = false;
+  bool writing_ = false;
+  std::unique_ptr<Timer> retry_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+  LeaseKeeper keeper_;
+};
+
+}  // namespace fleet

@@ -1,0 +1,143 @@
+#include "fleet/http/outlook_lines.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "fleet/model/failure_groups.h"
+#include "fleet/model/identities.h"
+#include "fleet/model/record_brief.h"
+
+namespace fleet {
+namespace {
+
+constexpr UnixSeconds day_s = 86'400;
+
+// Nodes that are degraded for reasons that are alike, and the reason of the first.
+struct Degraded {
+  std::vector<std::string> nodes = {};
+  std::string why = {};
+};
+
+// Adds a line for each group, the largest first, and one for all that are not shown.
+void add_degraded(const std::map<std::string, Degraded>& groups, Outlook& outlook) {
+  std::vector<const Degraded*> all;
+  for (const auto& [likeness, group] : groups)
+    all.push_back(&group);
+  std::stable_sort(all.begin(), all.end(), [](const Degraded* one, const Degraded* other) {
+    return one->nodes.size() > other->nodes.size();
+  });
+  std::size_t more = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [nodes, why] = *all[i];
+    if (i >= degraded_shown) {
+      more += nodes.size();
+      continue;
+    }
+    const bool is_one = nodes.size() == 1;
+    outlook.waits.push_back(
+        {is_one ? "node/" + nodes.front() : "node",
+         (is_one ? "node " + nodes.front() + " is degraded: "
+                 : counted(nodes.size(), "node") + " are degraded (" + listed(nodes) + "): ") +
+             why,
+         {},
+         {"fleetctl show " + nodes.front()}});
+  }
+  if (more == 0) return;
+  outlook.waits.push_back({"node",
+                           counted(more, "other node") + (more == 1 ? " is" : " are") + " degraded",
+                           {},
+                           {"fleetctl nodes"}});
+}
+
+// Adds a line under `waits` if the certificate has ended, or ends within `care_s` seconds.
+void add_certificate(const std::string& whose, UnixSeconds until, UnixSeconds now,
+                     UnixSeconds care_s, const std::string& command, Outlook& outlook) {
+  if (until >= now + care_s) return;
+  const std::string words =
+      until <= now ? " has ended"
+                   : " ends in " + counted(static_cast<std::size_t>((until - now) / day_s), "day");
+  std::vector<std::string> commands;
+  if (!command.empty()) commands.push_back(command);
+  outlook.waits.push_back(
+      {"certificate", "the certificate of " + whose + words, {}, std::move(commands)});
+}
+
+}  // namespace
+
+std::string counted(std::size_t count, const std::string& one) {
+  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+std::string with_reason(std::string text, const std::string& reason) {
+  if (!reason.empty()) text += ": " + reason;
+  return text;
+}
+
+void add_nodes(const CellState& cell, Outlook& outlook) {
+  std::map<std::string, Degraded> degraded;  // by the likeness of their reasons
+  std::vector<std::string> silent;
+  for (const auto& [id, node] : cell.nodes()) {
+    if (!node.reports()) silent.push_back(id);
+    const std::string why = node.degraded();
+    if (why.empty()) continue;
+    Degraded& alike = degraded[likeness(why, id)];
+    if (alike.nodes.empty()) alike.why = why;
+    alike.nodes.push_back(id);
+  }
+  add_degraded(degraded, outlook);
+  if (silent.empty()) return;
+  const bool are_many = static_cast<std::int64_t>(silent.size()) * silent_share > cell.count().all;
+  (are_many ? outlook.waits : outlook.notes)
+      .push_back({"node",
+                  counted(silent.size(), "node") + (silent.size() == 1 ? " does" : " do") +
+                      " not report: " + listed(silent),
+                  {},
+                  {"fleetctl show " + silent.front()}});
+}
+
+void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
+                      Outlook& outlook) {
+  std::map<std::string, UnixSeconds> told;  // the certificates that have their lines already
+  for (const CertificateHealth& one : health.certificates) {
+    told[one.name] = one.expires;
+    if (one.expires == 0) {
+      outlook.waits.push_back(
+          {"certificate",
+           with_reason("the certificate " + one.what + " cannot be read", one.trouble),
+           {},
+           {}});
+      continue;
+    }
+    const std::string whose = one.what == "authority" ? "the authority"
+                              : one.what == "http"    ? "this page"
+                                                      : "this controller";
+    add_certificate(whose, one.expires, now, certificate_care_s, "", outlook);
+  }
+  std::size_t ended = 0;
+  for (const auto& [name, until] : cell.expiries()) {
+    if (const auto own = told.find(name); own != told.end() && own->second == until) continue;
+    const bool is_node = name.starts_with(std::string(node_kind) + ":");
+    // If a certificate has ended, its owner may have left the cell on purpose. So such certificates
+    // are only counted in a note.
+    if (until <= now) {
+      ++ended;
+      continue;
+    }
+    const std::string command = is_node ? "fleetctl show " + name.substr(node_kind.size() + 1)
+                                        : "fleetctl enrol " + name.substr(name.find(':') + 1) +
+                                              " --role=" + name.substr(0, name.find(':')) +
+                                              " --request=FILE";
+    add_certificate(name, until, now, is_node ? node_certificate_care_s : certificate_care_s,
+                    command, outlook);
+  }
+  if (ended > 0) {
+    outlook.notes.push_back({"certificate",
+                             counted(ended, "enrolled certificate") + " ended without a successor",
+                             {},
+                             {"fleetctl status"}});
+  }
+}
+
+}  // namespace fleet
