@@ -83,15 +83,16 @@ struct Options {
   std::string url;                     // for publish: the URL below which the manifests will be
   std::string channel;
   std::string subject;  // for events: a record's key; for token revoke: the token's ID
-  std::string who;      // for events: only those that this person ordered
+  std::string who;      // for events: only events that this person ordered
   std::size_t limit = 50;
   std::string setting;  // for settings: the name
   std::string value;
   std::string role = std::string(fleet::node_kind);  // for enrol, revoke: `node` or a role
-  std::string request;                               // for enrol: the file of the request
-  std::string revocations;                           // for revoke: the file of the revocation list
-  std::string restart;  // for revoke: a program that restarts a member of etcd
-  std::string signer;   // the file of the authority's certificate
+  // For enrol: the file with the certificate request.
+  std::string request;
+  std::string revocations;  // for revoke: the file of the revocation list
+  std::string restart;      // for revoke: a program that restarts a member of etcd
+  std::string signer;       // the file of the authority's certificate
   std::string signer_key;
   std::string output;
   int days = 90;
@@ -103,10 +104,10 @@ struct Options {
 
   std::string rollout;        // the rollout's name
   fleet::RolloutTerms terms;  // for rollout start; without the release's digest
-  bool many_batches = false;  // for rollout start: allows more batches than usual
+  bool many_batches = false;  // for rollout start: allows more batches than the usual limit
   bool dry_run = false;
   fleet::RolloutWish wish = fleet::RolloutWish::pause;
-  bool leave = false;  // for rollout abort: nodes keep what they run
+  bool leave = false;  // for rollout abort: the nodes keep the version that they run
 
   std::string plan;            // the plan's name
   std::string file;            // for plan run, apply: a file of the user's
@@ -115,11 +116,12 @@ struct Options {
   bool is_controller = false;  // for forget: the name is that of a controller
 
   fleet::CommandAction action = fleet::CommandAction::unknown;  // for command: the order
-  std::int64_t not_after_s = 600;                               // for command: must begin by then
+  // For command: the order must begin within this time.
+  std::int64_t not_after_s = 600;
 
   std::string group;           // a group of nodes
   fleet::Window window;        // for window set: the window
-  bool ignore_window = false;  // for desire, plan run: may begin outside windows
+  bool ignore_window = false;  // for desire, plan run: may begin outside of windows
 
   int nodes = 3;          // for dev: the number of nodes
   std::string directory;  // for dev, cell init, cell start: the cell's directory

@@ -28,11 +28,11 @@ struct Health {
   bool follows = false;  // true: this controller's copy of the records is up to date
   std::string trouble = {};
   std::int64_t revision = 0;
-  std::map<std::string, MemberHealth> members = {};  // the members by their endpoints
+  std::map<std::string, MemberHealth> members = {};  // the members, by their endpoints
   std::vector<CertificateHealth> certificates = {};
   double cpu_seconds = 0;
   std::int64_t resident_bytes = 0;
-  std::map<int, std::int64_t> responses = {};  // how many responses there were, by their statuses
+  std::map<int, std::int64_t> responses = {};  // the number of responses, by status
   std::int64_t streams = 0;
 
   // Returns whether more than half of the members answer and have a leader.

@@ -2,7 +2,7 @@
 // and its last events.
 'use strict';
 
-// The stages of a node, and the kind of each: done, moving, waiting, failed or back.
+// For each stage of a node: its sign, and its kind, which is done, moving, waiting, failed or back.
 const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying: ['↑', 'moving'],
   soaking: ['~', 'moving'], confirming: ['…', 'moving'], confirmed: ['✓', 'done'],
   failed: ['✕', 'failed'], kept: ['✕', 'failed'], unconfirmed: ['?', 'failed'],
@@ -11,9 +11,10 @@ const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying:
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
 const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they were',
   unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged'};
-const chipsShown = 24;      // up to so many nodes, each is drawn with its name
-const cellsShown = 1000;    // more nodes are drawn as one bar for each batch
-const batchesShown = 12;    // in a longer rollout, batches that are alike are drawn as one
+const chipsShown = 24;      // with more nodes, the picture has no names
+const cellsShown = 1000;    // with more nodes, the picture has one bar for each batch
+// With more batches, neighbouring batches that are alike are drawn as one.
+const batchesShown = 12;
 const failuresShown = 20;
 const rolloutEventsShown = 12;
 
@@ -29,13 +30,14 @@ function kindOf(state) {
     baking: 'busy'}[state] || '';
 }
 
-// The record of a node that soaks says `applying`.
+// Returns the stage of a node. While the node soaks, its record says `applying`, so `soaks` must
+// say so.
 function stageOf(record, soaks) {
   const stage = record && stages[record.stage] ? record.stage : record ? 'unknown' : 'waiting';
   return stage === 'applying' && soaks ? 'soaking' : stage;
 }
 
-// Returns `3 done, 1 failed`, in the order of the stages.
+// Returns a text such as `3 done, 1 failed`, in the order of the stages.
 function countWords(counts) {
   return Object.keys(stages).filter(stage => counts[stage])
     .map(stage => `${counts[stage]} ${wordsOf(stage)}`).join(', ') || 'no nodes';
@@ -46,8 +48,8 @@ function addCounts(sum, counts) {
   return sum;
 }
 
-// Returns the batches in their order: of each its first and last number, counted from 1, its nodes
-// with their stages, and their count by stage.
+// Returns the batches in their order. Each has its first and last number (the same, counted from
+// 1), its nodes with their stages, and the number of nodes by stage.
 function batchesOf(records, rollout) {
   const soaking = new Set(rollout.soaking);
   const keys = Object.keys(records).filter(key => key.startsWith('batch/'))
@@ -58,7 +60,7 @@ function batchesOf(records, rollout) {
     const counts = {};
     for (const [, stage] of nodes) counts[stage] = (counts[stage] || 0) + 1;
     const now = running.includes(rollout.state) && index === rollout.batch;
-    // In a large rollout, the controller counts the nodes that soak and does not name them.
+    // The summary of a large rollout does not name the nodes that soak: it only has their number.
     if (now && !rollout.soaking && rollout.stages.soaking && counts.applying) {
       counts.soaking = Math.min(rollout.stages.soaking, counts.applying);
       counts.applying -= counts.soaking;
@@ -67,7 +69,7 @@ function batchesOf(records, rollout) {
   });
 }
 
-// Joins neighbours whose nodes are all done or all still to come.
+// Joins neighbouring batches whose nodes are all in the same stage, if there are many batches.
 function joined(batches) {
   if (batches.length <= batchesShown) return batches;
   const only = batch => Object.keys(batch.counts).length === 1 && !batch.now
@@ -105,7 +107,7 @@ function batchBar(counts, all) {
   return bar;
 }
 
-// The cells of a picture are one stop of the keyboard; the arrows move between them.
+// The Tab key reaches a picture as a whole; the arrow keys move between its cells.
 function moveByArrows(event) {
   const cells = [...event.currentTarget.querySelectorAll('a[data-node]')];
   const index = cells.indexOf(document.activeElement);
@@ -297,8 +299,8 @@ function drawRollouts() {
   put(at('rollouts'), ...(cards.length ? cards : [quiet('none yet')]));
 }
 
-// Reads a rollout. Changes that arrive meanwhile may be newer than the answers, so they replace
-// these.
+// Reads a rollout. A change that arrives meanwhile is newer than the record in the answers, so it
+// replaces that record.
 async function loadRollout(name) {
   const changed = {};
   loading.set(name, changed);

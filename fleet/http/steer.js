@@ -3,12 +3,13 @@
 'use strict';
 
 const copiedTime = 2000;
-// The driver of a rollout writes its record, too, so an order may have to be sent again. So often
-// it is sent, if the rollout is still in the state in which the person has seen it.
+// How often an order is sent. The driver of a rollout writes the rollout's record, too, and each
+// such write makes the order fail. It is then sent again, if the rollout is still in the state that
+// the person has seen.
 const triesMost = 8;
 
-// The orders: the words on the button, the value of `order`, the command of fleetctl, and what
-// happens then.
+// The orders. Each has the words on its button, the value of the member `order`, the command of
+// fleetctl, and a text that says what follows.
 const orders = {
   pause: {words: 'Pause', order: 'pause', command: 'pause',
     then: 'The batch under way is finished, and then nothing more begins until somebody resumes it.'},
@@ -19,10 +20,12 @@ const orders = {
       'stay as they are; fleetctl rollout undo takes them back, too.'},
 };
 
-function ordersFor(summary) {
-  if (summary.state === 'paused') return ['resume', 'abort'];
-  if (!['created', 'rolling', 'baking'].includes(summary.state)) return [];
-  return summary.order === 'pause' ? ['resume', 'abort'] : ['pause', 'abort'];
+// Returns the orders that the controller accepts in this state.
+function ordersFor({state, order}) {
+  const isOver = !['created', 'rolling', 'paused', 'baking'].includes(state);
+  if (isOver || order === 'abort' || order === 'abort-and-leave') return [];
+  if (state === 'paused' || order === 'pause') return ['resume', 'abort'];
+  return state === 'rolling' ? ['pause', 'abort'] : ['abort'];
 }
 
 // ---- commands to copy
@@ -78,7 +81,7 @@ function ordersOf(name, summary) {
   return box;
 }
 
-// Asks the person once more. The order is given if they say yes.
+// Asks the person once more, and gives the order if the answer is yes.
 function askFor(name, order, summary) {
   const {words, then} = orders[order];
   const seen = {state: summary.state, order: summary.order};
@@ -101,12 +104,14 @@ function askFor(name, order, summary) {
 }
 
 // Gives the order, if the rollout is still in the state that the person has seen. Returns a text
-// about the outcome.
+// about the outcome. Status 412 has two meanings: if the record is the same at the next try, it was
+// not changed meanwhile, and the order itself is refused.
 async function give(name, order, seen) {
   const path = '/v1/config/rollout/' + name;
+  let refused = {};
   for (let tries = 0; tries < triesMost; ++tries) {
     const found = await fetch(path).catch(() => null);
-    if (!found) return `Nothing was ordered: the controller does not answer.`;
+    if (!found) return 'Nothing was ordered: the controller does not answer.';
     if (!found.ok) return `${name} cannot be read: ${(await found.json()).reason}`;
     const now = await found.json();
     const standing = now.order || 'none';
@@ -114,15 +119,18 @@ async function give(name, order, seen) {
       return `Nothing was ordered: ${name} has changed meanwhile, and is ${now.state} now` +
         (standing === 'none' ? '.' : `, with the order ${standing}.`);
     }
-    const answer = await fetch(path, {method: 'PATCH', headers: {'If-Match':
-      found.headers.get('ETag'), 'Content-Type': 'application/merge-patch+json'},
+    const tag = found.headers.get('ETag');
+    if (tag === refused.tag) return `Nothing was ordered: ${refused.reason}.`;
+    const answer = await fetch(path, {method: 'PATCH', headers: {'If-Match': tag,
+      'Content-Type': 'application/merge-patch+json'},
     body: JSON.stringify({order: orders[order].order})}).catch(() => null);
     if (!answer) {
       return `No answer came to the order to ${order} ${name}, so it may have been given or not. ` +
         'Look at the rollout before you order again.';
     }
     if (answer.ok) return `Ordered: ${order} ${name}, as ${cell.you.name}.`;
-    if (answer.status !== 412) return `${name}: ${(await answer.json()).reason}`;
+    refused = {tag, reason: (await answer.json()).reason};
+    if (answer.status !== 412) return `${name}: ${refused.reason}`;
   }
   return `Nothing was ordered: ${name} was written all the time. Try again.`;
 }

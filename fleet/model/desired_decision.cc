@@ -118,7 +118,7 @@ class DesiredDecider {
     return answer.waits_for.empty() && answer.impossible.empty();
   }
 
-  // Gives back the budgets' places of nodes whose upgrade has ended.
+  // Gives back the places of budgets that were taken for nodes whose upgrade has ended.
   [[nodiscard]] std::optional<DesiredDecision> free_places() const {
     if (budgets_ == nullptr) return std::nullopt;
     for (const std::string& id : budgets_->nodes_of(run())) {

@@ -25,7 +25,7 @@ enum class KeyKind {
   node_answer,       // node, component
   node_claim,        // node, component
   node_csr,          // node
-  node_certificate,  // node: the answer to its node_csr
+  node_certificate,  // node: the answer to the record node_csr of the node
   // node, plan: how far the node is in the plan. The node itself writes this record, unlike
   // plan_member.
   node_plan,
@@ -59,8 +59,8 @@ enum class KeyKind {
   controller_life,  // name of a fleet-controller, ID of a process of it
 };
 
-// The most digits of a number in a key. An integer in the JSON of a record may have as many, and
-// each such number fits in 64 bits.
+// The most digits of a number in a key. It is also the most digits of an integer in a record's
+// JSON. Every such number fits in 64 bits.
 inline constexpr std::size_t number_digits_max = 18;
 // The digits of an event's number, with leading zeros, so that events are listed in their order.
 // They are enough for a thousand events a second for thirty years.

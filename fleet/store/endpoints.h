@@ -1,5 +1,5 @@
-// Chooses the member of the store that is asked next: the one that has answered before, until it
-// fails; then the next one in the list. Pure.
+// Chooses the member of the store that is asked next. A member is asked until a call to it fails;
+// then the next one in the list takes its place. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace fleet {
 
 class Endpoints {
  public:
-  // `first` chooses the first member to ask. It should differ from client to client, so that not
-  // all ask the same one.
+  // `first` chooses the first member to ask. `first` should differ from client to client, so that
+  // not all clients ask the same member.
   Endpoints(std::vector<std::string> urls, std::size_t first)
       : urls_(std::move(urls)),
         stale_(urls_.size()),
@@ -21,7 +21,7 @@ class Endpoints {
   struct Endpoint {
     std::size_t index = 0;
     std::string url = {};
-    bool fresh = false;  // an old connection to this member may be dead, so a new one is needed
+    bool fresh = false;  // true: make a new connection, since an old one to this member may be dead
   };
   [[nodiscard]] Endpoint next() {
     Endpoint endpoint{at_, urls_[at_], stale_[at_]};
