@@ -16,7 +16,7 @@
 
 namespace fleet {
 
-// Where the measures of a component come from: `exec:PROGRAM ARGUMENT...` or `http:URL`.
+// The source of a component's measures: `exec:PROGRAM ARGUMENT...` or `http:URL`.
 struct MeasureSource {
   std::vector<std::string> command = {};  // the program and its arguments; empty: `url`
   std::string url = {};

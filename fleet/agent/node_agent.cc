@@ -64,11 +64,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
       records_(store_, timers_, mirror_, seed_of(instance_),
                {.denied = [this](const std::string& why) { desk_.log("not recorded: " + why); }}),
       halt_(store_, timers_, {key_of(KeyKind::stop)},
-            {.changed =
-                 [this](const Changes&) {
-                   if (halt_.find(key_of(KeyKind::stop)) == nullptr) tell_all(StopIsGone{});
-                 }},
-            seed_of(instance_)),
+            {.changed = [this](const Changes&) { look_at_stop(); }}, seed_of(instance_)),
       epoch_(store_, timers_, {key_of(KeyKind::epoch)},
              {.changed = [this](const Changes&) { look(); }}, seed_of(instance_)),
       known_(read_known_store(options_.state + "/store")),
@@ -154,6 +150,10 @@ void NodeAgent::reboot() {
 }
 
 // ---- records of the store
+
+void NodeAgent::look_at_stop() {
+  if (halt_.find(key_of(KeyKind::stop)) == nullptr) tell_all(StopIsGone{});
+}
 
 void NodeAgent::look() {
   if (stopping_) return;

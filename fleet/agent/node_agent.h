@@ -62,6 +62,7 @@ class NodeAgent {
 
   // ---- records of the store
   void look();
+  void look_at_stop();
   void look_for_twin();
   void take_doubt(const std::string& degraded, const std::string& why);
   [[nodiscard]] std::string doubt_of_store();

@@ -109,6 +109,34 @@ void add_join(CLI::App& app, AgentOptions& options, JoinOptions& join) {
   one.callback([&options, &join] { options.join = join; });
 }
 
+// The options about components as they stand on the command line.
+struct ComponentTexts {
+  std::vector<std::string> components = {};
+  std::vector<std::string> measures = {};
+};
+
+void add_component_options(CLI::App& app, ComponentTexts& texts) {
+  app.add_option("--component", texts.components,
+                 "another upgrader here: its control directory and its releases")
+      ->type_name("NAME=DIR:DIR")
+      ->allow_extra_args(false)
+      ->check(component_form());
+  app.add_option("--measure", texts.measures,
+                 "a component's own measures, for the judge of rollouts; may be given again")
+      ->type_name("COMPONENT=exec:COMMAND|http:URL")
+      ->allow_extra_args(false)
+      ->check(measure_form());
+}
+
+void take_components(AgentOptions& options, const ComponentTexts& texts) {
+  for (const std::string& component : texts.components)
+    options.components.push_back(*component_from(component));
+  for (const std::string& measure : texts.measures) {
+    const std::size_t at = measure.find('=');
+    options.measures.push_back({measure.substr(0, at), measure.substr(at + 1)});
+  }
+}
+
 // Returns why the sources of measures are wrong, or an empty text.
 std::string wrong_measures(const AgentOptions& options) {
   for (const AgentOptions::Measures& one : options.measures) {
@@ -144,18 +172,8 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
   app.add_option("--hooks", options.hooks, "programs that the steps of plans run")
       ->type_name("DIR");
   add_machine_options(app, options);
-  std::vector<std::string> components;
-  app.add_option("--component", components,
-                 "another upgrader here: its control directory and its releases")
-      ->type_name("NAME=DIR:DIR")
-      ->allow_extra_args(false)
-      ->check(component_form());
-  std::vector<std::string> measures;
-  app.add_option("--measure", measures,
-                 "a component's own measures, for the judge of rollouts; may be given again")
-      ->type_name("COMPONENT=exec:COMMAND|http:URL")
-      ->allow_extra_args(false)
-      ->check(measure_form());
+  ComponentTexts texts;
+  add_component_options(app, texts);
   app.add_option("--lease", options.lease_s, "how long it counts as alive unheard")
       ->type_name("S")
       ->check(CLI::Range(2, 3'600));
@@ -182,13 +200,7 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
   } catch (const CLI::ParseError& error) {
     return AgentText{std::string("fleet-agent: ") + error.what() + "; see --help\n", 2};
   }
-  for (const std::string& component : components) {
-    options.components.push_back(*component_from(component));
-  }
-  for (const std::string& measure : measures) {
-    const std::size_t at = measure.find('=');
-    options.measures.push_back({measure.substr(0, at), measure.substr(at + 1)});
-  }
+  take_components(options, texts);
   if (const std::string wrong = wrong_measures(options); !wrong.empty()) {
     return AgentText{"fleet-agent: --measure: " + wrong + "; see --help\n", 2};
   }

@@ -27,7 +27,8 @@ namespace fleet {
 // just after its start.
 inline constexpr Ms measure_first_ms = 60'000;
 
-// What the node compares, as its ledger and the record `control` say.
+// The run that a node is in: the node takes part in a comparison of versions for as long as it
+// lasts. The node's ledger and the record `control` say which run that is.
 struct HealthRun {
   std::string id = {};  // the upgrade, or `run` of the record `control`; empty: none
   std::string by = {};  // for a node of the control: the rollout; empty: the node has moved
@@ -43,10 +44,11 @@ class HealthWatch {
   // `measures`: the component gives measures of itself.
   HealthWatch(std::string boot_id, std::string instance, bool measures);
 
-  // Note a failure that was seen, and which version runs.
+  // Counts one end that nobody asked for, one failed health answer or one fall-back.
   void ended() { ++counts_.ends; }
   void failed_health() { ++counts_.unhealthy; }
   void fell_back() { ++counts_.fallbacks; }
+  // Takes the version that runs now.
   void runs(const std::string& version) { version_ = version; }
 
   // Notes the run that the node is in now.

@@ -95,7 +95,7 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
   if (const NodeHealth* health = health_of(view, node); health != nullptr) {
-    // What has failed by now is not compared.
+    // A node that has failed by now is not compared.
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }

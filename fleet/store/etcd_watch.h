@@ -33,7 +33,8 @@ class EtcdWatch : public Watch {
   void ask_for_life(Timers::Milliseconds limit);
   void rest();
   void end(const WatchNews& news);
-  // `has_answered`: the member itself has ended the stream, so the connection is alive.
+  // Ends the watch because of trouble. If `has_answered`, the member itself has ended the stream,
+  // so the connection is alive and is kept.
   void lose(Trouble::Kind kind, const std::string& reason, bool has_answered);
 
   EtcdLine& line_;

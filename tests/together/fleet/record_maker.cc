@@ -127,7 +127,7 @@ void add_joins(std::vector<Written>& all) {
   add(all, "controller/evil/life/evil", ControllerAtWork{"1.0.0", "a"});
 }
 
-void add_moves(std::vector<Written>& all) {
+void add_rollout(std::vector<Written>& all) {
   add(all, "rollout/evil",
       Rollout{.terms = {.component = "agent",
                         .version = "2.0.0",
@@ -165,6 +165,9 @@ void add_moves(std::vector<Written>& all) {
                                  20, "words"}}});
   add(all, "rollout/evil/batch/0", RolloutBatch{{"e1"}});
   add(all, "rollout/evil/batch/1", RolloutBatch{{"e2"}});
+}
+
+void add_plan(std::vector<Written>& all) {
   Plan plan{.version = "2.0.0",
             .component = "shop",
             .digest = "digest",
@@ -317,7 +320,8 @@ std::vector<Written> RecordMaker::good() {
   add_node(all, "e2");
   add_cell(all);
   add_joins(all);
-  add_moves(all);
+  add_rollout(all);
+  add_plan(all);
   return all;
 }
 

@@ -57,6 +57,9 @@ TEST_CASE("every record of a node is read as it was written") {
                                          .cpu_ms = 6,
                                          .lines = {"a", "b"},
                                          .differs = {"c"}}}});
+}
+
+TEST_CASE("every record between a node and its driver is read as it was written") {
   check_round_trip(Command{.id = "r1.apply.2",
                            .action = CommandAction::apply,
                            .version = "1.1.0",
@@ -182,6 +185,14 @@ TEST_CASE("every record of a rollout is read as it was written") {
                            .trace = "t",
                            .created = "x"});
   check_round_trip(RolloutBatch{{"a", "b"}});
+  check_round_trip(RolloutNode{.stage = NodeStage::rolling_back,
+                               .command = "r1.rollback.1",
+                               .attempt = 1,
+                               .error = "e",
+                               .applied = true});
+}
+
+TEST_CASE("the record of a rollout's judge is read as it was written") {
   check_round_trip(RolloutJudge{
       .logs = {-3, 5},
       .fresh = 51,
@@ -197,11 +208,6 @@ TEST_CASE("every record of a rollout is read as it was written") {
       .verdict = "worse",
       .words = "new: 3 of 51",
       .measures = {{"errors", MeasureType::counter, MeasureWorse::up, -3, 1, 2, 51, 40, 60, "w"}}});
-  check_round_trip(RolloutNode{.stage = NodeStage::rolling_back,
-                               .command = "r1.rollback.1",
-                               .attempt = 1,
-                               .error = "e",
-                               .applied = true});
 }
 
 TEST_CASE("every record of a plan is read as it was written") {
