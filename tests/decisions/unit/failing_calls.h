@@ -22,6 +22,7 @@ enum class Call {
   eventfd,
   faccessat2,
   fcntl,
+  fdatasync,
   flock,
   fstat,
   fstatat,
@@ -135,6 +136,7 @@ FAILING_CALL(int, dup3, (int from, int to, int flags), (from, to, flags), -1)
 FAILING_CALL(int, epoll_create1, (int flags), (flags), -1)
 FAILING_CALL(int, epoll_ctl, (int fd, int how, int what, void* event), (fd, how, what, event), -1)
 FAILING_CALL(int, eventfd, (unsigned count, int flags), (count, flags), -1)
+FAILING_CALL(int, fdatasync, (int fd), (fd), -1)
 FAILING_CALL(int, flock, (int fd, int how), (fd, how), -1)
 FAILING_CALL_64(int, fstat, (int fd, void* status), (fd, status), -1)
 FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags),

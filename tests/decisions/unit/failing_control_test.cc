@@ -72,17 +72,33 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   const TemporaryDirectory directory;
   const AttemptsFile file = attempts_beside(directory);
   const Attempts before{2, "/opt/agent", "ended"};
-  REQUIRE(file.write(before) == 0);
+  const bool is_there = GENERATE(false, true);
+  if (is_there) REQUIRE(file.write(before) == 0);
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
-    const Failing failing(call, EIO);
+    // The file is opened once for each record that is read. If it is there, it then cannot be
+    // opened for writing, and is to be replaced.
+    constexpr int reads = 3;
+    const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
+    const Failing failing(call, EIO, call == Call::openat ? reads + (is_there ? 1 : 0) : 0);
     CHECK(file.write({3, "/opt/agent", ""}) == EIO);
     CHECK(failing.fired());
   }
 
-  CHECK(file.read() == before);
+  CHECK(file.read() == (is_there ? before : Attempts{}));
   const std::filesystem::directory_iterator files(directory.path());
-  CHECK(std::distance(begin(files), end(files)) == 1);
+  CHECK(std::distance(begin(files), end(files)) == (is_there ? 1 : 0));
+}
+
+TEST_CASE("a count of attempts that cannot be written in place is written into a new file") {
+  const TemporaryDirectory directory;
+  const AttemptsFile file = attempts_beside(directory);
+  REQUIRE(file.write({2, "/opt/agent", "ended"}) == 0);
+  const auto call = GENERATE(Call::write, Call::fdatasync);
+  const Failing failing(call, EIO);
+  CHECK(file.write({3, "/opt/agent", ""}) == 0);
+  CHECK(failing.fired());
+  CHECK(file.read() == Attempts{3, "/opt/agent", ""});
 }
 
 TEST_CASE("a count of attempts of which a part was written was not written") {
@@ -101,7 +117,7 @@ TEST_CASE("a count of attempts of which a part was written was not written") {
 TEST_CASE("a count of attempts that is in its place, but not durable, is told; unless in a hurry") {
   const TemporaryDirectory directory;
   const AttemptsFile file = attempts_beside(directory);
-  const Failing failing(Call::fsync, EIO, 1);
+  const Failing failing(Call::fsync, EIO);
 
   CHECK(file.write({1, "/opt/agent", ""}, true) == 0);
   CHECK_FALSE(failing.fired());
