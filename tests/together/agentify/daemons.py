@@ -224,6 +224,7 @@ def dies_on_trial(machine):
 
 
 def killed_on_trial(machine):
+    machine.victims()  # the log, which may be late, names the daemon that serves by now
     _, before = machine.main_process()
     threading.Thread(target=kill_next, args=(machine, before), daemon=True).start()
     falls_back(machine, "never2")
