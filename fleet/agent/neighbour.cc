@@ -13,6 +13,10 @@ namespace {
 // report changes of the directory, or if the directory does not exist yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
+// The time for which a request to upgrade waits for an upgrader that is not there. The daemon of a
+// bad version may end again and again, and then its upgrader is started anew each time.
+constexpr std::chrono::milliseconds patience{30'000};
+
 }  // namespace
 
 Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
@@ -76,10 +80,41 @@ std::string Neighbour::ask(const Component::Request& request) {
     line.terms.commit = "healthy";
     line.terms.trial_ms = request.trial_ms;
   }
-  return send(line);
+  std::string why = send(line);
+  if (why.empty() || !upgraderctl::line_of(line)) return why;
+  desk_.log(name() + ": " + request.id + " waits for the upgrader: " + why);
+  waiting_ = line;
+  patience_ = desk_.timers.after(
+      patience, [this, why = std::move(why)] { give_up(UpgradeEnding::failed, why); });
+  return "";
+}
+
+// Sends the request that waits, if the upgrader takes it now. An upgrader that has just begun
+// refuses requests until an agent is active.
+void Neighbour::ask_again(const upgraderctl::Status& status) {
+  if (!waiting_ || !status.active || !send(*waiting_).empty()) return;
+  waiting_.reset();
+  patience_.reset();
+}
+
+// Drops the request that waits: the upgrade ends before it has begun.
+void Neighbour::give_up(UpgradeEnding ending, const std::string& why) {
+  waiting_.reset();
+  request_.clear();
+  if (asked_.empty()) return;
+  UpgradeEnded told{.command = std::exchange(asked_, ""), .ending = ending, .why = why};
+  if (ending == UpgradeEnding::failed) told.evidence = desk_.evidence_of("request", why);
+  component_.upgrade_ended(told);
 }
 
 std::string Neighbour::go_back(const std::string& id, const std::string& reason) {
+  if (waiting_ && id == asked_) {
+    waiting_.reset();
+    // This is called within a step of the component, which must end before the next one begins.
+    patience_ = desk_.timers.after(std::chrono::milliseconds(0),
+                                   [this, reason] { give_up(UpgradeEnding::rolled_back, reason); });
+    return "";
+  }
   told_ = next_name();
   if (was_activated_) return send(upgraderctl::RollbackRequest{told_, id, reason});
   return send(upgraderctl::CancelRequest{told_, id, reason});
@@ -129,6 +164,7 @@ void Neighbour::look_at_status() {
   const bool is_another = !life_.empty() && life_ != life;
   life_ = life;
   if (is_another) end_with_life();
+  ask_again(*file.status);
   take_status(*file.status);
   look_at_health(*file.status, is_another);
 }
@@ -157,6 +193,7 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
 // Called when the upgrader process has ended: the upgrade under way has ended with it. If the
 // upgrader wrote before its end how the upgrade ended, that is the outcome.
 void Neighbour::end_with_life() {
+  if (waiting_) return;  // the upgrader that has ended was never asked
   request_.clear();
   told_.clear();
   if (asked_.empty()) return;

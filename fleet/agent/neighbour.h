@@ -15,6 +15,7 @@
 #include "fleet/agent/component.h"
 #include "fleet/agent/failure_watch.h"
 #include "fleet/agent/health_keeper.h"
+#include "fleet/store/timers.h"
 
 namespace fleet {
 
@@ -57,6 +58,8 @@ class Neighbour {
   [[nodiscard]] std::string next_name();
   [[nodiscard]] Component::Hands hands();
   [[nodiscard]] std::string ask(const Component::Request& request);
+  void ask_again(const upgraderctl::Status& status);
+  void give_up(UpgradeEnding ending, const std::string& why);
   [[nodiscard]] std::string go_back(const std::string& id, const std::string& reason);
 
   NodeDesk& desk_;
@@ -72,6 +75,10 @@ class Neighbour {
   std::string request_;  // the request to upgrade that has no answer yet
   std::string told_;     // the request to commit or go back that has no answer yet
   std::string asked_;    // the upgrade that was requested and is under way
+  // The request to upgrade that waits until the upgrader is there again, and the end of its
+  // patience.
+  std::optional<upgraderctl::UpgradeRequest> waiting_;
+  std::unique_ptr<Timer> patience_;
   bool unreadable_ = false;
   bool was_ready_ = false;
   bool was_activated_ = false;
