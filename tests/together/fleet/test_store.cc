@@ -28,11 +28,11 @@ Outcome TestStore::commit(const Transaction& transaction) {
   if (transaction.puts.empty() && transaction.erases.empty()) return Committed{revision_};
   ++revision_;
   for (const Erase& erase : transaction.erases) {
-    for (auto record = records_.begin(); record != records_.end();) {
-      const bool hit =
-          erase.subtree ? record->first.starts_with(erase.key) : record->first == erase.key;
-      if (hit) changes_.push_back({{.key = record->first, .modified = revision_}, true});
-      record = hit ? records_.erase(record) : std::next(record);
+    auto record = records_.lower_bound(erase.key);
+    while (record != records_.end() &&
+           (erase.subtree ? record->first.starts_with(erase.key) : record->first == erase.key)) {
+      changes_.push_back({{.key = record->first, .modified = revision_}, true});
+      record = records_.erase(record);
     }
   }
   for (const Put& put : transaction.puts) {

@@ -169,6 +169,7 @@ struct Undo : fleet_test::DriverWork {
   }
 };
 
+// Rows: S-08
 TEST_CASE("all nodes are back within 60 s of an undo with --now, beside what a node itself takes") {
   const std::size_t count = fleet_test::number_of("NODES", 1'000);
   Undo undo(count);
