@@ -25,7 +25,7 @@ void NodeLedger::runs(std::string_view version) {
 
 bool NodeLedger::ran_before(std::string_view version, std::string_view running) const {
   return !came_from.empty() && is_same_version(came_from, version) &&
-         is_same_version(came_to, running);
+         (running.empty() || is_same_version(came_to, running));
 }
 
 }  // namespace fleet

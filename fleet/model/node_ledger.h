@@ -40,7 +40,8 @@ struct NodeLedger {
   // Notes that this version runs now. Called while no upgrade by a command is under way. If the
   // last such upgrade did not bring the version, it is unknown which version ran before.
   void runs(std::string_view version);
-  // Returns whether the version is the one that ran just before `running`.
+  // Returns whether the version is the one that ran just before `running`. `running` is empty while
+  // no version runs, as after a crash: then the version before the one that ran last.
   [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;
 };
 

@@ -497,6 +497,14 @@ TEST_CASE("a stop within the delay holds the command back, without repeated ques
   CHECK(bench.deeds == std::vector<std::string>{"prepare"});
 }
 
+TEST_CASE("a version that has crashed, so that none runs now, can still be undone") {
+  const NodeLedger ledger{.came_from = "1", .came_to = "2"};
+  CHECK(ledger.ran_before("1", "2"));
+  CHECK(ledger.ran_before("1", ""));
+  CHECK_FALSE(ledger.ran_before("2", ""));
+  CHECK_FALSE(ledger.ran_before("1", "3"));
+}
+
 }  // namespace
 
 }  // namespace node_commander_test
