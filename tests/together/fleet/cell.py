@@ -211,6 +211,24 @@ class Cell:
         agent-releases."""
         make = self.pack if is_program(content) and arch == "any" else self.forge
         make(name, version, content, arch, self.make_key(trusted))
+        record = self.published(version, name)
+        if not sign:
+            os.remove(self.manifest(version, name) + ".minisig")
+        return record
+
+    def publish_tree(self, version, component, files):
+        """Publishes a release that is a directory; `files` has the content of each path, and the
+        path that is the component's name is the program."""
+        tree = self.make("trees", version)
+        for path, content in files.items():
+            with open(os.path.join(tree, path), "w", encoding="utf-8") as file:
+                file.write(content)
+        os.chmod(os.path.join(tree, component), 0o755)
+        self.pack_path(component, version, tree, self.make_key())
+        self.put("release/%s/%s" % (component, version), **self.published(version, component))
+
+    def published(self, version, name):
+        """Returns the record of the release whose manifest was published last."""
         manifest = self.manifest(version, name)
         with open(manifest + ".minisig", encoding="ascii") as signature:
             signed = signature.read()
@@ -218,8 +236,6 @@ class Cell:
             told = text.read()
         parts = {"arch": json.loads(told)["arch"], "manifest": told, "signature": signed,
                  "url": "file://" + manifest}
-        if not sign:
-            os.remove(manifest + ".minisig")
         digest = hashlib.sha256("".join("%d:%s" % (len(parts[name]), parts[name]) for name in
                                         ("arch", "manifest", "signature")).encode()).hexdigest()
         return {"manifests": [parts], "digest": digest}
@@ -233,11 +249,14 @@ class Cell:
         with open(program, "wb") as binary:
             binary.write(content)
         os.chmod(program, 0o755)
+        self.pack_path(name, version, program, secret)
+
+    def pack_path(self, name, version, path, secret):
         for left in glob.glob(os.path.join(self.make("pub"), "%s-%s-*" % (name, version))):
             os.unlink(left)
         subprocess.run([os.path.join(BUILD, "agent-releases"), "pack", "--name=" + name,
                         "--version=" + version, "--out=" + self.path("pub"), "--sign=" + secret,
-                        program], check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+                        path], check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def forge(self, name, version, content, arch, secret):
         file = os.path.join(self.make("pub"), "%s-%s-%s" % (name, version, arch))
