@@ -4,7 +4,8 @@
 // THE WORDS. The incumbent is the agent that has the work, or will get it at its `ready`. The
 // candidate is the agent that is to replace it, and is held: it does nothing yet. A standby is a
 // held fallback, which stands in the candidate's place during a trial (see warm fallback, below).
-// To roll back is to stop an agent on trial; to fall back is to start the previous program again.
+// To roll back is to stop an agent that has failed on trial; to fall back is to start the previous
+// program again.
 //
 // THE PHASES. A phase is a name for a combination of facts (phase_of() in state.h), never a
 // variable. The last column: the next phase, and the event that leads there.
@@ -91,9 +92,10 @@
 //
 // A candidate is activated when its `activate` has been written whole; then it becomes the
 // incumbent. If the agent does not read, that may take a while. Until then the agent is held, but
-// the work is promised to it: no other agent can get it before this one has been reaped. At most
-// two agents exist, and at most one is active. Tests compare the last column with every step that
-// there is (tests/decisions/explore) and with the scenarios.
+// the work is promised to it: no other agent can get it before this one has been reaped. The page
+// agent-protocol(7) is stricter, and calls the agent active from the moment its `activate` is
+// queued. At most two agents exist, and at most one is active. Tests compare the last column with
+// every step that there is (tests/decisions/explore) and with the scenarios.
 #pragma once
 
 #include <cstddef>
