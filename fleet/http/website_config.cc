@@ -151,7 +151,7 @@ void Website::record_creation(const std::shared_ptr<Errand>& errand, const Respo
     const bool is_number_taken = std::holds_alternative<Refused>(outcome);
     if (!is_number_taken || ++errand->tries == tries_max) return answer(errand->number, response);
     retries_[errand->number] = world_.timers.after(again_time, [this, errand, response] {
-      // Keeps the timer alive, since it owns the function that runs now.
+      // Keeps the timer until this function returns, since the timer owns the function.
       const auto timer = retries_.extract(errand->number);
       record_creation(errand, response);
     });
@@ -168,7 +168,7 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
     errand->reading = {};
     errand->unread = config_reads(errand->request, errand->rest);
-    // Keeps the timer alive, since it owns the function that runs now.
+    // Keeps the timer until this function returns, since the timer owns the function.
     const auto timer = retries_.extract(errand->number);
     read_next(errand);
   });

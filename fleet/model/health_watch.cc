@@ -17,8 +17,8 @@ void HealthWatch::look(const HealthRun& run, Ms now) {
   consider(now);
 }
 
-// Begins a run. A node of the control counts on as long as the same rollout asks, since each of its
-// nodes is compared by its first failure.
+// Begins a run. If the same rollout asks a node of the control again, the node's counts are still
+// compared with those at the first run, since such a node is compared by its first failure.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;

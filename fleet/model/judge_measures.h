@@ -7,18 +7,21 @@
 //     a gauge                   a node is worse if its change is worse than the median change of
 //                               the control: chance_of_worse() in judge_evidence.h
 //     a counter, worse down     likewise, by how much it has risen
-//     a counter, worse up       the mean of two: likewise, and by first failures, where a node has
-//                               failed if its counter has risen at all. The first finds a counter
-//                               that rises faster, the second one that should not rise. The nodes
-//                               come in an order by chance, so their times need not be known
+//     a counter, worse up       the mean of the evidence of two comparisons: as for a counter that
+//                               is worse down, which finds one that rises faster; and by first
+//                               failures, where a node has failed if its counter has risen at all,
+//                               which finds one that should not rise. The nodes come in a random
+//                               order, so the times of these failures need not be known
 //
-// A mean of e-processes is one, too, and so the evidence of all batches is their mean with the
-// weights of log_share_of_batch(). All measures together have half of alpha, in equal parts, and
-// the failures of judge_cohorts.h have the other half (`own_share`); this needs no independence.
+// A weighted mean of e-processes is an e-process, too. So the evidence of all batches is the mean
+// of the evidence of each, with the weights of log_share_of_batch(). The measures share one half of
+// alpha (`own_share`) in equal parts, and the failures of judge_cohorts.h have the other half. The
+// measures and the failures need not be independent for that.
 //
-// By which measures a rollout is judged is decided once, by the control alone, at its first batch:
-// by those that at least measure_given_min per cent of the control's nodes give, and that say what
-// would be worse. A version that no longer gives such a measure is not known to be good.
+// The measures by which a rollout is judged are chosen once, at its first batch, from the control
+// alone: those that at least measure_given_min per cent of the control's nodes give, and that have
+// a direction in which they get worse. A version that no longer gives such a measure is not known
+// to be good.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +33,8 @@
 
 namespace fleet {
 
-// A measure needs a change from so many per cent of the nodes of the control, and of the batch.
+// The least part of the nodes of the control, and of those of a batch, that must give a change of a
+// measure before the measure is judged, in per cent.
 inline constexpr std::int64_t measure_given_min = 80;
 // The part of alpha that all own measures of a component have together.
 inline constexpr double own_share = 0.5;

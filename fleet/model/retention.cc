@@ -51,8 +51,8 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Notes a run that has ended. A reader of history/ matches each line to its run by the texts in the
-// line, and these are cut when the line is read. So the texts are cut here in the same way.
+// Notes a run that has ended. A reader of history/ cuts the texts of each line, and finds the run
+// of the line by these texts. So the texts of the run are cut here in the same way.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;

@@ -246,8 +246,8 @@ async function updateAgent(options, prepared) {
   const { releases, list, running } = prepared;
   if (!list) return replaceByNewest(options, prepared);
   await recordFailures(options.agent, releases);
-  // The same call records that the present version is committed. So it comes first, before anything
-  // can fail. If it fails, such as by a damaged release, a newer version may still be fetched.
+  // try() also records that the running version is committed. So it is called before anything can
+  // fail. If try() itself fails, such as by a damaged release, a newer version may still be fetched.
   let fault = null;
   const due = await releases.try(running, options.keys).catch((error) => {
     fault = error;

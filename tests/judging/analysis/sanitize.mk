@@ -65,8 +65,8 @@ tests_when_instrumented = $(sort $(filter \
   $(filter-out $(if $(filter 1,$(LONG)),,$(slow_tests) $(tests_of_samples)), \
     $(unit_tests) $(integration_tests))))
 
-# Builds these tests as usual, without instruments: their objects are linked again with the
-# instrumented product.
+# Builds these tests as usual, without instrumentation. The objects that this makes are then linked
+# with the instrumented product.
 .PHONY: instrumentable
 instrumentable:
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)

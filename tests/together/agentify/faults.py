@@ -46,8 +46,8 @@ ERRORS = {
 FULL_EVENT = re.compile(r'write\(\d+, "\\1(\\0){7}", 8\) += -1 EAGAIN .*\(INJECTED\)')
 
 # The trace of an injected error for libuv's write of one byte into a pipe, by which it unlocks its
-# list of signals. The pipe always has room, and libuv aborts on an error, so no error is tried
-# there.
+# list of signals. The pipe always has room, and libuv aborts on an error, so no error is injected
+# into this write.
 LIBUV_LOCK = re.compile(r'write\(\d+, "\*", 1\).*INJECTED')
 
 

@@ -50,8 +50,8 @@ bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Makes room in the agent's input for all bytes that wait for it, if the move needs an `activate`
-// that is lost. Returns true if there were any.
+// Makes the agent's input large enough for all bytes that wait to be sent to the agent, if the move
+// has a lost `activate`. Returns true if any bytes were waiting.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;

@@ -17,9 +17,9 @@ namespace upgrader::simulation {
 
 class Machine;
 
-// The meaning of a line. The upgrader must show each well-formed line to its supervisor, with two
-// exceptions: a request of this name has been answered already, or the upgrade that it requests is
-// known.
+// An operator's line, as the upgrader has to understand it. The upgrader must show each well-formed
+// line to its supervisor, with two exceptions: a request of this name has been answered already, or
+// the upgrade that it requests is known.
 struct Asked {
   std::string name;
   std::string type;

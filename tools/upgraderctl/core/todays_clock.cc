@@ -41,8 +41,8 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // Corrects each time that was written before the clock was set. For the phase's deadline, its
-  // beginning shows whether that is so: the deadline itself may be in the future in any case.
+  // Corrects each time that was written before the clock was set. The phase's deadline may be in
+  // the future in any case, so the beginning of the phase shows when the deadline was written.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);
