@@ -115,7 +115,7 @@ class Step {
       case Role::candidate:
         return fail_upgrade(Stage::spawn, refusal.reason, refusal.error_number);
       case Role::fallback:
-        if (state_.incumbent) return standby_lost("the standby", refusal.reason);
+        if (state_.incumbent) return standby_lost("process", refusal.reason);
         end_with(exit_own_failure, "the fallback could not be started: {}"_with(refusal.reason));
     }
   }
@@ -800,12 +800,12 @@ class Step {
     fall_back();
   }
 
-  // Handles the loss of a standby. The upgrade goes on. If it fails later, the previous program is
-  // started again as a cold fallback.
+  // Logs the loss of a standby. The upgrade goes on. If its trial fails, the previous program is
+  // started as a cold fallback.
   void standby_lost(const std::string& who, const std::string& reason) {
     log(LogLevel::warning,
-        "{} stood by and failed: {}; a fall-back will start the previous program once more"_with(
-            who, reason));
+        "standby {} failed: {}; a fall-back has to start the previous program cold"_with(who,
+                                                                                         reason));
   }
 
   // Called when no agent has the work any more. A standby that runs gets the work now, or as soon
