@@ -29,12 +29,12 @@ std::string as_given(const std::string& path) {
 
 }  // namespace
 
-std::string read_start(int fd, std::size_t bytes_max, std::size_t offset) {
+std::string read_start(int fd, std::size_t bytes_max) {
   std::string text(bytes_max, '\0');
   ssize_t count = 0;
   do {
     errno = 0;
-    count = ::pread(fd, text.data(), text.size(), static_cast<off_t>(offset));
+    count = ::pread(fd, text.data(), text.size(), 0);
   } while (count < 0 && errno == EINTR);
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return text;
@@ -96,10 +96,9 @@ std::string Directory::way_to(const std::string& path) const {
   return relative + path.substr(common);
 }
 
-std::string Directory::read_file(const std::string& name, std::size_t bytes_max,
-                                 std::size_t offset) const {
+std::string Directory::read_file(const std::string& name, std::size_t bytes_max) const {
   constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  return read_start(OwnedFd(::openat(descriptor(), name.c_str(), flags)).get(), bytes_max, offset);
+  return read_start(OwnedFd(::openat(descriptor(), name.c_str(), flags)).get(), bytes_max);
 }
 
 std::string Directory::read_link(const std::string& name) const {

@@ -16,9 +16,9 @@ namespace upgrader {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// Returns the bytes of an open file from `offset` on, at most so many. Returns an empty text, with
-// errno, if the file cannot be read; errno is 0 if the file is not that long.
-[[nodiscard]] std::string read_start(int fd, std::size_t bytes_max, std::size_t offset = 0);
+// Returns the first bytes of an open file. Returns an empty text, with errno, if the file cannot be
+// read; for an empty file errno is 0.
+[[nodiscard]] std::string read_start(int fd, std::size_t bytes_max);
 
 // Returns 0 when all of the text has been written, or an errno value.
 [[nodiscard]] int write_all(int fd, std::string_view text);
@@ -44,10 +44,9 @@ class Directory {
   // Returns `path` itself if this directory's own path cannot be resolved.
   [[nodiscard]] std::string way_to(const std::string& path) const;
 
-  // Returns the bytes of a file from `offset` on, at most so many; an empty text if the file does
-  // not exist, is not that long, or cannot be read. Follows no link.
-  [[nodiscard]] std::string read_file(const std::string& name, std::size_t bytes_max,
-                                      std::size_t offset = 0) const;
+  // Returns the beginning of a file, or an empty text if the file does not exist or cannot be read.
+  // Follows no link.
+  [[nodiscard]] std::string read_file(const std::string& name, std::size_t bytes_max) const;
   // Returns the target of a link, or an empty text, with errno, if there is no link (EINVAL: it is
   // a file of another kind).
   [[nodiscard]] std::string read_link(const std::string& name) const;

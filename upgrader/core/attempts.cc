@@ -41,8 +41,11 @@ struct Record {
   std::string_view text;
 };
 
-// Reads a record: the text above, and a line "TURN CHECK". A zero ends it.
-Record read_record(std::string_view record) {
+// Reads the record at this offset: the text that read_text() reads, and a line "TURN CHECK". A zero
+// ends the record.
+Record read_record(std::string_view file, std::size_t offset) {
+  if (offset >= file.size()) return {};
+  std::string_view record = file.substr(offset, attempts_record_bytes);
   record = record.substr(0, record.find('\0'));
   const std::size_t check = record.rfind(' ') + 1;
   if (!record.ends_with('\n') || check == 0) return {};
@@ -55,23 +58,23 @@ Record read_record(std::string_view record) {
 
 }  // namespace
 
-Attempts read_attempts(const AttemptsRecords& records) {
+Attempts read_attempts(std::string_view file) {
   Record newest;
-  for (const std::string& text : records) {
-    const Record record = read_record(text);
+  for (std::size_t at = 0; at < attempts_file_bytes; at += attempts_record_bytes) {
+    const Record record = read_record(file, at);
     if (record.turn > newest.turn) newest = record;
   }
   return read_text(newest.text);
 }
 
-NextRecord next_record(const AttemptsRecords& records, const Attempts& attempts) {
+NextRecord next_record(std::string_view file, const Attempts& attempts) {
   NextRecord next;
   std::int64_t oldest = number_max;
   std::int64_t newest = 0;
-  for (std::size_t place = 0; place < records.size(); ++place) {
-    const std::int64_t turn = read_record(records[place]).turn;
+  for (std::size_t at = 0; at < attempts_file_bytes; at += attempts_record_bytes) {
+    const std::int64_t turn = read_record(file, at).turn;
     if (turn > 0) ++next.sound;
-    if (turn < oldest) next.place = place;
+    if (turn < oldest) next.offset = at;
     oldest = std::min(oldest, turn);
     newest = std::max(newest, turn);
   }

@@ -3,7 +3,6 @@
 // the option.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,19 +25,21 @@ struct Attempts {
 // power cut tears it, the two records before it are still whole: the last one that was synced, and
 // the one that an upgrader writes at its end and does not sync.
 inline constexpr std::size_t attempts_record_bytes = 8'192;
-using AttemptsRecords = std::array<std::string, 3>;
+inline constexpr std::size_t attempts_records = 3;
+inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_record_bytes;
 
-// Returns the content of the newest sound record. Returns no attempts if none is sound.
-[[nodiscard]] Attempts read_attempts(const AttemptsRecords& records);
+// `file` is what the file contains. Returns the attempts of the newest sound record, or no attempts
+// if none is sound.
+[[nodiscard]] Attempts read_attempts(std::string_view file);
 
 struct NextRecord {
-  std::size_t place = 0;  // which record is to be replaced
+  std::size_t offset = 0;  // where in the file it is to be written
   std::string text;
   std::size_t sound = 0;  // how many records of the file are sound now; if none, it is made anew
 };
 
-// Makes the record of these attempts that is newer than all of `records`.
-[[nodiscard]] NextRecord next_record(const AttemptsRecords& records, const Attempts& attempts);
+// Makes the record of these attempts that is newer than all records of the file.
+[[nodiscard]] NextRecord next_record(std::string_view file, const Attempts& attempts);
 
 struct NextAttempt {
   Attempts attempts;  // to be written to the file before anything is started

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cerrno>
-#include <cstddef>
 #include <string>
 
 #include "base/directory.h"
@@ -19,35 +18,24 @@ class AttemptsFile {
 
   // Returns the file's contents; no attempts if the file cannot be read, is damaged, or is a
   // symbolic link.
-  [[nodiscard]] Attempts read() const { return read_attempts(records()); }
+  [[nodiscard]] Attempts read() const { return read_attempts(text()); }
 
-  // Writes these attempts as the newest record, durably unless `hurried`. Returns 0, or an errno
-  // value if the attempts before are still the newest. A file without a sound record, or one that
-  // cannot be opened for writing, is replaced.
+  // Writes these attempts as the newest record, durably unless `hurried`. Returns 0; or an errno
+  // value, and then the newest attempts are the ones before or, if only a sync has failed, these. A
+  // file that has no sound record, or cannot be written in place, is replaced.
   [[nodiscard]] int write(const Attempts& attempts, bool hurried = false) const {
     const Directory& directory = entry_.directory;
-    const NextRecord next = next_record(records(), attempts);
+    const NextRecord next = next_record(text(), attempts);
     int error = ENOENT;
-    if (next.sound > 0) {
-      error =
-          directory.overwrite(entry_.name, next.place * attempts_record_bytes, next.text, !hurried);
-    }
+    if (next.sound > 0) error = directory.overwrite(entry_.name, next.offset, next.text, !hurried);
     if (error != 0) return directory.replace_file(entry_.name, next.text, !hurried);
     // An upgrader that was killed may have made the file without syncing its directory.
-    return hurried || next.sound == AttemptsRecords().size() ? 0 : directory.sync();
+    return hurried || next.sound == attempts_records ? 0 : directory.sync();
   }
 
  private:
-  [[nodiscard]] AttemptsRecords records() const {
-    AttemptsRecords records;
-    std::size_t offset = 0;
-    for (std::string& record : records) {
-      const std::string text =
-          entry_.directory.read_file(entry_.name, attempts_record_bytes, offset);
-      record = text.substr(0, text.find('\0'));
-      offset += attempts_record_bytes;
-    }
-    return records;
+  [[nodiscard]] std::string text() const {
+    return entry_.directory.read_file(entry_.name, attempts_file_bytes);
   }
 
   Entry entry_;

@@ -2,6 +2,7 @@
 // start.
 #include "upgrader/core/attempts.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 namespace attempts_test {
@@ -15,11 +16,12 @@ namespace {
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 
-// Writes a record as the shell does. Returns where it was put.
-std::size_t write(AttemptsRecords& records, const Attempts& attempts) {
-  const NextRecord next = next_record(records, attempts);
-  records.at(next.place) = next.text;
-  return next.place;
+// Writes a record as the shell does. Returns which record of the file it is.
+std::size_t write(std::string& file, const Attempts& attempts) {
+  const NextRecord next = next_record(file, attempts);
+  file.resize(std::max(file.size(), next.offset + next.text.size()));
+  file.replace(next.offset, next.text.size(), next.text);
+  return next.offset / attempts_record_bytes;
 }
 
 }  // namespace
@@ -28,46 +30,44 @@ TEST_CASE("what is written is read again") {
   for (const Attempts& attempts :
        {Attempts{}, Attempts{3, "/opt/agent", "exited with status 3"}, Attempts{1, "/a b/c\nd", ""},
         Attempts{2 * attempts_max, "/x", "ended"}, Attempts{0, "/x", "ended"}}) {
-    AttemptsRecords records;
-    write(records, attempts);
-    CHECK(read_attempts(records) == attempts);
+    std::string file;
+    write(file, attempts);
+    CHECK(read_attempts(file) == attempts);
   }
 }
 
 TEST_CASE("a record takes the place of the oldest one, and fills whole sectors") {
-  AttemptsRecords records;
+  std::string file;
   std::string places;
   std::string sound;
   for (int count = 1; count <= 7; ++count) {
     const Attempts attempts{count, "/opt/agent", std::string(static_cast<std::size_t>(count), 'x')};
-    sound += static_cast<char>('0' + next_record(records, attempts).sound);
-    places += static_cast<char>('0' + write(records, attempts));
-    CHECK(read_attempts(records) == attempts);
+    sound += static_cast<char>('0' + next_record(file, attempts).sound);
+    places += static_cast<char>('0' + write(file, attempts));
+    CHECK(read_attempts(file) == attempts);
   }
   CHECK(places == "0120120");
   CHECK(sound == "0123333");
-  for (const std::string& record : records) {
-    CHECK(record.size() == 512);
-    CHECK(record.ends_with('\0'));
-  }
-  CHECK(records[0].starts_with("7 /opt/agent\nxxxxxxx\n7 "));
-  CHECK(next_record(records, {1, "/" + std::string(4'094, 'a'), ""}).text.size() <=
+  CHECK(file.size() == 2 * attempts_record_bytes + 512);
+  CHECK(file.ends_with('\0'));
+  CHECK(file.starts_with("7 /opt/agent\nxxxxxxx\n7 "));
+  CHECK(next_record(file, {1, "/" + std::string(4'094, 'a'), ""}).text.size() <=
         attempts_record_bytes);
 }
 
 TEST_CASE("the two records before a torn one stay, and it is replaced next") {
-  AttemptsRecords whole;
+  std::string whole;
   for (int count = 1; count <= 3; ++count)
     write(whole, {count, "/opt/agent", ""});
-  const std::string old = whole[0];
   const std::string fresh = next_record(whole, {4, "/opt/agent", "ended"}).text;
   for (std::size_t bytes = 0; bytes < fresh.find('\0'); ++bytes) {
-    for (const std::string& rest : {std::string(), old.substr(bytes)}) {
-      AttemptsRecords torn = whole;
-      torn[0] = fresh.substr(0, bytes) + rest;
+    for (const bool rest_is_old : {false, true}) {
+      std::string torn = whole;
+      torn.replace(0, bytes, fresh, 0, bytes);
+      if (!rest_is_old) torn.replace(bytes, 512 - bytes, 512 - bytes, '\0');
       CHECK(read_attempts(torn) == Attempts{3, "/opt/agent", ""});
-      CHECK(next_record(torn, {4, "/opt/agent", ""}).place == 0);
-      CHECK(next_record(torn, {4, "/opt/agent", ""}).sound == (torn[0] == old ? 3 : 2));
+      CHECK(next_record(torn, {4, "/opt/agent", ""}).offset == 0);
+      CHECK(next_record(torn, {4, "/opt/agent", ""}).sound == (torn == whole ? 3 : 2));
     }
   }
 }
@@ -84,16 +84,16 @@ TEST_CASE("attempts are the same if count, executable and ending are") {
 TEST_CASE("a damaged file counts as no attempt") {
   const std::string whole = next_record({}, {3, "/opt/agent", "ended"}).text;
   for (std::size_t bytes = 0; bytes < whole.find('\0'); ++bytes)
-    CHECK(read_attempts({whole.substr(0, bytes)}).count == 0);
+    CHECK(read_attempts(whole.substr(0, bytes)).count == 0);
   // Records whose check is right, and whose text no upgrader has made.
   for (const char* text : {"-1 /a\n\n1 1673123632\n", "x /a\n\n1 1417425964\n",
                            "3/a\n\n1 3000026527\n", "1999999 /a\n\n1 50966471\n",
                            "3 /a\n1 2566080821\n", "99999999999999999999 /a\n\n1 1834359686\n"}) {
-    CHECK(read_attempts({text}) == Attempts{});
-    CHECK(next_record({text}, {}).sound == 1);
+    CHECK(read_attempts(text) == Attempts{});
+    CHECK(next_record(text, {}).sound == 1);
   }
   for (const char* text : {"", "\n", " \n", "1\n", "3 /a\n\n1 1\n", "3 /a\n\n"})
-    CHECK(next_record({text}, {}).sound == 0);
+    CHECK(next_record(text, {}).sound == 0);
 }
 
 TEST_CASE("from the limit on the other executable has its turn, as often, and then this one") {

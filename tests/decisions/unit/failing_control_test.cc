@@ -76,9 +76,9 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   if (is_there) REQUIRE(file.write(before) == 0);
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
-    // The file is opened once for each record that is read. If it is there, it then cannot be
-    // opened for writing, and is to be replaced.
-    constexpr int reads = 3;
+    // The file is opened once to be read. If it is there, it then cannot be opened for writing, and
+    // is to be replaced.
+    constexpr int reads = 1;
     const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
     const Failing failing(call, EIO, call == Call::openat ? reads + (is_there ? 1 : 0) : 0);
     CHECK(file.write({3, "/opt/agent", ""}) == EIO);

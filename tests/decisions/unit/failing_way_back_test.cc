@@ -198,9 +198,9 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // The links' directories, the program and its loader have been opened before, and each of the
-  // three records of the file twice.
-  const Failing failing(call, EMFILE, call == Call::open ? 5 : 6);
+  // The links' directories, the program and its loader have been opened before, and the file twice,
+  // to be read.
+  const Failing failing(call, EMFILE, call == Call::open ? 5 : 2);
 
   const RunOutcome outcome = outcome_of_running(options);
 
@@ -226,8 +226,8 @@ TEST_CASE("attempts are counted in one file, and in a new one if that cannot be 
   CHECK(inode() == first);
   CHECK(file.read() == Attempts{5, "/opt/agent", ""});
   {
-    // Reading opens the file for each of its records, and writing once more.
-    const auto [call, after] = GENERATE(table<Call, int>({{Call::openat, 3}, {Call::write, 0}}));
+    // The file is opened to be read, and then to be written.
+    const auto [call, after] = GENERATE(table<Call, int>({{Call::openat, 1}, {Call::write, 0}}));
     const Failing failing(call, EACCES, after);
     CHECK(file.write({6, "/opt/agent", ""}) == 0);
     CHECK(failing.fired());
