@@ -27,7 +27,10 @@ std::optional<Process> parse_process(std::string_view stat) {
   std::string_view rest = stat.substr(name_end + 2);
   for (int field = state_field; field <= start_field; ++field) {
     if (rest.empty()) return std::nullopt;
-    if (field == state_field) process.ended = rest[0] == 'Z' || rest[0] == 'X';
+    if (field == state_field) {
+      process.ended = rest[0] == 'Z' || rest[0] == 'X';
+      process.busy = rest[0] == 'R' || rest[0] == 'D';
+    }
     if (field == parent_field && !take_number(rest, process.parent)) return std::nullopt;
     if (field == start_field && !take_number(rest, process.started)) return std::nullopt;
     const std::size_t blank = rest.find(' ');

@@ -16,6 +16,7 @@ struct Process {
   pid_t parent = 0;
   std::uint64_t started = 0;  // the time of its start since the boot, in clock ticks
   bool ended = false;         // a zombie, which waits for its parent to reap it
+  bool busy = false;          // it computes, or waits for a processor or a disk
 
   bool operator==(const Process&) const = default;
 };

@@ -1,4 +1,4 @@
-// Tests the conclusions of `agentify doctor`, from logs and findings written by hand.
+// Tests the conclusions of `agentify doctor`, from logs, looks and findings written by hand.
 #include "tools/agentify/doctor/findings.h"
 
 #include <catch2/catch.hpp>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/agentify/doctor/run_log.h"
+#include "tools/agentify/doctor/start_watch.h"
 
 namespace findings_test {
 
@@ -83,6 +84,37 @@ TEST_CASE("the doctor proposes that a daemon that shows nothing is ready after a
   seen.end = {.ignored = {SIGTERM, SIGINT, SIGQUIT}, .signal = SIGKILL};
   CHECK(options_for(seen, nullptr) ==
         std::vector<std::string>{"--ready=after:3s", "--stop=TERM:10s,KILL"});
+}
+
+TEST_CASE("a daemon that computes before it listens is watched until it listens") {
+  StartWatch start(0s);
+  Findings findings;
+  CHECK_FALSE(start.look({.main = 0}, 10ms, findings));
+  CHECK_FALSE(start.look({.main = 7, .busy = true}, 50ms, findings));
+  CHECK_FALSE(start.look({.main = 7, .busy = true}, 9s, findings));
+  CHECK_FALSE(start.look({.main = 7}, 10s, findings));
+  const Listener listener{.kind = Listener::Kind::tcp, .address = "127.0.0.1", .port = 80};
+  CHECK_FALSE(start.look({.main = 7, .listeners = {listener}, .busy = true}, 11s, findings));
+  CHECK(start.look({.main = 7, .listeners = {listener}, .busy = true}, 13s, findings));
+  CHECK(findings.listeners == std::vector{listener});
+  CHECK(findings.ready_after == 11s);
+  CHECK(start.has_started());
+}
+
+TEST_CASE("a daemon that sleeps and is silent is watched for seconds, and a busy one for longer") {
+  Findings findings;
+  StartWatch start(0s);
+  CHECK_FALSE(start.look({.main = 7}, 50ms, findings));
+  CHECK_FALSE(start.look({.main = 8}, 3s, findings));
+  CHECK(start.look({.main = 8}, 4s, findings));
+  CHECK(findings.forks);
+  StartWatch busy(0s);
+  for (auto now = 0s; now < 30s; ++now)
+    CHECK_FALSE(busy.look({.main = 7, .busy = true}, now, findings));
+  CHECK(busy.look({.main = 7, .busy = true}, 30s, findings));
+  StartWatch absent(0s);
+  CHECK(absent.look({}, 30s, findings));
+  CHECK_FALSE(absent.has_started());
 }
 
 }  // namespace findings_test

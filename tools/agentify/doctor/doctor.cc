@@ -19,6 +19,7 @@
 #include "base/owned_fd.h"
 #include "tools/agentify/command.h"
 #include "tools/agentify/doctor/findings.h"
+#include "tools/agentify/doctor/start_watch.h"
 #include "tools/agentify/doctor/trial_run.h"
 #include "tools/agentify/launch/launch.h"
 #include "tools/agentify/launch/place.h"
@@ -34,11 +35,6 @@ constexpr int doctor_good = 0;
 constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
 
-// The doctor watches the daemon until, for quiet_time, it has opened no listener and sent no
-// notification. A daemon that never does either is watched for silent_time(). No daemon is watched
-// for longer than watched_max.
-constexpr Duration watched_max{30'000};
-constexpr Duration quiet_time{1'500};
 constexpr Duration watch_interval{20};
 // The time that a daemon has to accept a connection from a passed socket: this constant, and in
 // addition the time that its first start took.
@@ -102,33 +98,17 @@ std::optional<std::string> refusal_to_run(const Patient& patient) {
 
 // Watches the daemon from its start. Returns false if the daemon has ended by itself.
 bool watch(TrialRun& run, Findings& findings) {
-  const Duration begun = steady_now();
-  Duration changed = begun;
-  Duration started_after{};
-  pid_t first = 0;
-  while (steady_now() < begun + watched_max) {
+  StartWatch start(steady_now());
+  for (;;) {
     pause_for(watch_interval);
     if (!run.lives()) return false;
-    const pid_t main = run.main_process();
-    if (main == 0) continue;
-    if (first == 0) {
-      first = main;
-      changed = steady_now();
-      started_after = changed - begun;
-    }
-    if (main != first) findings.forks = true;
-    std::vector<Listener> listeners = run.listeners();
-    const bool notifies = has_notified(run.log());
-    if (listeners != findings.listeners || notifies != findings.notifies) {
-      changed = steady_now();
-      findings.ready_after = changed - begun;
-      findings.listeners = std::move(listeners);
-      findings.notifies = notifies;
-    }
-    const bool is_open = findings.notifies || !findings.listeners.empty();
-    if (steady_now() - changed > (is_open ? quiet_time : silent_time(started_after))) break;
+    const StartLook look{.main = run.main_process(),
+                         .listeners = run.listeners(),
+                         .notifies = has_notified(run.log()),
+                         .busy = run.is_busy()};
+    if (start.look(look, steady_now(), findings)) break;
   }
-  return run.lives() && first != 0;
+  return run.lives() && start.has_started();
 }
 
 // Makes a socket that listens where the first run of the daemon had this listener. Returns an empty

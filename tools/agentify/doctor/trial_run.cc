@@ -178,6 +178,11 @@ pid_t TrialRun::main_process() const {
   return kept_by == 0 ? 0 : heir(all, kept_by);
 }
 
+bool TrialRun::is_busy() const {
+  const std::vector<Process> all = family();
+  return std::any_of(all.begin(), all.end(), [](const Process& one) { return one.busy; });
+}
+
 std::vector<Listener> TrialRun::listeners() const {
   std::set<std::uint64_t> inodes;
   for (const Process& process : family())

@@ -35,6 +35,8 @@ class TrialRun {
   // 0 before the start and after the end.
   [[nodiscard]] std::vector<Process> family() const;
   [[nodiscard]] pid_t main_process() const;
+  // Returns whether one of the daemon's processes computes, or waits for a processor or a disk.
+  [[nodiscard]] bool is_busy() const;
   // Returns the sockets on which the daemon's processes listen.
   [[nodiscard]] std::vector<Listener> listeners() const;
   // Returns the lines that the upgrader and agentify have written, and the end of what they and the
