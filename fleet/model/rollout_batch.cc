@@ -18,7 +18,8 @@ std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
     case Standing::claimed:
       return NodeEnding{node.id, NodeStage::kept, "cannot go back: " + node.stand.why};
     case Standing::rolled_back:
-      return NodeEnding{node.id, NodeStage::kept, "cannot go back: its undo was rolled back, by a command or unconfirmed"};
+      return NodeEnding{node.id, NodeStage::kept,
+                        "cannot go back: its undo was rolled back, by a command or unconfirmed"};
     case Standing::waiting:
     case Standing::pending:
     case Standing::ready:
