@@ -8,20 +8,25 @@ namespace upgrader {
 namespace {
 
 constexpr NamedNumber named_signals[] = {
-    NAMED(SIGHUP),    NAMED(SIGINT),  NAMED(SIGQUIT), NAMED(SIGILL),  NAMED(SIGTRAP),
-    NAMED(SIGABRT),   NAMED(SIGBUS),  NAMED(SIGFPE),  NAMED(SIGKILL), NAMED(SIGUSR1),
-    NAMED(SIGSEGV),   NAMED(SIGUSR2), NAMED(SIGPIPE), NAMED(SIGALRM), NAMED(SIGTERM),
-    NAMED(SIGVTALRM), NAMED(SIGPROF), NAMED(SIGIO),   NAMED(SIGPWR),  NAMED(SIGXCPU),
-    NAMED(SIGXFSZ),   NAMED(SIGSYS)};
+    NAMED(SIGHUP),  NAMED(SIGINT),   NAMED(SIGQUIT), NAMED(SIGILL),  NAMED(SIGTRAP),
+    NAMED(SIGABRT), NAMED(SIGBUS),   NAMED(SIGFPE),  NAMED(SIGKILL), NAMED(SIGUSR1),
+    NAMED(SIGSEGV), NAMED(SIGUSR2),  NAMED(SIGPIPE), NAMED(SIGALRM), NAMED(SIGTERM),
+    NAMED(SIGCHLD), NAMED(SIGCONT),  NAMED(SIGSTOP), NAMED(SIGTSTP), NAMED(SIGTTIN),
+    NAMED(SIGTTOU), NAMED(SIGURG),   NAMED(SIGXCPU), NAMED(SIGXFSZ), NAMED(SIGVTALRM),
+    NAMED(SIGPROF), NAMED(SIGWINCH), NAMED(SIGIO),   NAMED(SIGPWR),  NAMED(SIGSYS)};
 
 }  // namespace
+
+const char* known_signal(int number) {
+  return name_in(named_signals, number);
+}
 
 std::string in_words(const Ending& ending) {
   switch (ending.how) {
     case Ending::How::exited:
       return "exited with status {}"_with(ending.value);
     case Ending::How::signalled: {
-      const char* const name = name_in(named_signals, ending.value);
+      const char* const name = known_signal(ending.value);
       if (name == nullptr) return "was killed by signal {}"_with(ending.value);
       return "was killed by signal {} ({})"_with(ending.value, name);
     }

@@ -16,6 +16,9 @@ struct Ending {
   bool operator==(const Ending&) const = default;
 };
 
+// Returns the name of a signal, such as "SIGQUIT"; null if the signal has no name.
+[[nodiscard]] const char* known_signal(int number);
+
 // Returns how the process ended: "exited with status 3", "was killed by signal 11 (SIGSEGV)" or
 // "ended in an unknown way".
 [[nodiscard]] std::string in_words(const Ending& ending);
