@@ -6,27 +6,9 @@ import test from 'node:test';
 import { checkAgent, mayRequest, recordFailures, request } from '../lib/request.js';
 import { Session } from '../lib/session.js';
 import { Upgrading, upgrading } from '../lib/upgrading.js';
+import { agentOf } from '../testing/agent.js';
 
 const failure = { id: 'u', stage: 'start', reason: 'it died' };
-
-// Returns an agent with a session that is active and, as a candidate, on trial.
-function agentOf(role = 'first') {
-  const session = new Session(false);
-  const agent = {
-    [upgrading]: new Upgrading(session, '1.0.0'),
-    hear: (event) => session.hear(event).forEach(({ deliver }) => agent[upgrading].tell(deliver)),
-    upgrade: ({ id }) => {
-      const why = session.whyNot('upgrade');
-      if (why) throw new Error(why);
-      session.say('upgrade', id);
-    },
-  };
-  session.say('hello');
-  agent.hear({ type: 'welcome', generation: 1, role });
-  session.say('ready');
-  agent.hear({ type: 'activate', clean: true });
-  return agent;
-}
 
 test('the failure of the requested upgrade ends the wait, and others do not', async () => {
   const agent = agentOf();

@@ -8,10 +8,9 @@ import test from 'node:test';
 
 import { lastWords } from '../lib/programs.js';
 import { Releases, releaseOf } from '../lib/releases.js';
-import { Session } from '../lib/session.js';
 import { Directory, compare, isVersion } from '../lib/sources.js';
 import { update } from '../lib/update.js';
-import { Upgrading, upgrading } from '../lib/upgrading.js';
+import { agentOf } from '../testing/agent.js';
 
 test('versions are ordered as semantic versioning has it', () => {
   const rising = ['1.0.0-alpha', '1.0.0-alpha.1', '1.0.0-alpha.beta', '1.0.0-beta.2',
@@ -115,21 +114,14 @@ cat "$file" 2>>faults || cat "$word"
 `;
 
 // Returns an active agent, as a candidate on trial, which is told that each upgrade goes well.
-function agentOf(role = 'first') {
-  const session = new Session(false);
-  const agent = {
-    [upgrading]: new Upgrading(session, '1.0.0'),
-    hear: (event) => session.hear(event).forEach(({ deliver }) => agent[upgrading].tell(deliver)),
-    upgrade: ({ id }) => {
-      session.say('upgrade', id);
-      agent.hear({ type: 'accepted', id, generation: 2 });
-      agent.hear({ type: 'stop', reason: 'upgrade', id, generation: 2 });
-    },
+function luckyAgent(role) {
+  const agent = agentOf(role);
+  const { upgrade } = agent;
+  agent.upgrade = ({ id }) => {
+    upgrade({ id });
+    agent.hear({ type: 'accepted', id, generation: 2 });
+    agent.hear({ type: 'stop', reason: 'upgrade', id, generation: 2 });
   };
-  session.say('hello');
-  agent.hear({ type: 'welcome', generation: 1, role });
-  session.say('ready');
-  agent.hear({ type: 'activate', clean: true });
   return agent;
 }
 
@@ -148,7 +140,7 @@ function makeWorld(context) {
     answerAdd: (version) => answer('add', { release: { version } }),
     calls: () => fs.existsSync(path.join(place, 'calls')) ?
       fs.readFileSync(path.join(place, 'calls'), 'utf8') : '',
-    update: (agent = agentOf()) => update({ agent, url: 'https://example.org/web.json', keys: place,
+    update: (agent = luckyAgent()) => update({ agent, url: 'https://example.org/web.json', keys: place,
       releases: place, programs: place, package: 'web' }),
   };
   world.answerList();
@@ -160,7 +152,7 @@ const due = { running: '1.0.0', id: 'u', release: { version: '1.2.0', executable
 
 test('the releases are read when an upgrade may be requested, and not before', async (context) => {
   const world = makeWorld(context);
-  const trial = agentOf('candidate');
+  const trial = luckyAgent('candidate');
   const ended = world.update(trial);
   await new Promise((resolve) => setImmediate(resolve));
   assert.strictEqual(world.calls(), '');
@@ -168,7 +160,7 @@ test('the releases are read when an upgrade may be requested, and not before', a
   trial.hear({ type: 'committed', id: 'u', generation: 1 });
   assert.deepStrictEqual(await ended, { outcome: 'held', version: '1.0.0' });
   assert.strictEqual(world.calls(), 'list\ntry\n');
-  const stopped = agentOf('candidate');
+  const stopped = luckyAgent('candidate');
   const stopping = world.update(stopped);
   stopped.hear({ type: 'stop', reason: 'rollback' });
   assert.deepStrictEqual(await stopping, { outcome: 'stopping', version: '1.0.0' });

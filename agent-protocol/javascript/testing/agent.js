@@ -1,0 +1,22 @@
+// Agents for tests of the library: their sessions are real, and the test plays the upgrader.
+import { Session } from '../lib/session.js';
+import { Upgrading, upgrading } from '../lib/upgrading.js';
+
+// Returns an agent with a session that is active and, as a candidate, on trial.
+export function agentOf(role = 'first') {
+  const session = new Session(false);
+  const agent = {
+    [upgrading]: new Upgrading(session, '1.0.0'),
+    hear: (event) => session.hear(event).forEach(({ deliver }) => agent[upgrading].tell(deliver)),
+    upgrade: ({ id }) => {
+      const why = session.whyNot('upgrade');
+      if (why) throw new Error(why);
+      session.say('upgrade', id);
+    },
+  };
+  session.say('hello');
+  agent.hear({ type: 'welcome', generation: 1, role });
+  session.say('ready');
+  agent.hear({ type: 'activate', clean: true });
+  return agent;
+}
