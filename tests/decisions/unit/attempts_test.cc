@@ -72,6 +72,14 @@ TEST_CASE("the two records before a torn one stay, and it is replaced next") {
   }
 }
 
+TEST_CASE("a file that is on a disk somewhere is read by each later version") {
+  std::string file = "2 /opt/agent\nexited with status 3\n3 1375891654\n";
+  file.resize(attempts_record_bytes);
+  file += "1 /opt/agent\n\n2 310018558\n";
+  CHECK(read_attempts(file) == Attempts{2, "/opt/agent", "exited with status 3"});
+  CHECK(next_record(file, {}).sound == 2);
+}
+
 TEST_CASE("attempts are the same if count, executable and ending are") {
   const Attempts one{1, "/opt/a", "exited with status 3"};
 

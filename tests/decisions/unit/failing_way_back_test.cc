@@ -236,6 +236,19 @@ TEST_CASE("attempts are counted in one file, and in a new one if that cannot be 
   CHECK(file.read() == Attempts{6, "/opt/agent", ""});
 }
 
+TEST_CASE("a file of attempts without records, as older upgraders wrote it, counts as no starts") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("previous.attempts", "2 /opt/agent\nexited with 3\n");
+  AttemptsFile file;
+  REQUIRE(file.open(directory / "previous") == 0);
+  CHECK(file.read() == Attempts{});
+
+  CHECK(file.write({1, "/opt/agent", ""}) == 0);
+
+  CHECK(file.read() == Attempts{1, "/opt/agent", ""});
+  CHECK(std::filesystem::file_size(path) == 512);
+}
+
 TEST_CASE("a link in place of the file of attempts is not followed") {
   const TemporaryDirectory directory;
   const std::string other = directory.write("other", "");
