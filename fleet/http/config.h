@@ -50,7 +50,8 @@ struct ConfigDecision {
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
 
-// Returns the response after the end of `creation`. `record` is the present record of the rollout
+// Returns the response to a request for a new rollout or plan, when `decision.creation` has written
+// its records, or has failed to: `ended` says which. `record` is the present record of the rollout
 // or plan.
 [[nodiscard]] Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
                                        const KeyValue* record);

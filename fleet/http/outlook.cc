@@ -141,7 +141,7 @@ void add_machines(const CellState& cell, Outlook& outlook) {
   }
 }
 
-// A controller that is silent is replaced by the others, so it has time.
+// Adds a note about silent controllers. The others do their work, so no person has to act at once.
 void add_controllers(const CellState& cell, Outlook& outlook) {
   const auto silent = cell.controllers().silent();
   if (silent.empty()) return;

@@ -31,7 +31,7 @@ struct OutlookLine {
   std::string subject = {};  // the key of the record that this line is about, without /fleet/v1/
   std::string text = {};
   std::optional<UnixSeconds> not_before = {};  // for a move: the time until which it lasts at least
-  // The commands among which a person can choose one to type now.
+  // Commands that a person may type now, to look at the matter or to act. The page shows them.
   std::vector<std::string> commands = {};
 };
 

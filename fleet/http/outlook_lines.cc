@@ -76,7 +76,8 @@ std::string with_reason(std::string text, const std::string& reason) {
 }
 
 void add_nodes(const CellState& cell, Outlook& outlook) {
-  std::map<std::string, Degraded> degraded;  // by the likeness of their reasons
+  // degraded nodes; those with like reasons are one entry
+  std::map<std::string, Degraded> degraded;
   std::vector<std::string> silent;
   for (const auto& [id, node] : cell.nodes()) {
     if (!node.reports()) silent.push_back(id);

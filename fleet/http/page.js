@@ -7,9 +7,10 @@ const rolloutsShown = 10;
 const namesShown = 8;
 
 let cell = null;             // the summary of the cell
-// By rollout: its records, by the part of their keys after the rollout's name.
+// The records of each rollout that the page has read, by the rollout's name. The records of one
+// rollout are by the rest of their keys behind that name.
 const rollouts = new Map();
-const loading = new Map();   // by rollout that is being read: the changes that have come since
+const loading = new Map();   // changed records of a rollout that is being read, by its name
 const events = new Map();    // the last events, by their numbers
 const earlier = new Map();   // the events of the rollouts that are shown, by their numbers
 let asked = '';              // the node or rollout that the page's address names

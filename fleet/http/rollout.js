@@ -2,7 +2,8 @@
 // and its last events.
 'use strict';
 
-// For each stage of a node: its sign, and its kind, which is done, moving, waiting, failed or back.
+// For each stage of a node: its sign in the picture, and its kind: done, moving, waiting, failed or
+// back.
 const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying: ['↑', 'moving'],
   soaking: ['~', 'moving'], confirming: ['…', 'moving'], confirmed: ['✓', 'done'],
   failed: ['✕', 'failed'], kept: ['✕', 'failed'], unconfirmed: ['?', 'failed'],
@@ -19,7 +20,8 @@ const failuresShown = 20;
 const rolloutEventsShown = 12;
 
 const failures = new Map();       // by the name of a rollout: the groups of its failed nodes
-const failureCounts = new Map();  // how many nodes had failed when they were read
+// by the name of a rollout: the number of its failed nodes when `failures` was read
+const failureCounts = new Map();
 
 const wordsOf = stage => stageWords[stage] || stage.replace('-', ' ');
 const signOf = stage => (stages[stage] || stages.unknown)[0];
@@ -322,7 +324,8 @@ async function loadRollout(name) {
   }
 }
 
-// Reads why nodes of a rollout failed, if the page has seen another failure since it was read.
+// Reads why nodes of a rollout failed, if the number of its failed nodes has changed since this was
+// last read.
 async function loadFailures(name) {
   const count = rollouts.has(name) ? failedIn(rollouts.get(name)) : 0;
   if ((failureCounts.get(name) || 0) === count) return;

@@ -35,7 +35,8 @@ inline constexpr std::size_t unread_total_max = 33'554'432;
 struct ServerCertificates {
   std::string own = {};
   std::string key = {};
-  std::string authority = {};  // certificate of the authority for clients
+  // The certificate of the authority that has signed the certificates of clients.
+  std::string authority = {};
 };
 
 class HttpServer {
