@@ -1,7 +1,7 @@
 // Helps a person to find out why a node has become degraded: names each rollout that may be the
-// cause. Such a rollout bakes, and this node has kept its version. Adds how many of the rollout's
-// nodes are degraded or have failed, and how many of all other nodes, so that a person sees whether
-// the rollout is to blame. Pure.
+// cause. These are the rollouts that bake and whose new version the node has kept. Adds how many of
+// the rollout's nodes are degraded or have failed, and how many of all other nodes, so that a
+// person sees whether the rollout is to blame. Pure.
 #pragma once
 
 #include <cstdint>

@@ -150,7 +150,8 @@ struct IssuedCertificate {
   std::string serial = {};  // the certificate's number, in hexadecimal
   std::int64_t issued = 0;
   std::int64_t expires = 0;
-  bool revoked = false;  // stays true when the owner gets a new certificate
+  // True if the certificate was revoked. It stays true when its owner gets a new certificate.
+  bool revoked = false;
   std::string key = {};  // fingerprint of the public key; may be empty in old records
 
   bool operator==(const IssuedCertificate&) const = default;

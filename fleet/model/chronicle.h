@@ -92,7 +92,9 @@ class ChronicleTask {
   std::deque<FleetEvent> pending_;
   // The number of pending events of each subject.
   std::map<std::string, std::size_t> waiting_;
-  bool takes_old_ = false;  // while old records are taken in, whose events are in the store already
+  // True while records of a reading are taken in whose changes have their events in the store
+  // already, so that no event is written for them.
+  bool takes_old_ = false;
   // The instances of each node that are alive.
   std::map<std::string, std::set<std::string>> instances_;
   // Nodes without an instance for which no event `silent` is written yet. A change adds a node to

@@ -32,12 +32,15 @@ class ControllersAtWork {
   [[nodiscard]] bool lives(const std::string& name) const;
 
   std::set<std::string> known_;
-  std::map<std::string, std::set<std::string>> lives_;  // the IDs of its processes, by its name
-  std::map<std::string, std::string> drivers_;          // controllers, by what they drive
+  // the IDs of a controller's processes, by its name
+  std::map<std::string, std::set<std::string>> lives_;
+  // the name of each driver's controller, by the driver
+  std::map<std::string, std::string> drivers_;
 };
 
-// Returns the name by which a controller has its records, or an empty text if it can have none.
-// `name` is its --name, or HOST:PROCESS.
+// Returns the name in the keys of a controller's records: the part of `name` before a colon, in
+// small letters. `name` is the value of its --name, or HOST:PROCESS. Returns an empty text if a key
+// cannot have that name; then the controller has no such records.
 [[nodiscard]] std::string controller_record_name(const std::string& name);
 
 }  // namespace fleet

@@ -40,7 +40,8 @@ class DesiredDecider {
  private:
   using ByTime = DesiredMarks::ByTime;
 
-  // Returns the first entry if its time is `until` or earlier, or null.
+  // Returns the earliest node in the list, with its time, if that time is `until` or earlier;
+  // otherwise null.
   [[nodiscard]] static const ByTime::value_type* first_until(const ByTime& times, Ms until) {
     return times.empty() || times.begin()->first > until ? nullptr : &*times.begin();
   }
@@ -72,7 +73,8 @@ class DesiredDecider {
   // Orders the first of these nodes to move whose window is open.
   std::optional<DesiredDecision> begin_first_of(const std::set<std::string>& ids) {
     for (auto at = ids.begin(); at != ids.end();) {
-      const std::string id = *at++;  // is_closed() may take it out of the list
+      // is_closed() may take this node out of `ids`, so the iterator is moved on before.
+      const std::string id = *at++;
       const Ms takes = settings_.staging_ms + settings_.observe_ms + settings_.stop_ms;
       if (!is_closed(id, takes)) return begin(id, view_.nodes().at(id));
     }

@@ -12,7 +12,8 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // A run that is not named any more goes on to its end: a control node knows how long it lasts.
+  // A run lasts to its end even if the node's records no longer name it: a node of the control
+  // knows from its beginning how long it lasts.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }

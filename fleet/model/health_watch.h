@@ -86,7 +86,7 @@ class HealthWatch {
   HealthRun run_;
   Ms began_ = 0;
   Counts counts_;           // all that this process has counted
-  Counts counts_at_begin_;  // those of before the node was compared
+  Counts counts_at_begin_;  // the counts when the node's comparison began
   bool has_begun_measuring_ = false;
   bool has_measured_end_ = false;
   std::vector<Measure> first_;  // the measures after the first minute

@@ -20,8 +20,9 @@ struct Medians {
   std::int64_t controls = 0;
 };
 
-// Returns the median change of the control; of two medians the upper one, as chance_of_worse()
-// wants it. A measure that is worse down comes with its sign changed.
+// Returns the median of the control's changes, each multiplied by `sign`; of two medians the upper
+// one, as chance_of_worse() needs it. `sign` is -1 for a measure that gets worse downwards,
+// otherwise 1.
 Medians medians_of(const std::vector<MeasuredChange>& changes, double sign) {
   std::vector<double> control;
   for (const MeasuredChange& one : changes) {

@@ -96,7 +96,7 @@ class JudgeWatch {
     std::map<std::string, std::string> instances = {};
     std::string active = {};
     std::map<std::string, NodeHealth> health = {};    // by component
-    std::map<std::string, std::string> control = {};  // `run` of its record, by component
+    std::map<std::string, std::string> control = {};  // by component: `run` of the record `control`
   };
   // A node of the rollout that is watched.
   struct Part {

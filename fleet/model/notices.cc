@@ -77,8 +77,8 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
-  // The store has it. If the store is restored from an older copy, `done_` must not say that the
-  // events with the lower numbers are sent.
+  // The store has noted `done_`, so it is not needed any more. If the store is later restored from
+  // an older copy, `done_` must not say that events with lower numbers were sent.
   done_ = 0;
   // If the store was restored from an older copy, the numbers continue from a lower one.
   if (last < looked_until_) looked_until_ = 0;

@@ -83,7 +83,8 @@ class PlanDecider {
     if (kind == StepClass::together && needs_places()) {
       return stop("it would stop all members at once, and unavailable.* is set", "");
     }
-    // The next step may need the same places, or has taken some of them already.
+    // Gives back the plan's places, unless the next step is of the kind `any`: that step needs
+    // places for all members, and keeps those that the plan has already.
     const bool needs_all = kind == StepClass::any && needs_places();
     const std::vector<std::string> needed = needs_all ? view_.ids : std::vector<std::string>{};
     if (auto frees = free_places(needed)) return *frees;

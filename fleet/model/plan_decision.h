@@ -46,7 +46,7 @@ namespace fleet {
 
 struct MemberSight {
   PlanMember record = {};
-  Revision revision = 0;  // 0 if the member has written no record
+  Revision revision = 0;  // 0 if the node has not written the record yet
 
   bool operator==(const MemberSight&) const = default;
 };
@@ -59,9 +59,10 @@ struct PlanView {
   std::map<std::string, MemberSight> members = {};  // the members' own records
   std::map<std::string, Once> once = {};            // records of steps that were done once, by step
   std::map<std::string, Rollout> rollouts = {};     // rollouts begun by plans of this name
-  std::map<std::string, std::string> places = {};   // places of budgets that it has: their nodes
-  bool stopped = false;                             // the record `stop` exists
-  std::string damage = {};                          // why the plan's record cannot be read
+  // The places of budgets that the plan has: their keys, and the node of each.
+  std::map<std::string, std::string> places = {};
+  bool stopped = false;     // the record `stop` exists
+  std::string damage = {};  // why the plan's record cannot be read
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
