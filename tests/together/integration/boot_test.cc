@@ -44,8 +44,8 @@ std::string executable_of(const Puppet& puppet) {
   return target_of("/proc/" + std::to_string(puppet.pid()) + "/exe");
 }
 
-// Returns the newest of the records in the file of --attempts, without its last line, which has the
-// number of its turn.
+// Returns the newest record in the file of --attempts, without its last line. That line begins with
+// the record's number, which is the highest in the newest record.
 std::string newest_record(const std::string& file) {
   constexpr std::size_t record_bytes = 8'192;
   std::string newest;

@@ -176,8 +176,9 @@ TEST_CASE("no upgrade ends twice") {
   world.thaw();
 
   CHECK(active.expect("upgrade_failed").text("id") == "u1");
-  // The kernel decides which agent's pipe is read first. If that is the candidate's, the upgrade
-  // fails before the `cancel` is read, and the `cancel` is answered by an `error`.
+  // The kernel decides which agent's pipe the upgrader reads first. If it reads the candidate's
+  // `unfit` first, the upgrade has failed by the time it reads the `cancel`, and it answers the
+  // `cancel` by an `error`.
   active.say_type("question");
   const Json next_news = active.expect("error");
   if (next_news.text("about") == "cancel") active.expect_error("question");

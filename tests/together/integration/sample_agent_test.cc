@@ -159,7 +159,7 @@ TEST_CASE("a release that has failed is tried again when its bytes have changed,
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  stage.release("5.0.0-crash_on_trial");  // the same bytes in a new file: not tried
+  stage.release("5.0.0-crash_on_trial");  // the same bytes in a new file, which no agent may try
   stage.release("4.0.0-hang_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
   expect(stage, "2.0.0", "release 4.0.0 is not tried again");

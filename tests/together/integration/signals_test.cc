@@ -78,10 +78,10 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   first.hello();
 
   world.signal(signal);
-  world.signal(SIGUSR2);  // handled after `signal`, and logged
+  world.signal(SIGUSR2);  // the upgrader handles SIGUSR2 after `signal`, and logs it
   world.wait_for_log("busy");
 
-  first.expect_silence();  // `signal` has ended neither the agent nor the upgrader
+  first.expect_silence();  // SIGHUP or SIGUSR1 has ended neither the agent nor the upgrader
   first.ready();
   first.expect("activate");
 }
@@ -100,7 +100,7 @@ TEST_CASE(
 
   world.signal(SIGUSR2);
   Puppet next = world.candidate();
-  first.expect_silence();  // no `accepted`: the log alone reports it
+  first.expect_silence();  // the agent is not told `accepted`: only the log reports the upgrade
   CHECK(world.log().find("sigusr2-1") != std::string::npos);
   next.ready();
   const Json stop = first.stop_cleanly();

@@ -9,8 +9,8 @@ using namespace integration;
 
 namespace {
 
-// An upgrade on trial: the new agent is active, the old one has gone, and the standby has
-// connected.
+// An upgrade on trial: the new agent is active, the old one has gone, and the standby has been
+// started.
 struct Trial {
   Puppet next;
   Puppet standby;
@@ -132,7 +132,7 @@ TEST_CASE("an upgrade without a trial has no standby") {
 
   next.request_upgrade("u2", "");
 
-  // A standby would have been generation 3, but the new candidate is.
+  // If a standby had been started, it would be generation 3. So none was.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

@@ -50,7 +50,8 @@ class KeyTable {
 struct Sheet {
   test::Map map;
   KeyTable places;  // the number of each place, by the key of its state
-  // The index of each move, by a key that is made of its place and its steps.
+  // The index of each move, by a key that is made of the place from which the move leads, of the
+  // move's event, and of the outcomes of the orders that the event leads to.
   KeyTable edges;
   std::vector<bool> allowed;        // for each move, whether the shell allows it
   std::vector<bool> place_allowed;  // for each place, whether an allowed move leads there
@@ -90,7 +91,8 @@ class Atlas {
 // words have just been delivered.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
-// Returns the agent of whose last words this event is one, or nobody.
+// Returns the agent that sends this event among its last words, or nobody if the event is not one
+// of an agent's last words.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
 // The moves that have been visited, in memory that processes share.

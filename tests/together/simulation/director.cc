@@ -14,7 +14,8 @@ constexpr int events_max = 600;
 // The limits within which a run must end, counted from the end of its faults.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
-// How many useful events a standby adds: its start, its hello, its ready and its exit.
+// How many more events a good upgrade may take if it has a standby: the standby's start, its hello,
+// its ready and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace

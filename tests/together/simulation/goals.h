@@ -35,8 +35,8 @@ struct Goal {
 // Returns whether an agent closes one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether the move changes nothing, and a guide that has come to its place can make it
-// there together with the place's other such moves, so that it need not be a goal.
+// Returns whether a guide makes the move in passing, so that the move need not be a goal. Such a
+// move changes nothing, and the guide can make it together with others when it is at its place.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
 // The goals: all moves, of all policies, that the shell allows and that a guide does not make in

@@ -43,15 +43,16 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if no unsent bytes may wait for this agent, because the way needs an `activate` that
-// is lost. If bytes waited, the upgrader would notice the closed input by them, before the
-// `activate`.
+// Returns true if no bytes may wait in the upgrader for this agent, because on the way the agent
+// closes its input before its `activate` is written. If bytes waited, the upgrader would notice the
+// closed input by them, before the `activate`.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Makes the agent's input large enough for all bytes that wait to be sent to the agent, if the move
-// has a lost `activate`. Returns true if any bytes were waiting.
+// If the move needs an `activate` that cannot be written, because the agent has closed its input:
+// gives the agent's pipe room for all bytes that wait in the upgrader for the agent. Returns true
+// if any were waiting.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;

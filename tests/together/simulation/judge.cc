@@ -269,8 +269,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
-  // The supervisor remembers a deadline that it has put off by its new time alone. So it takes any
-  // other deadline at the same millisecond for one that it has put off.
+  // When the supervisor puts off a deadline, it remembers only the new time, and not which deadline
+  // it was. So it takes any other deadline at the same millisecond for one that it has put off.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });

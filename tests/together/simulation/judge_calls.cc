@@ -20,9 +20,9 @@ constexpr int timer_settings_max = 4;
 
 // ---- the calls of the shell
 
-// Returns the outcome that the guide wants for this action, or `asked` if it wants none. A `check`
-// fails if the guide wants that. If the guide wants another outcome, the check goes on as asked,
-// and the outcome is kept for the next action.
+// Returns the outcome of an action: the next one in the list of outcomes that the guide wants, or,
+// if that is a success or the list is empty, `asked`. A `check` takes its outcome from the list
+// only if that is a failed check. Otherwise it succeeds, and the list stays as it is.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;

@@ -8,8 +8,9 @@ using test::is_signal_id;
 
 namespace {
 
-// Returns an id of the wanted kind: that of an upgrade by a signal, or another. It is the id of the
-// upgrade under way, or the one that the agent has been told, or else the exploration's.
+// Returns an id for a message. With `by_signal` it has the form of the ids that the upgrader gives
+// to upgrades by SIGUSR2, otherwise another form. The id of the upgrade under way is taken if it
+// has that form; else the id that the agent has been told; else the id that the exploration uses.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;

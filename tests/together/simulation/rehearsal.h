@@ -14,8 +14,8 @@
 
 namespace upgrader::simulation {
 
-// Returns the place to which this event leads from the given place, if it has no outcomes. Returns
-// nullopt if the map has no such move.
+// Returns the place to which this event leads from the given place, if no order with an outcome
+// follows from the event. Returns nullopt if the map has no such move.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
 // Returns the deadline that the event is about, if that deadline is set.
@@ -27,8 +27,9 @@ class Rehearsal {
  public:
   Rehearsal(const Sheet& sheet, const Policy& policy, const SaidTimes& said, Random& random);
 
-  // Takes the way from the start, with random pauses. Returns false if a deadline of the way does
-  // not pass when it should, or if an event cannot happen.
+  // Makes the moves of `way` one after the other, from the start of the map, with random pauses
+  // between them. Returns false if a move cannot be made: its deadline does not pass when it
+  // should, or its event cannot happen.
   [[nodiscard]] bool run(const std::deque<std::uint32_t>& way);
 
   // Returns the pauses before the moves of the way that was taken last.

@@ -8,8 +8,9 @@ namespace upgrader::simulation {
 
 namespace {
 
-// Removes from the swarm everything that would hinder the guide: the faults, and options that the
-// policy does not have under which the guide's way was found.
+// Makes the swarm fit for a guided run. It gets the options of the policy under which the guide's
+// way was found, and loses the random events that would hinder the guide: signals, visits of
+// operators, hold-ups, and late events of agents that have ended.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;
