@@ -57,8 +57,9 @@ class WayBackStory(LinkStory):
         # The file of --attempts has three records before the story begins.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The story of `killed` without --attempts, so that no file of --attempts syncs the
-        # directory of the link of --previous.
+        # The story of `killed` without --attempts. With --attempts, the first starts sync the
+        # directory of the file of --attempts, which is also that of the link of --previous. Without
+        # it, only the commit syncs that directory.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # A boot: the version that AGENT's link names fails at once, and the version that the link

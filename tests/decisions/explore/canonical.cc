@@ -66,9 +66,9 @@ State usual(State state) {
 }
 
 // Returns a watcher's account as text, with 1 in the place of the number in each upgrade's id. In
-// an id, the number stands behind "sigusr2-", or is spelt by capital letters behind "u". After an
-// id with "sigusr2-", the account prints one digit more, for the time from which the agent may be
-// killed. This digit stays as it is.
+// an id, the number stands behind "sigusr2-" as digits, or behind "u" as capital letters. Behind an
+// id with "sigusr2-" the account has one more character: a digit for the time from which the agent
+// may be killed, or `-` if there is none. This character stays as it is.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -211,7 +211,9 @@ State normalised(State state) {
   }
   state.upgrade_signals = 0;
   state.control_reloads = 0;
-  state.put_off.clear();  // deadlines that were put off once: needed only in a second freeze
+  // The times of deadlines that were put off once. They matter only in a second freeze, which the
+  // exploration does not have.
+  state.put_off.clear();
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
@@ -226,8 +228,8 @@ State normalised(State state) {
   }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
-  state.last_failure.reset();  // only a text about the previous upgrade, for people
-  state.lasted = false;        // only tells people whether an agent has lasted
+  state.last_failure.reset();  // the text about the previous upgrade, for people
+  state.lasted = false;        // says only to people whether an agent has lasted
   return state;
 }
 

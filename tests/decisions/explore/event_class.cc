@@ -19,10 +19,11 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a `cancel`. The class is `cancel_signal` or `cancel`, depending on the kind
-// of its id, if the upgrade under way has this id, or if the agent has been told of an upgrade with
-// this id. The ids that the exploration itself uses get the same two classes as long as neither of
-// these upgrades has an id of that kind. Any other id has the class `cancel_other`.
+// Returns the class of a `cancel`. If its id is that of the upgrade under way, or of the upgrade
+// that the agent has been told of, the class is `cancel_signal` for an id of an upgrade by SIGUSR2,
+// and `cancel` for any other. An id that the exploration itself uses has these two classes, too,
+// unless one of those two upgrades has an id of its kind already. Any other id has the class
+// `cancel_other`.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {
@@ -37,8 +38,9 @@ EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) 
   return is_signal_id(cancel.id) ? EventKind::cancel_signal : EventKind::cancel;
 }
 
-// Returns the number of the exploration's request that is like this one, or nullopt if none is. The
-// lengths of time limits make no difference.
+// Returns the class of a request for an upgrade, or nullopt if the exploration makes no such
+// request: its requests never set the time for a stop, and set the times of the start and of the
+// trial only to 0. The time for a `confirm` makes no difference, as long as it is not 0.
 std::optional<EventKind> kind_is(const Upgrade& request) {
   const bool sequential = request.mode == Mode::sequential;
   const bool confirm = request.gate == Gate::confirm;

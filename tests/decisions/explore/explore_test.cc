@@ -30,7 +30,8 @@ void tell_canary(const char* what, bool caught) {
   CHECK(caught);
 }
 
-// Explores a supervisor whose steps `faulty` makes. Returns the first violation.
+// Explores a supervisor whose every step is made by the function `faulty`. Returns the first
+// violation.
 std::string first_violation(const StepFunction& faulty, int policy = 1) {
   const Exploration walk = explore(explored_policy(policy), faulty, 1);
   return walk.violations.empty() ? "" : walk.violations.front();

@@ -135,8 +135,9 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  // Takes the steps that are possible at this deadline. The deadline passes, noticed or not; or
-  // just before it, the agent sends `extend` or `cancel`.
+  // Takes each step that is possible at this deadline: the deadline passes and is judged; or it has
+  // passed, and must be judged later, since the agents' pipes were not read after it; or, just
+  // before it, its agent sends `extend` or `cancel`.
   void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
     *named.deadline = Time(0);
     const std::string name = named.name;

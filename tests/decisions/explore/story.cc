@@ -76,9 +76,9 @@ class Teller {
   }
 
  private:
-  // Returns whether the event belongs to the wanted class. Two classes stand for an `extend` or a
-  // `cancel` just before a deadline. To these two, every `extend` or `cancel` of the agent belongs,
-  // since the story itself sets the time of the message.
+  // Returns whether the event is of the class `wanted`. There are two classes for an `extend` or a
+  // `cancel` that comes just before a deadline. Here every `extend` or `cancel` of the agent counts
+  // as that, since the story itself chooses the time of the message.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
