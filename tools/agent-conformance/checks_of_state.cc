@@ -1,5 +1,6 @@
-// Checks of how an agent reads `activate`: with a state of every size and spelling, and after a
-// clean stop or one that was not clean.
+// Checks of how an agent reads the state in an `activate`, which the agent before it has left: no
+// state, an empty or a long one, one with every escape of JSON, and one after a stop that was not
+// clean.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"

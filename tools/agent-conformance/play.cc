@@ -73,7 +73,8 @@ void Play::go_on(Time now) {
       time_up_ = false;
       const Step step = steps_.front();
       begin_step(step, now);
-      if (over_ || !begun_) continue;  // a step `judge` has put others before it
+      // the step is a `judge`, which has put other steps before itself
+      if (over_ || !begun_) continue;
     }
     if (!is_done(steps_.front())) return;
     steps_.pop_front();

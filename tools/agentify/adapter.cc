@@ -191,7 +191,7 @@ void Adapter::on(const SignalTaken& event) {
 void Adapter::on(const Committed&) {
   on_trial_ = false;
   judge_at_.reset();
-  unfit_ = false;  // if `unfit` has been said, it came after the commit, and is void
+  unfit_ = false;  // an `unfit` that was said has come after the commit, so it has had no effect
   if (settling_ && must_say_healthy_) order(SayHealthy{});
   end_settling();
   follow();

@@ -50,7 +50,9 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-struct CancelStart {  // start no daemon; the event FamilyGone answers, unless one runs already
+// The keeper must not start the daemon any more, and answers by the event FamilyGone. If it has
+// started the daemon already, the order has no effect.
+struct CancelStart {
   bool operator==(const CancelStart&) const = default;
 };
 struct SignalDaemon {

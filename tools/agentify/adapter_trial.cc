@@ -39,8 +39,8 @@ void Adapter::say_unfit(std::string reason) {
   order(SayUnfit{std::move(reason)});
 }
 
-// Says `extend` for the start. On trial, the upgrader then moves the end of the trial, too, and so
-// the daemon is judged later.
+// Asks the upgrader by `extend` for more time for the daemon's start. On trial the upgrader then
+// moves the end of the trial, too. So the time at which agentify judges the daemon moves with it.
 void Adapter::extend_start(Duration time) {
   order(SayExtend{time});
   if (judge_at_) judge_at_ = std::max(*judge_at_, now_ + time - trial_margin(*trial_));

@@ -26,7 +26,8 @@ struct Attempt {
 [[nodiscard]] Result<std::optional<Attempt>> begin_attempt(const Releases& releases,
                                                            const Version& running, Moment now);
 
-// Records how an upgrade failed, unless its ending is recorded already. Returns its last entry.
+// Records in the ledger how an upgrade failed, unless the ledger has its ending already. Returns
+// the ledger's last entry about this upgrade.
 [[nodiscard]] Result<Entry> end_attempt(const Releases& releases, const Failure& failure,
                                         Moment now);
 

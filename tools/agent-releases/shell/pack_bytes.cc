@@ -196,7 +196,8 @@ Result<Written> write_archive(const Directory& directory, const std::vector<Foun
   if (!writer) return Refusal{"libarchive cannot be used", Trouble::system};
   const Outcome archived = Archiving(writer.get(), directory, sink).run(tree);
   if (!archived) {
-    archive_write_fail(writer.get());  // so that freeing the writer does not complete the archive
+    // Otherwise FreeWriter would complete the archive, as if all were well.
+    archive_write_fail(writer.get());
     return archived.refusal();
   }
   return sink.written();

@@ -178,7 +178,9 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    below.emplace_back();  // so that parent_of() makes the entry itself
+    // parent_of() makes all directories of a path but the last name. So a name is appended, for it
+    // to make the entry's directory, too.
+    below.emplace_back();
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());
   }

@@ -11,8 +11,8 @@ constexpr std::string_view speakers[] = {"agentify: ", "upgrader: "};
 // Of a longer line, so many bytes from the speaker's name on are kept.
 constexpr std::size_t kept_line_bytes = 1'024;
 
-// Returns the lines of agentify and of the upgrader in the text. Looks at no other line by itself:
-// a daemon may write millions of them.
+// Returns the lines of agentify and of the upgrader in the text. Searches for their names, and does
+// not cut the text into lines: a daemon may write millions of lines.
 std::string told_in(std::string_view text) {
   std::string told;
   std::array<std::size_t, std::size(speakers)> next{};

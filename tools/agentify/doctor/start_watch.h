@@ -36,7 +36,9 @@ class StartWatch {
 
  private:
   upgrader::Duration begun_;
-  upgrader::Duration changed_;  // the last look that showed anything new, or a silent busy daemon
+  // The time of the last look that showed a new listener or READY=1, or that the daemon was busy
+  // although it had neither.
+  upgrader::Duration changed_;
   upgrader::Duration started_after_{};
   pid_t first_ = 0;
 };

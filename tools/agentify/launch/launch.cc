@@ -94,7 +94,8 @@ std::vector<std::string> upgrader_options(const Launch& launch, const Places& pl
 
 std::vector<std::string> judging_command(const Launch& launch, const Places& places) {
   std::vector<std::string> words = upgrader_options(launch, places);
-  words.emplace_back("--help");  // obeyed only if all options before it are valid
+  // the upgrader obeys --help only if all options before it are valid
+  words.emplace_back("--help");
   return words;
 }
 
