@@ -32,10 +32,10 @@ bool is_ours(const FleetEvent& event) {
 }
 
 // Returns whether two events of one subject say the same, so that the second one need not be
-// written. For most kinds the traces count: a desired version that is written anew has another
-// trace, so its event is written. For an upgrade the traces do not count, since one command may
-// begin it and another may confirm it. An upgrade that begins anew is still told, since an event of
-// another kind lies in between.
+// written. Two events with different traces follow from different orders, and do not say the same:
+// for example, a desired version that was written anew. But events of an upgrade may: one command
+// may begin the upgrade, and another may confirm it. If an upgrade begins anew, an event of another
+// kind lies in between, so both beginnings are written.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   // The text about suspects has numbers that change all the time, so it is not compared.
   const auto told = [](const FleetEvent& event) {

@@ -102,7 +102,7 @@ class ChronicleTask {
   // a change grows with the number of silent nodes, and not with that of all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
-  std::map<std::string, Ms> since_;  // for each node, its time in quiet_since_
+  std::map<std::string, Ms> since_;  // for each node in quiet_since_, its time there
   BakeSuspects suspects_;
   std::uint64_t last_ = 0;
   std::optional<Ms> gathers_until_;

@@ -26,7 +26,7 @@ class DesiredMarks {
 
   // ---- the numbers of nodes
 
-  [[nodiscard]] std::int64_t all() const { return all_; }  // those that have the component
+  [[nodiscard]] std::int64_t all() const { return all_; }  // nodes that have the component
   [[nodiscard]] std::int64_t under_way() const { return under_way_; }
   [[nodiscard]] std::int64_t failed() const { return failed_; }
   [[nodiscard]] std::int64_t committed() const { return committed_; }

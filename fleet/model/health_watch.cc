@@ -91,7 +91,8 @@ void HealthWatch::consider(Ms now) {
   const bool begins = !is_ours && run_.judged;
   const bool fails = health.failures() > 0 && (!is_ours || report_->failures() == 0);
   const bool ends = health.over && (!is_ours || !report_->over);
-  // A node whose rollout compares nobody writes only what a person may want to see.
+  // If its rollout compares no nodes, the node writes the record only for a person to look at: if
+  // it has measures or failures.
   const bool is_worth_it = run_.judged || is_ours || has_measures_ || fails;
   if (!begins && !fails && !(ends && is_worth_it)) return;
   sequence_ = health.sequence;

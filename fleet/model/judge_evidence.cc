@@ -6,9 +6,9 @@
 
 namespace fleet {
 
-// Adds one observation to the logarithms: log p(r)/p(tau) for a new node, log (1-p(r))/(1-p(tau))
-// for one of the control, where r = tau * ratio and p = p(tau) = `chance`. The denominator of each
-// is 1 + p (ratio - 1).
+// Adds one observation to the logarithm for each ratio. With r = tau * ratio and p = p(tau) =
+// `chance`, a new node adds log p(r)/p(tau), and a node of the control log (1-p(r))/(1-p(tau)).
+// These are log ratio/d and log 1/d, with d = 1 + p (ratio - 1).
 void Evidence::add(bool is_new, double chance) {
   if (!(chance > 0 && chance < 1)) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {

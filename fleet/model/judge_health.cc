@@ -88,8 +88,8 @@ std::vector<MeasuredNode> JudgeWatch::measured_nodes(const RolloutView& view) co
   return nodes;
 }
 
-// Judges the batch by the measures, as far as they are there. Returns why it is not known yet how
-// the batch does, or an empty text.
+// Judges the batch by those measures that enough nodes have given. Returns why the measures do not
+// show yet how the batch does, or an empty text.
 std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   const std::int64_t turn = turn_of(*view.rollout);
   if (over_.first != turn) over_ = {turn, now};

@@ -103,7 +103,8 @@ class JudgeWatch {
     // When to begin to watch the node; no value if it is watched already.
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
-    bool is_lost = false;  // silent together with many others: watched again when it reports
+    // The node fell silent together with many others. It is watched again when it reports.
+    bool is_lost = false;
     std::string instance = {};
     std::string version = {};  // the version of fleet-agent
     bool is_counted = false;   // its health shows a failure, which was counted

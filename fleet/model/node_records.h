@@ -176,7 +176,7 @@ struct NodeHealth {
   // How many failures of the component this process has seen before the counts began.
   std::int64_t before = 0;
   std::int64_t ends = 0;       // ends of the component that nobody has ordered
-  std::int64_t unhealthy = 0;  // how often its health check has failed
+  std::int64_t unhealthy = 0;  // how often the component's health check has failed
   std::int64_t fallbacks = 0;  // upgrades that have failed
   bool over = false;           // the time of the comparison is over: the changes are known
   std::string trouble = {};    // why some or all measures are missing

@@ -22,8 +22,8 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 
 // The records that must not change until the plan begins: their revisions, and the desired version.
 struct PlanGround {
-  Revision release = 0;        // of the release of its component; 0 if it has none
-  Revision agent_release = 0;  // of the release of fleet-agent, if the plan names one
+  Revision release = 0;        // release of the plan's component; 0: the plan has none
+  Revision agent_release = 0;  // release of fleet-agent, if the plan names one
   Desired desired = {};        // the desired version of the plan's component
   Revision desired_revision = 0;
 };

@@ -51,8 +51,9 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Notes a run that has ended. A reader of history/ cuts the texts of each line, and finds the run
-// of the line by these texts. So the texts of the run are cut here in the same way.
+// Notes a run that has ended. A line of history/ is cut to the length of a record when it is read,
+// and names its run by its texts. So the texts of the run are cut here in the same way, to find out
+// whether the run has its line.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;

@@ -53,8 +53,9 @@ struct RolloutTerms {
   // How long a batch waits for its judge and its gates after its soak. 0 stands for as long as the
   // soak, but at least five minutes.
   std::int64_t judge_timeout_ms = 0;
-  std::vector<std::string> gates = {};  // the names that --gate-prometheus or --gates give them
-  std::int64_t bake_ms = 0;             // how long the rollout is still judged after its last batch
+  // The gates, by the names that --gate-prometheus or --gates give them.
+  std::vector<std::string> gates = {};
+  std::int64_t bake_ms = 0;  // how long the rollout is still judged after its last batch
 
   bool operator==(const RolloutTerms&) const = default;
 };
@@ -167,7 +168,7 @@ struct JudgedMeasure {
   MeasureType type = MeasureType::unknown;
   MeasureWorse worse = MeasureWorse::unknown;
   std::int64_t log = 0;     // the logarithm of the evidence, in millionths; 0: not judged yet
-  std::int64_t judged = 0;  // how many batches were judged by it
+  std::int64_t judged = 0;  // how many batches were judged by this measure
   std::int64_t batch = -1;  // the batch that was judged last, by turn_of()
   std::int64_t fresh = 0;   // nodes of the new version that were compared
   std::int64_t fresh_worse = 0;

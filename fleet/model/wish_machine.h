@@ -44,9 +44,10 @@ struct Wish {
 
 // ---- events
 
-// Certain by now: this instance of fleet-agent stays active, as its upgrader's first agent, as a
-// fallback, or after its commit. `failure` is the error of the last upgrade, if it has failed. If a
-// command began that upgrade, NodeCommander reports how it ended, so nothing is reported here.
+// It is certain by now that this instance of fleet-agent stays active: it is its upgrader's first
+// agent, a fallback, or committed. `failure` is the error of the last upgrade, if that has failed.
+// If a command began that upgrade, NodeCommander reports how it ended, so WishMachine reports
+// nothing.
 struct Settled {
   std::string version = {};
   Upgrade recorded = {};   // the record node/ID/upgrade/COMPONENT
