@@ -54,7 +54,8 @@ class WayBackStory(LinkStory):
         # power only when the next upgrader has committed, or is about to.
         "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                    "releases/agent-v2", "death"),
-        # The file of --attempts has three records before the story begins.
+        # The file of --attempts has three records before the story begins. So a start is counted in
+        # the place of the oldest record, and a power cut may spoil only that one.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
         # The story of `killed` without --attempts. With --attempts, the first starts sync the

@@ -296,7 +296,7 @@ TEST_CASE(
   const auto fail_once = [&] {
     boot.start({"--attempts=2"});
     world.expect_exit(3);
-    return world.read(file);  // each record has a number of its own
+    return world.read(file);  // the records are numbered, so each new one changes the file
   };
   fail_once();
   const std::string before = fail_once();

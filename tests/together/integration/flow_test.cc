@@ -15,8 +15,9 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// The number of questions whose replies fill the pipe and the upgrader's memory for replies. The
-// upgrader then stops reading, and the other questions must fit into the pipe to the upgrader.
+// A number of questions whose replies fill both the agent's input and the upgrader's memory for
+// replies, so that the upgrader stops reading. The questions that are then unread must fit into the
+// agent's output, or the puppet could not write them.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

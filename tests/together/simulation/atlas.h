@@ -24,7 +24,8 @@
 
 namespace upgrader::simulation {
 
-// A hash of 64 bits. Two different things have the same hash with a probability of about 10^-12.
+// A hash of 64 bits. The chance that a key is also that of another of some ten million moves is
+// about 10^-12.
 using Key = std::uint64_t;
 
 // A table from keys to numbers, which is filled only once.

@@ -89,7 +89,8 @@ class MapGuide : public Guide {
   std::vector<std::uint32_t> rested_;
   std::vector<std::uint32_t> idle_;  // moves that change nothing, yet to be made
 
-  // When agents do not read their input. Unread bytes stay in the pipe as long as the agent lives.
+  // When agents leave their input unread: never; from their `ready` on; or always, except for an
+  // `activate`. Unread bytes stay in the pipe as long as the agent lives.
   enum class Clog { never, from_ready, but_activate };
   Clog clog_ = Clog::never;
 };

@@ -181,11 +181,13 @@ class Judge {
     std::string type;
     std::optional<bool> ok;  // nullopt if the supervisor has not answered yet
   };
-  std::string control_line_;               // the beginning of a line that has not been read whole
-  std::deque<std::string> control_lines_;  // read, and perhaps not obeyed yet
-  std::deque<Given> given_;                // the last sixteen answers, newest first
-  std::deque<std::string> ids_ended_;      // the ids of the last sixteen endings, newest first
-  std::string id_under_way_;               // the id of the accepted upgrade that is under way
+  std::string control_line_;  // the beginning of a line that has not been read whole
+  // The lines that the upgrader has read from the FIFO, as long as the judge does not know that the
+  // upgrader has handled them.
+  std::deque<std::string> control_lines_;
+  std::deque<Given> given_;            // the last sixteen answers, newest first
+  std::deque<std::string> ids_ended_;  // the ids of the last sixteen endings, newest first
+  std::string id_under_way_;           // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;
   std::string status_;          // the text of status.json
   bool status_is_old_ = false;  // the last attempt to write status.json failed

@@ -49,7 +49,7 @@ class Process {
 
   struct Order {
     std::string line;
-    bool may_be_lost = false;  // a reply: dropped if the agent does not read
+    bool may_be_lost = false;  // true for a reply, which is dropped if the agent does not read
   };
 
   Process(Machine& machine, pid_t pid, Generation generation, std::string path);
