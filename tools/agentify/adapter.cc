@@ -62,7 +62,7 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(ready_at_);
   consider(probe_at_);
   consider(judge_at_);
-  if (!probing_) consider(settled_at_);  // while a probe is under way, its answer comes first
+  if (!probing_) consider(settled_at_);  // the answer of a probe that is under way comes first
   if (!moments_.empty()) consider(moments_.front().at);
   return next;
 }

@@ -53,7 +53,7 @@ class TrialRun {
   pid_t upgrader_ = -1;
   std::string directory_;
   upgrader::OwnedFd output_;  // the file that the upgrader, agentify and the daemon write to
-  off_t read_ = 0;            // how much of it has been read
+  off_t read_ = 0;            // how much of that file has been read
   RunLog log_;
 };
 

@@ -27,7 +27,7 @@ struct Release {
   std::string path;          // absolute; the file or directory NAME-v1.2.3
   std::string executable{};  // absolute; the program to start
   std::string sha256{};      // the hash of the fetched file; empty if there is no manifest
-  std::int64_t bytes = 0;    // on disk; for a directory the bytes of its archive
+  std::int64_t bytes = 0;    // the space on disk; for a directory the size of its archive
   std::int64_t added = 0;    // when the release was added, in seconds since 1970
   bool is_directory = false;
   std::string writing{};  // identifies this state of the files; changes if they are replaced
