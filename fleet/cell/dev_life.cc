@@ -13,8 +13,8 @@ constexpr Time stop_limit{10'000};
 // doublings_max times, as in the service files.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
-// A program that has run this long is healthy. If it ends later, it is started again after
-// restart_first, as at its first end.
+// A program that has run for this time is healthy. If it ends later, this counts as its first end,
+// so the pause before it is started again is restart_first.
 constexpr Time well_after{60'000};
 
 }  // namespace

@@ -46,7 +46,7 @@ std::map<std::string_view, std::string_view> files_in(std::string_view list) {
   return files;
 }
 
-// Returns the part of the reason behind `words`, or an empty text if the reason does not have them.
+// Returns the rest of the reason after `words`, or an empty text if `words` are not in the reason.
 std::string_view behind(std::string_view reason, std::string_view words) {
   const std::size_t at = reason.find(words);
   return at == reason.npos ? std::string_view{} : reason.substr(at + words.size());

@@ -37,7 +37,8 @@ struct RolloutCandidate {
                                                           const std::string& component);
 
 struct RolloutDraft {
-  RolloutTerms terms = {};                             // with all open members filled in
+  // the rollout's terms, with the open ones filled in
+  RolloutTerms terms = {};
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
   std::vector<std::string> excluded = {};              // nodes that are degraded
   std::vector<std::string> not_covered = {};

@@ -60,8 +60,9 @@ struct OrderTaken {
   // the store refuses one, the caller reads and decides everything again. There are none if nothing
   // has to change, or if `creation` writes everything.
   std::vector<Transaction> parts = {};
-  // If set, writes a rollout or a plan, after `parts`. The writing takes several transactions, each
-  // decided from the records in the store at that time.
+  // If not null, the caller lets this object write a rollout or a plan, when `parts` are written.
+  // The writing takes several transactions, each decided from the records in the store at that
+  // time.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};
   std::string shown = {};  // JSON: the nodes of a rollout or plan that begins

@@ -47,7 +47,8 @@ class EtcdAdmin {
   struct Step {
     std::string path;
     std::string body;
-    // If etcd's error message has this part, the step was done before, and counts as done.
+    // If etcd refuses the step with an error message that contains this text, the step was done
+    // before, and counts as done.
     std::string_view if_so;
   };
   struct Steps;
