@@ -337,8 +337,8 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
 
 // Notes whether an upgrade is accepted in this step, whoever has requested it. A parallel upgrade
 // is accepted when its candidate has been started. A sequential upgrade is accepted when its
-// executable has been checked, the link has been put back if the request named it, and the next
-// step is the stop of the old agent or the proof of the link.
+// executable has been checked and, if the supervisor has ordered PutLinkBack, the link has been put
+// back.
 void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   const bool done = !outcome.refused;
   if (pending_ == Pending::check && done) checked_ = outcome.way_back;

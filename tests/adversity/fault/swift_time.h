@@ -34,7 +34,7 @@ class SwiftTime {
  private:
   std::int64_t started_ns_ = 0;  // the kernel's time when the process first asked for the time
   std::int64_t waited_ms_ = 0;
-  bool changed_ = false;  // the time limit of the present wait was replaced, and is put back
+  bool changed_ = false;  // true: the call has another time limit now; leave() restores it
   bool broken_off_ = false;
 };
 

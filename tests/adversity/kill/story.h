@@ -22,8 +22,9 @@ std::string words(End end);
 struct Story {
   const char* name;
   bool sequential;
-  const char* part;     // how the candidate behaves: see actor.cc
-  const char* id;       // the upgrade's id, which says how the active agent stops
+  const char* part;  // how the candidate behaves: see actor.cc
+  // The upgrade's id. A word in it, such as `unclean`, tells the active agent how to stop.
+  const char* id;
   const char* members;  // further members of the request
   bool relink;
   bool lock_only;  // played only with --lock, since a run without --lock shows nothing new

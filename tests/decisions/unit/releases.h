@@ -39,5 +39,5 @@ struct Releases {
   std::string previous = directory / "previous";
 };
 
-// An argument for functions that call it before each sync. Does nothing.
+// For the argument `before_sync` of tested functions: does nothing.
 inline const upgrader::BeforeSync nothing = [] {};

@@ -187,7 +187,7 @@ TEST_CASE("a driver hears only of the keys that it wants, and of changes of one 
                    .log = [](bool, const std::string&) {},
                    .ended = [] {}});
   bench.wait(1s);
-  CHECK(count.read == 11);  // ten records and the rollout
+  CHECK(count.read == 11);  // the ten records of nodes, and that of the rollout
   put(100, 200, event);
   put(10, 60, node);
   bench.wait(1s);

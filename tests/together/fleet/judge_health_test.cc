@@ -39,7 +39,7 @@ void begins(Bench& bench) {
 
 using Gives = std::function<std::vector<Measure>(std::size_t index, bool is_fresh)>;
 
-// Lets all of them report the end of their soak.
+// Lets the nodes of the control and of the first batch report the end of their soak.
 void ends(Bench& bench, const Gives& gives) {
   std::size_t index = 0;
   for (const std::string& node : bench.asked_controls())

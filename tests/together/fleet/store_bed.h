@@ -56,7 +56,8 @@ class StoreBed {
 
   // ---- requests: most functions wait for the answer
   [[nodiscard]] Reply<Reading> read_answer(Store& store, const Keys& keys);
-  [[nodiscard]] Reading read(const Keys& keys);  // reads by other(), which must get an answer
+  // Reads by the client other(). Fails the test if no answer comes.
+  [[nodiscard]] Reading read(const Keys& keys);
   // Begins a commit without waiting for its answer.
   using Pending = std::shared_ptr<std::optional<Outcome>>;
   [[nodiscard]] Pending begin_commit(Transaction transaction);
