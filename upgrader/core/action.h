@@ -102,8 +102,8 @@ struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
 
-// Make AGENT's link name the target of the last commit again, like PutLinkBack, but for an upgrade
-// that has failed or was refused. This action has no outcome.
+// Make AGENT's link name the target of the last commit again, as PutLinkBack does, since an upgrade
+// has failed or was refused. Unlike PutLinkBack, this action has no outcome.
 struct RestoreLink {
   bool operator==(const RestoreLink&) const = default;
 };

@@ -49,8 +49,10 @@ class Logbook {
   LogLevel level_;
   int descriptor_;
   bool journal_ = false;
-  mode_t mode_ = 0;   // the stream's file type, as in st_mode
-  OwnedFd own_;       // the same pipe or terminal, opened again for the first line, if possible
+  mode_t mode_ = 0;  // the stream's file type, as in st_mode
+  // A pipe or terminal is opened again for the first line, if that is possible: a descriptor of our
+  // own, on which O_NONBLOCK can be set.
+  OwnedFd own_;
   std::string tail_;  // the rest of a line that was written in part
   std::uint64_t lost_ = 0;
 };

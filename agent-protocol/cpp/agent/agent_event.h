@@ -1,4 +1,4 @@
-// An event of the conversation, as the structures of the C interface.
+// Turns an event of the conversation into the structures of the C interface.
 #pragma once
 
 #include <vector>

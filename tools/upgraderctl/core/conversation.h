@@ -87,7 +87,9 @@ class Conversation : public Decider {
     bool sent = false;          // the request of this stage was sent at least once
     bool out_of_sight = false;  // the answer may have been pushed out of status.json
     bool told_no_answer = false;
-    bool compares = false;  // another request may have begun the upgrade: compare executables
+    // True if another request may have begun the upgrade. Its executable is then compared with the
+    // one that this command names.
+    bool compares = false;
     bool measured = false;  // a rehearsal's candidate was ready, and its memory was asked for
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;

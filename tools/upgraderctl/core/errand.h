@@ -24,8 +24,9 @@ struct Seen {
   Hearing hearing = Hearing::listens;
   // The status of the upgrader that ran before the present one, if it could be read.
   std::optional<Status> previous;
-  std::string previous_trouble;  // why `previous` could not be read, if there is one
-  std::string command;           // the command line that selects this upgrader: "upgraderctl app"
+  // Why the file with that status could not be read. Empty if there is no such file.
+  std::string previous_trouble;
+  std::string command;  // the command line that selects this upgrader: "upgraderctl app"
 };
 
 // Returns the errand of a command. `name` is the name for its request, which no other request may
