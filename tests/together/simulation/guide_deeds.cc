@@ -50,9 +50,9 @@ bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// If the move needs an `activate` that cannot be written, because the agent has closed its input:
-// gives the agent's pipe room for all bytes that wait in the upgrader for the agent. Returns true
-// if any were waiting.
+// Gives the agent's pipe room for all bytes that wait in the upgrader for the agent, if the move
+// needs an `activate` that cannot be written because the agent has closed its input. Returns true
+// if any bytes were waiting.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
