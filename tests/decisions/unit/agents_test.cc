@@ -45,11 +45,13 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
   bench.turn();
   CHECK(bench.events.size() == 2 * lines_a_turn + 1);
   bench.turn();
-  CHECK(uv_backend_timeout(&bench.loop) == -1);  // the loop would wait without a limit: all is read
+  // The loop would now wait without a limit, so no line is left to be read.
+  CHECK(uv_backend_timeout(&bench.loop) == -1);
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  std::vector<int> turns_before;  // outlives the agent, whose end still adds to it
+  // Must be destroyed after the agent, whose end is an event that is still noted here.
+  std::vector<int> turns_before;
   Bench bench;
   const Puppet agent(bench, 1);
   agent.say(lines(lines_a_turn + 1));

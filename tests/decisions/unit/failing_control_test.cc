@@ -76,8 +76,9 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   if (is_there) REQUIRE(file.write(before) == 0);
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
-    // The file is opened once to be read. If it is there, it then cannot be opened for writing, and
-    // is to be replaced.
+    // write() first opens the file to read it. If the file exists, write() then opens it to write
+    // in place. That must fail here, so that the file is replaced, and another call can fail on the
+    // way.
     constexpr int reads = 1;
     const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
     const Failing failing(call, EIO, call == Call::openat ? reads + (is_there ? 1 : 0) : 0);

@@ -58,7 +58,8 @@ void BenchBed::fleetctl(const std::string& arguments) {
   for (const std::string& url : cluster_.endpoints())
     command += " --endpoint=" + url;
   Ran ran = test::run(command + " " + arguments);
-  // On a busy machine the members may be too slow for it.
+  // On a busy machine the members of etcd may be too slow for a call of fleetctl, so it is
+  // repeated.
   for (int tries = 1; !ran.good && tries < fleetctl_tries_max; ++tries) {
     wait(std::chrono::milliseconds(1'000));
     ran = test::run(command + " " + arguments);

@@ -23,7 +23,7 @@ ProcessUse use_of(pid_t process) {
   if (name == std::string::npos) return use;
   std::istringstream fields(line.substr(name + 1));
   std::string field;
-  constexpr int skipped = 11;  // from the state to what stands before the processor time
+  constexpr int skipped = 11;  // the fields from the state to the one before the processor time
   for (int i = 0; i < skipped; ++i)
     fields >> field;
   double user = 0;

@@ -448,7 +448,7 @@ class Cell {
   Ids ids_;
   std::map<int, Driven> drivers_;
   std::set<std::pair<std::string, std::string>> down_;
-  std::map<std::string, PlanPart> parts_;  // of the members of the plan
+  std::map<std::string, PlanPart> parts_;  // by node: the members' parts in the plan
   std::set<std::string> hook_;             // members that run a hook
   LeaseId leases_ = 100;
   Ms now_ = 0;
@@ -511,7 +511,7 @@ Plan planned(const PlanDecision& decision) {
 TEST_CASE("a step takes the places of its members first, and the next one frees them") {
   Bench bench;
   PlanDecision decision = decided(bench, plan_of(StepClass::any));
-  CHECK(decision.transaction->puts.size() == 3);  // two places and the plan
+  CHECK(decision.transaction->puts.size() == 3);  // the records of two places and the plan's own
   CHECK(planned(decision).step == 0);
   bench.takes("plan/p", {"n1", "n2"});
   decision = decided(bench, plan_of(StepClass::any));

@@ -254,7 +254,8 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  say(UpgradePhase::verifying);  // no longer at its gate, so its observation begins anew
+  // The node is at its gate no longer, so the time for which it is observed there begins anew.
+  say(UpgradePhase::verifying);
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
   CHECK(cell.store.find(command) == nullptr);

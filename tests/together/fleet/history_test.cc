@@ -254,7 +254,8 @@ TEST_CASE("a subject is forgotten with its last event, unless its end is still t
     bench.erase(instance);
   }
   CHECK(bench.events().size() == 10);
-  CHECK(bench.task.subjects() == 12);  // of ten instances, of `stop`, and of the node's silence
+  // The subjects are ten instances, the record `stop`, and the node that is silent.
+  CHECK(bench.task.subjects() == 12);
 
   bench.put("node/n1/instance/a", "{}");
   bench.erase("stop");

@@ -1,5 +1,4 @@
-// Tests whose certificate each certificate is, when a certificate is renewed, and for whom renewal
-// is refused.
+// Tests to whom a certificate belongs, when it is renewed, and for whom renewal is refused.
 #include "fleet/model/identities.h"
 
 #include <catch2/catch.hpp>

@@ -177,7 +177,8 @@ TEST_CASE("a node gets no certificate that its record could not list, however of
     why = asks_again(false);
   CHECK(why == "n1 has 16 certificates that have not expired, and gets no other until one has");
   CHECK(why_no_more(cell.join(), {}, noon + 9).empty());
-  // A person may approve the name more often, and the record is still one that can be read.
+  // With a person's approval the node gets more certificates, up to 200: its record can still be
+  // read then.
   for (why = ""; why.empty();)
     why = asks_again(true);
   CHECK_THAT(why, Contains("n1 has 200 certificates"));

@@ -312,7 +312,7 @@ TEST_CASE("a controller that is silent is named, until it is back or forgotten")
   bench.put("controller/c2", "{}");
   bench.put("controller/c3", "{}");
   bench.put("driver/r9",
-            R"({"controller":"c3:17"})");  // of a version that has no record of its life
+            R"({"controller":"c3:17"})");  // an older version keeps no record of its life
   CHECK(bench.notes() == Texts{"1 controller is silent: c2; at work: c1, c3:17"});
   CHECK(bench.outlook().notes[0].commands ==
         Texts{"systemctl restart fleet-controller", "fleetctl forget c2 --controller"});
@@ -335,7 +335,8 @@ TEST_CASE("the certificate of this controller is told once, though its owner is 
   CHECK(bench.waits() == Texts{"the certificate of this controller ends in 1 day"});
   bench.put("identity/controller/c1",
             write_record(Identity{.certificates = {{.serial = "2", .expires = soon + 86'400}}}));
-  CHECK(bench.waits().size() == 2);  // its next certificate is there, and not in use
+  // The controller has its next certificate already, and still uses the old one.
+  CHECK(bench.waits().size() == 2);
 }
 
 TEST_CASE("a stop, a store without quorum, full or restored, wait for a person") {

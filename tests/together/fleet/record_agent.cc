@@ -102,7 +102,7 @@ struct Agent {
   void wait(Timers::Milliseconds length) {
     const auto end = time.now() + length;
     for (int i = 0; i < agent_steps_max; ++i) {
-      uv_run(&loop, UV_RUN_DEFAULT);  // runs work for the disk
+      uv_run(&loop, UV_RUN_DEFAULT);  // carries out what the component has asked of the disk
       if (!time.run_next_until(end)) return;
     }
     if (wrong.empty()) wrong = "fleet-agent never rests";

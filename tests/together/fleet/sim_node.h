@@ -33,7 +33,7 @@ class SimNode {
     std::function<void()> registered;                        // the node's records stand
     std::function<void(const Command&)> ordered;             // the node has read a command
     std::function<void(const NodeLedger&)> answered;         // the node's report is in the store
-    std::function<void(const std::string& version)> wished;  // it runs what was desired
+    std::function<void(const std::string& version)> wished;  // the desired version runs
     std::function<void()> wrote;                             // it has sent a write
     std::function<void()> asked;    // it has sent a transaction of compares alone
     std::function<void()> renewed;  // its lease was renewed

@@ -18,7 +18,7 @@ namespace {
 using namespace fleet;
 
 constexpr Ms second = 1'000;
-// How long a write of the driver takes, and until a change comes to whoever watches it.
+// How long a write of the driver takes, and how long it takes until a watch reports a change.
 constexpr Ms write_ms = 20;
 constexpr Ms watch_ms = 20;
 // How long a node takes for each order: it writes its ledger, asks the store, and stops and starts
