@@ -17,7 +17,9 @@ class Backoff {
   // The largest limit: over this time, 10,000 nodes that have lost a member spread their return.
   static constexpr Milliseconds longest{30'000};
 
-  explicit Backoff(std::uint64_t seed, Milliseconds most = longest) : chance_(seed), most_(most) {}
+  // `least` is the limit of the first pause, and `most` the largest limit.
+  explicit Backoff(std::uint64_t seed, Milliseconds most = longest, Milliseconds least = first)
+      : chance_(seed), most_(most), least_(least) {}
 
   [[nodiscard]] Milliseconds next() {
     const Milliseconds bound = std::min(bound_, most_);
@@ -25,12 +27,13 @@ class Backoff {
     const auto range = static_cast<std::uint64_t>(bound.count()) + 1;
     return Milliseconds(static_cast<std::int64_t>(chance_() % range));
   }
-  void reset() { bound_ = first; }
+  void reset() { bound_ = least_; }
 
  private:
   std::mt19937_64 chance_;
   Milliseconds most_;
-  Milliseconds bound_ = first;
+  Milliseconds least_;
+  Milliseconds bound_ = least_;
 };
 
 }  // namespace fleet

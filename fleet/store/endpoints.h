@@ -1,49 +1,79 @@
-// Chooses the member of the store that is asked next. A member is asked until a call to it fails;
-// then the next one in the list takes its place. Pure.
+// Chooses the member of the store that a client asks, and decides when the client leaves it. A
+// client asks one member at a time, over one connection. Pure.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "fleet/store/backoff.h"
 
 namespace fleet {
 
 class Endpoints {
  public:
-  // `first` chooses the first member to ask. `first` should differ from client to client, so that
-  // not all clients ask the same member.
-  Endpoints(std::vector<std::string> urls, std::size_t first)
-      : urls_(std::move(urls)),
-        stale_(urls_.size()),
-        at_(urls_.empty() ? 0 : first % urls_.size()) {}
+  using Milliseconds = std::chrono::milliseconds;
+
+  // The limit of the pause before a connection takes the place of one that has worked. It doubles
+  // if connections are lost soon after each other.
+  static constexpr Milliseconds first_pause{2'000};
+  // A connection that has worked for so long ends the doubling of the pause.
+  static constexpr Milliseconds long_life{60'000};
+  // The time for connecting to a member. It is short, since other members may answer, and doubles
+  // with each try in vain: members to which many clients return at once are slow.
+  static constexpr Milliseconds first_connect_limit{2'000};
+  static constexpr Milliseconds last_connect_limit{30'000};
+  // A client leaves a member that answers, but cannot help, after this time or up to twice of it.
+  // A store that has lost its leader has another one before, so that no client moves.
+  static constexpr Milliseconds patience{1'500};
+
+  // `urls` has at least one member. `seed` chooses the first member and all random times; it should
+  // differ from client to client, so that not all clients ask the same member. `pause_max` is the
+  // largest limit of the pause before a new connection.
+  Endpoints(std::vector<std::string> urls, std::uint64_t seed, Milliseconds pause_max);
 
   struct Endpoint {
-    std::size_t index = 0;
+    std::uint64_t connection = 1;  // a new number stands for a new connection
     std::string url = {};
-    bool fresh = false;  // true: make a new connection, since an old one to this member may be dead
+    Milliseconds opens{0};  // a new connection is not opened before this time
+    Milliseconds connect_limit = first_connect_limit;
   };
-  [[nodiscard]] Endpoint next() {
-    Endpoint endpoint{at_, urls_[at_], stale_[at_]};
-    stale_[at_] = false;
-    return endpoint;
-  }
-
-  // Notes that a call to this member has failed. If the member is in use, the next one in the list
-  // takes its place. So several failed calls to one member advance the list only once. If the
-  // member has answered, its connection is alive: when the store loses its leader, every call of
-  // every client fails like this, and new connections would be made by all of them at once.
-  void failed(std::size_t index, bool has_answered) {
-    if (!has_answered) stale_[index] = true;
-    if (at_ == index) at_ = (at_ + 1) % urls_.size();
-  }
-
+  [[nodiscard]] const Endpoint& present() const { return present_; }
+  // Returns whether anything has come over the present connection.
+  [[nodiscard]] bool has_worked() const { return has_worked_; }
   [[nodiscard]] std::size_t count() const { return urls_.size(); }
 
+  // ---- notes about the connection of this number: if it is not the present one, they change
+  // nothing
+
+  // Notes that the member has answered something, be it an error.
+  void heard(std::uint64_t connection, Milliseconds now);
+  // Notes that a call has succeeded.
+  void succeeded(std::uint64_t connection);
+  // Notes that the member lives, but could not help. Makes the next member the present one if that
+  // has lasted too long.
+  void failed(std::uint64_t connection, Milliseconds now);
+  // Notes that the connection has ended, or that its member is silent. Makes the next member the
+  // present one.
+  void broke(std::uint64_t connection, Milliseconds now);
+
  private:
+  void move(Milliseconds opens);
+
   std::vector<std::string> urls_;
-  std::vector<bool> stale_;
   std::size_t at_;
+  std::mt19937_64 chance_;
+  Backoff losses_;  // pauses after connections that have worked
+  Backoff rounds_;  // pauses after each member was tried in vain
+  Endpoint present_;
+  bool has_worked_ = false;
+  Milliseconds works_since_{0};
+  int tries_in_vain_ = 0;  // connections, since one has worked
+  bool cannot_help_ = false;
+  Milliseconds leaves_at_{0};  // if the member still cannot help then
+  int left_ = 0;               // members in a row that could not help
 };
 
 }  // namespace fleet

@@ -8,60 +8,86 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause between two rounds, each of which asks every member once.
+// The longest pause before a member that could not help is asked again.
 constexpr Milliseconds pause_max{1'000};
 
 }  // namespace
 
 EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
                    std::function<void(Ended)> then)
-    : line_(line),
+    : Rider(line),
       question_(std::move(question)),
       backoff_(seed, pause_max),
       then_(std::move(then)),
-      give_up_(line.timers.now() + line.deadline) {
-  try_once();
+      give_up_(line.timers().now() + line.deadline()) {
+  try_or_wait();
 }
 
-// Asks one member of the store. If the call only reads, the member gets a share of the time, so
-// that time is left for other members. If the call writes, the member gets all of the time, since
+// Asks now, or when the client's connection may be opened. Gives up at the time limit.
+void EtcdCall::try_or_wait() {
+  const Milliseconds now = line().timers().now();
+  const Milliseconds opens = line().endpoints().present().opens;
+  if (opens <= now) return try_once();
+  retry_ = line().timers().after(std::min(opens, give_up_) - now, [this, opens] {
+    if (opens < give_up_) return try_or_wait();
+    end(CallFailure{.code = -1, .reason = line().trouble(), .sent = false});
+  });
+}
+
+// Asks the present member. If the call only reads, the member gets a share of the time, so that
+// time is left for other members. If the call writes, the member gets all of the time, since
 // another member may only be asked when it is certain that nothing was written.
 void EtcdCall::try_once() {
   retry_ = nullptr;
   answer_ = std::nullopt;
-  ++tries_;
-  const Milliseconds left = give_up_ - line_.timers.now();
-  const auto members = static_cast<std::int64_t>(line_.endpoints.count());
-  const Milliseconds share = std::min(left, line_.deadline / std::max<std::int64_t>(members, 2));
-  const Endpoints::Endpoint endpoint = line_.endpoints.next();
-  endpoint_ = endpoint.index;
-  call_ = line_.http.call({.url = endpoint.url + question_.path,
-                           .body = grpc_framed(question_.body),
-                           .timeout = std::max(question_.writes ? left : share, Milliseconds(1)),
-                           .fresh = endpoint.fresh},
-                          {.message = [this](const std::string& bytes) { answer_ = bytes; },
-                           .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
+  begun_ = line().timers().now();
+  const Endpoints& endpoints = line().endpoints();
+  const Milliseconds left = give_up_ - begun_;
+  const auto members = static_cast<std::int64_t>(endpoints.count());
+  const Milliseconds share = std::max(line().deadline() / std::max<std::int64_t>(members, 2),
+                                      endpoints.present().connect_limit);
+  call_ = call(question_.path, grpc_framed(question_.body),
+               std::max(question_.writes ? left : std::min(left, share), Milliseconds(1)),
+               {.message = [this](const std::string& bytes) { answer_ = bytes; },
+                .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
+}
+
+// A write that a member may have seen goes on: its answer may still come.
+void EtcdCall::leave() {
+  if (call_ == nullptr || (question_.writes && call_->has_begun())) return;
+  call_ = nullptr;
+  try_or_wait();
 }
 
 void EtcdCall::take_ending(const Http2::Ending& ending) {
   const auto code = ending.status.code();
-  if (code == grpc_ok && answer_) return end(*answer_);
+  if (code) line().heard(connection());
+  if (code == grpc_ok && answer_) {
+    line().succeeded(connection());
+    return end(*answer_);
+  }
   CallFailure failure{.code = code.value_or(-1),
                       .reason = code ? ending.status.message() : ending.error,
                       .sent = ending.sent};
   if (code == grpc_ok) failure.reason = "an answer without content";
   if (meaning_of(failure) != Meaning::passing) return end(failure);
-  line_.endpoints.failed(endpoint_, code.has_value());
-  if (!code) line_.suspected(endpoint_);
+  if (code) {
+    line().failed(connection(), failure.reason);
+  } else if (ending.silent) {
+    line().suspect(connection(), begun_, failure.reason);
+  } else {
+    line().broke(connection(), failure.reason);
+  }
   try_again_or_end(failure);
 }
 
 void EtcdCall::try_again_or_end(const CallFailure& failure) {
   if (question_.writes && !certainly_not_written(failure)) return end(failure);
-  const bool round_is_over = tries_ % line_.endpoints.count() == 0;
-  const Milliseconds pause = round_is_over ? backoff_.next() : Milliseconds(0);
-  if (line_.timers.now() + pause >= give_up_) return end(failure);
-  retry_ = line_.timers.after(pause, [this] { try_once(); });
+  const bool moves = line().endpoints().present().connection != connection();
+  const Milliseconds pause = moves ? Milliseconds(0) : backoff_.next();
+  if (line().timers().now() + pause >= give_up_) return end(failure);
+  call_ = nullptr;
+  retry_ = line().timers().after(pause, [this] { try_or_wait(); });
 }
 
 void EtcdCall::end(Ended ended) {

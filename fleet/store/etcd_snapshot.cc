@@ -13,18 +13,14 @@ constexpr std::chrono::minutes longest{20};
 }  // namespace
 
 EtcdSnapshot::EtcdSnapshot(EtcdLine& line, Observer observer)
-    : line_(line), observer_(std::move(observer)) {
-  const Endpoints::Endpoint endpoint = line_.endpoints.next();
-  endpoint_ = endpoint.index;
-  call_ = line_.http.call({.url = endpoint.url + "/etcdserverpb.Maintenance/Snapshot",
-                           .body = grpc_framed(""),
-                           .timeout = longest,
-                           .fresh = endpoint.fresh},
-                          {.message = [this](const std::string& message) { take(message); },
-                           .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
+    : Rider(line), observer_(std::move(observer)) {
+  call_ = call("/etcdserverpb.Maintenance/Snapshot", grpc_framed(""), longest,
+               {.message = [this](const std::string& message) { take(message); },
+                .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
 }
 
 void EtcdSnapshot::take(const std::string& message) {
+  line().heard(connection());
   const auto bytes = etcd_messages::snapshot_part(message);
   is_damaged_ = is_damaged_ || !bytes;
   if (bytes) observer_.part(*bytes);
@@ -38,7 +34,8 @@ void EtcdSnapshot::take_ending(const Http2::Ending& ending) {
                               .reason = code ? ending.status.message() : ending.error};
     const bool denied = meaning_of(failure) == Meaning::denied;
     trouble = {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
-    if (!denied) line_.endpoints.failed(endpoint_, code.has_value());
+    if (!denied && code) line().failed(connection(), failure.reason);
+    if (!denied && !code) line().broke(connection(), failure.reason);
   } else if (is_damaged_) {
     trouble = {Trouble::Kind::unreachable, "an answer that is none"};
   }

@@ -12,7 +12,7 @@
 
 namespace fleet {
 
-class EtcdSnapshot {
+class EtcdSnapshot : public EtcdLine::Rider {
  public:
   struct Observer {
     std::function<void(const std::string& bytes)> part;
@@ -24,12 +24,11 @@ class EtcdSnapshot {
   EtcdSnapshot(EtcdLine& line, Observer observer);
 
  private:
+  void leave() override {}  // the copying goes on over the old connection
   void take(const std::string& message);
   void take_ending(const Http2::Ending& ending);
 
-  EtcdLine& line_;
   Observer observer_;
-  std::size_t endpoint_ = 0;
   bool is_damaged_ = false;
   std::unique_ptr<Http2::Call> call_;
 };

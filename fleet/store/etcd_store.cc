@@ -49,19 +49,16 @@ struct EtcdStore::Reader {
 EtcdStore::EtcdStore(uv_loop_t& loop, Settings settings)
     : http_(loop, std::move(settings.certificates), std::move(settings.judge)),
       timers_(loop),
-      line_{http_, timers_, Endpoints(std::move(settings.endpoints), settings.seed),
-            settings.deadline},
+      line_(http_, timers_,
+            Endpoints(std::move(settings.endpoints), settings.seed, settings.pause_max),
+            settings.deadline),
       seed_(settings.seed) {
-  UPGRADER_CHECK(line_.endpoints.count() > 0);
-  line_.suspected = [this](std::size_t endpoint) {
-    for (EtcdWatch* watch : watches_) {
-      watch->look_after(endpoint);
-    }
-  };
+  UPGRADER_CHECK(line_.endpoints().count() > 0);
 }
 
 EtcdStore::~EtcdStore() {
-  UPGRADER_CHECK(watches_.empty());
+  calls_.clear();
+  UPGRADER_CHECK(!line_.has_riders());
 }
 
 void EtcdStore::ask(EtcdCall::Question question, Then<EtcdCall::Ended> then) {
@@ -161,7 +158,7 @@ void EtcdStore::revoke(LeaseId lease, Then<Reply<LeaseState>> then) {
 }
 
 std::unique_ptr<Watch> EtcdStore::watch(Keys keys, Revision from, Then<const WatchNews&> tell) {
-  return std::make_unique<EtcdWatch>(line_, watches_, std::move(keys), from, std::move(tell));
+  return std::make_unique<EtcdWatch>(line_, std::move(keys), from, std::move(tell));
 }
 
 }  // namespace fleet

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +23,10 @@ class EtcdStore : public Store {
     std::chrono::milliseconds deadline{5'000};  // the time limit for one question
     // Should differ from client to client, so that each begins with another member.
     std::uint64_t seed = 0;
+    // The largest limit of the random pause before the store is connected to again. A client of a
+    // kind of which there are many should take Backoff::longest, so that they do not return all at
+    // once.
+    std::chrono::milliseconds pause_max{1'000};
   };
 
   EtcdStore(uv_loop_t& loop, Settings settings);
@@ -34,7 +37,7 @@ class EtcdStore : public Store {
   void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) override;
   void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) override;
   void revoke(LeaseId lease, Then<Reply<LeaseState>> then) override;
-  // Must be called after all watches of this store are destroyed.
+  // Begins a watch, which must be destroyed before the store.
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
@@ -54,7 +57,6 @@ class EtcdStore : public Store {
   EtcdLine line_;
   std::uint64_t seed_;
   std::uint64_t next_ = 1;
-  std::set<EtcdWatch*> watches_;
   std::map<std::uint64_t, std::unique_ptr<EtcdCall>> calls_;
   std::map<std::uint64_t, std::unique_ptr<Timer>> answers_;
 };

@@ -2,43 +2,49 @@
 
 #include <utility>
 
+#include "fleet/store/etcd_answer.h"
+
 namespace fleet {
 
-EtcdWatch::EtcdWatch(EtcdLine& line, std::set<EtcdWatch*>& all, Keys keys, Revision from,
-                     Store::Then<const WatchNews&> tell)
-    : line_(line), all_(all), keys_(std::move(keys)), from_(from), tell_(std::move(tell)) {
-  all_.insert(this);
+EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const WatchNews&> tell)
+    : Rider(line), keys_(std::move(keys)), from_(from), tell_(std::move(tell)) {
   open();
-}
-
-EtcdWatch::~EtcdWatch() {
-  all_.erase(this);
 }
 
 // Opens the stream at the revision before the wanted one. If it were opened at the wanted one, and
 // the store had removed old revisions up to exactly that one, etcd 3.4 would omit erasures without
 // an error. At the revision before, etcd reports that the revision is gone.
 void EtcdWatch::open() {
-  const Endpoints::Endpoint endpoint = line_.endpoints.next();
-  endpoint_ = endpoint.index;
-  stream_ = line_.http.call(
-      {.url = endpoint.url + "/etcdserverpb.Watch/Watch",
-       .body = grpc_framed(etcd_messages::watch(keys_, std::max<Revision>(from_ - 1, 1))),
-       .fresh = endpoint.fresh},
-      {.message = [this](const std::string& message) { take(message); },
-       .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
-  timer_ = line_.timers.after(patience_if_suspected * 2,
-                              [this] { lose(Trouble::Kind::unreachable, "no answer", false); });
+  const Timers::Milliseconds now = line().timers().now();
+  const Timers::Milliseconds opens = line().endpoints().present().opens;
+  if (opens > now) {
+    timer_ = line().timers().after(opens - now, [this] { open(); });
+    return;
+  }
+  stream_ = call("/etcdserverpb.Watch/Watch",
+                 grpc_framed(etcd_messages::watch(keys_, std::max<Revision>(from_ - 1, 1))),
+                 Timers::Milliseconds(0),
+                 {.message = [this](const std::string& message) { take(message); },
+                  .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
+  timer_ = line().timers().after(EtcdLine::patience, [this, now] {
+    line().suspect(connection(), now, "no answer");
+    lose(Trouble::Kind::unreachable, "no answer");
+  });
 }
 
 void EtcdWatch::take(const std::string& message) {
+  timer_ = nullptr;
+  line().heard(connection());
   auto answer = etcd_messages::watch_answer(message);
-  if (!answer) return lose(Trouble::Kind::unreachable, "an answer that is none", false);
-  rest();
+  if (!answer) {
+    line().failed(connection(), "an answer that is none");
+    return lose(Trouble::Kind::unreachable, "an answer that is none");
+  }
   if (answer->compacted != 0) return end(Relist{answer->compacted});
   if (!answer->canceled) return take_changes(std::move(*answer));
   const bool denied = answer->reason.find("ermission") != std::string::npos;
-  lose(denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, answer->reason, true);
+  line().failed(connection(), answer->reason);
+  lose(denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, answer->reason);
 }
 
 void EtcdWatch::take_changes(etcd_messages::WatchAnswer answer) {
@@ -55,29 +61,30 @@ void EtcdWatch::take_changes(etcd_messages::WatchAnswer answer) {
 }
 
 void EtcdWatch::take_ending(const Http2::Ending& ending) {
-  const CallFailure failure{
-      .code = ending.status.code().value_or(-1),
-      .reason = ending.status.code() ? ending.status.message() : ending.error};
+  const auto code = ending.status.code();
+  const CallFailure failure{.code = code.value_or(-1),
+                            .reason = code ? ending.status.message() : ending.error};
+  if (code) {
+    line().heard(connection());
+    line().failed(connection(), failure.reason);
+  } else {
+    line().broke(connection(), failure.reason);
+  }
   lose(meaning_of(failure) == Meaning::denied ? Trouble::Kind::denied : Trouble::Kind::unreachable,
-       failure.reason, ending.status.code().has_value());
+       failure.reason);
 }
 
-void EtcdWatch::look_after(std::size_t endpoint) {
-  if (endpoint == endpoint_ && stream_ != nullptr) ask_for_life(patience_if_suspected);
-}
-
-void EtcdWatch::rest() {
-  timer_ = line_.timers.after(patience, [this] { ask_for_life(patience); });
-}
-
-void EtcdWatch::ask_for_life(Timers::Milliseconds limit) {
-  timer_ = line_.timers.after(
-      limit, [this] { lose(Trouble::Kind::unreachable, "the member is silent", false); });
+bool EtcdWatch::ask_for_life() {
+  if (stream_ == nullptr) return false;
   stream_->send(grpc_framed(etcd_messages::progress()));
+  return true;
 }
 
-void EtcdWatch::lose(Trouble::Kind kind, const std::string& reason, bool has_answered) {
-  line_.endpoints.failed(endpoint_, has_answered);
+void EtcdWatch::leave() {
+  if (stream_ != nullptr) lose(Trouble::Kind::unreachable, line().trouble());
+}
+
+void EtcdWatch::lose(Trouble::Kind kind, const std::string& reason) {
   end(WatchLost{{kind, reason}});
 }
 

@@ -15,14 +15,13 @@ constexpr int pushes_of_a_call = 3;
 }  // namespace
 
 Http2::Http2(uv_loop_t& loop, Certificates certificates, Judge judge)
-    : certificates_(std::move(certificates)),
+    : loop_(loop),
+      certificates_(std::move(certificates)),
       judge_(std::move(judge)),
       pusher_(upgrader::make_handle<uv_idle_t>(
           [&loop](uv_idle_t* fresh) { return uv_idle_init(&loop, fresh); })) {
-  UPGRADER_CHECK(pusher_ != nullptr && curl_.begin(&loop, [this] { tell(); }));
+  UPGRADER_CHECK(pusher_ != nullptr);
   pusher_->data = this;
-  curl_multi_setopt(curl_.multi(), CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
-  curl_multi_setopt(curl_.multi(), CURLMOPT_MAX_CONCURRENT_STREAMS, 1'000L);
 }
 
 Http2::~Http2() {
@@ -35,6 +34,16 @@ std::unique_ptr<Http2::Call> Http2::call(Request request, Observer observer) {
   return fresh;
 }
 
+CURLM* Http2::multi(std::uint64_t connection) {
+  const auto [at, is_new] = connections_.try_emplace(connection);
+  upgrader::CurlLoop& curl = at->second;
+  if (!is_new) return curl.multi();
+  UPGRADER_CHECK(curl.begin(&loop_, [this, &curl] { tell(curl.multi()); }));
+  curl_multi_setopt(curl.multi(), CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+  curl_multi_setopt(curl.multi(), CURLMOPT_MAX_CONCURRENT_STREAMS, 1'000L);
+  return curl.multi();
+}
+
 void Http2::push() {
   pushes_ = pushes_of_a_call;
   uv_idle_start(pusher_.get(),
@@ -43,12 +52,26 @@ void Http2::push() {
 
 void Http2::push_on() {
   if (--pushes_ <= 0) uv_idle_stop(pusher_.get());
-  curl_.write_to_all();
+  end_old_connections();
+  if (!connections_.empty()) connections_.rbegin()->second.write_to_all();
+}
+
+// Ends all connections but the newest, if no call uses them. Must not be called by an observer,
+// since libcurl may be telling it something of such a connection.
+void Http2::end_old_connections() {
+  if (connections_.size() <= 1) return;
+  std::set<std::uint64_t> used;
+  for (const auto& [number, call] : calls_) {
+    used.insert(call->request_.connection);
+  }
+  std::erase_if(connections_, [&](const auto& connection) {
+    return connection.first != connections_.rbegin()->first && !used.contains(connection.first);
+  });
 }
 
 // Passes messages and ends to the observers of calls. Must not be called within a callback of
 // libcurl: an observer may end calls, which libcurl does not allow there.
-void Http2::tell() {
+void Http2::tell(CURLM* multi) {
   const auto heard = std::exchange(heard_, {});
   for (const std::uint64_t number : heard) {
     for (;;) {
@@ -60,13 +83,13 @@ void Http2::tell() {
       told(*message);
     }
   }
-  tell_endings();
+  tell_endings(multi);
 }
 
-void Http2::tell_endings() {
+void Http2::tell_endings(CURLM* multi) {
   int left = 0;
   std::vector<std::pair<std::uint64_t, Ending>> endings;
-  while (const CURLMsg* news = curl_multi_info_read(curl_.multi(), &left)) {
+  while (const CURLMsg* news = curl_multi_info_read(multi, &left)) {
     if (news->msg != CURLMSG_DONE) continue;
     char* call = nullptr;
     curl_easy_getinfo(news->easy_handle, CURLINFO_PRIVATE, &call);

@@ -1,4 +1,4 @@
-// gRPC calls over HTTP/2 by libcurl, on a libuv loop. All calls to one member share a connection.
+// gRPC calls over HTTP/2 by libcurl, on a libuv loop. Calls share connections, which have numbers.
 // Knows nothing about etcd, and never repeats a call: see etcd_call.h.
 #pragma once
 
@@ -50,8 +50,10 @@ class Http2 {
     std::string url;
     std::string body;                      // the first message, already with its prefix
     std::chrono::milliseconds timeout{0};  // 0 for a stream, which lasts until one side ends it
-    // Makes a new connection, since an old connection may be dead.
-    bool fresh = false;
+    // All calls with the same number go to the same member, over the same connection. A connection
+    // ends when there is one with a larger number, and its own last call has ended.
+    std::uint64_t connection = 1;
+    std::chrono::milliseconds connect_limit{2'000};  // the time limit for connecting
   };
   struct Observer {
     std::function<void(const std::string& message)> message;
@@ -69,6 +71,8 @@ class Http2 {
     // Sends one more message on a stream. The message must have its gRPC prefix already
     // (grpc_frame.h).
     void send(const std::string& framed);
+    // Returns whether the member may have seen the request.
+    [[nodiscard]] bool has_begun() const { return has_begun_; }
 
    private:
     friend class Http2;
@@ -89,6 +93,7 @@ class Http2 {
     Http2& owner_;
     std::uint64_t number_;
     Request request_;
+    CURLM* multi_;
     Observer observer_;
     std::unique_ptr<CURL, FreeEasy> easy_;
     std::unique_ptr<curl_slist, FreeList> headers_;
@@ -110,11 +115,14 @@ class Http2 {
   [[nodiscard]] std::unique_ptr<Call> call(Request request, Observer observer);
 
  private:
+  [[nodiscard]] CURLM* multi(std::uint64_t connection);
   void push();
   void push_on();
-  void tell();
-  void tell_endings();
+  void end_old_connections();
+  void tell(CURLM* multi);
+  void tell_endings(CURLM* multi);
 
+  uv_loop_t& loop_;
   Certificates certificates_;
   Judge judge_;
   upgrader::UvHandle<uv_idle_t> pusher_;
@@ -122,7 +130,8 @@ class Http2 {
   std::set<std::uint64_t> heard_;         // calls with a message or an end to pass on
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
-  upgrader::CurlLoop curl_;
+  // libcurl chooses among all connections of one of these; so each has one connection alone.
+  std::map<std::uint64_t, upgrader::CurlLoop> connections_;
 };
 
 }  // namespace fleet

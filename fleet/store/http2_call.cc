@@ -12,8 +12,6 @@
 namespace fleet {
 namespace {
 
-// The time limit for connecting to a member. It is short, since other members may answer.
-constexpr long connect_timeout_ms = 2'000;
 constexpr long keepalive_idle_s = 10;
 constexpr long keepalive_interval_s = 5;
 
@@ -32,6 +30,7 @@ Http2::Call::Call(Http2& owner, Request request, Observer observer)
     : owner_(owner),
       number_(owner.next_number_++),
       request_(std::move(request)),
+      multi_(owner.multi(request_.connection)),
       observer_(std::move(observer)),
       easy_(curl_easy_init()),
       outgoing_(request_.body) {
@@ -39,12 +38,14 @@ Http2::Call::Call(Http2& owner, Request request, Observer observer)
   set_options();
   set_headers();
   owner_.calls_[number_] = this;
-  UPGRADER_CHECK(curl_multi_add_handle(owner_.curl_.multi(), easy_.get()) == CURLM_OK);
+  UPGRADER_CHECK(curl_multi_add_handle(multi_, easy_.get()) == CURLM_OK);
 }
 
 Http2::Call::~Call() {
-  curl_multi_remove_handle(owner_.curl_.multi(), easy_.get());
+  curl_multi_remove_handle(multi_, easy_.get());
   owner_.calls_.erase(number_);
+  // An old connection ends with its last call.
+  if (request_.connection != owner_.connections_.rbegin()->first) owner_.push();
 }
 
 void Http2::Call::set_options() {
@@ -60,8 +61,7 @@ void Http2::Call::set_options() {
   set(CURLOPT_POST, 1L);
   set(CURLOPT_PIPEWAIT, 1L);
   set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_FRESH_CONNECT, request_.fresh ? 1L : 0L);
-  set(CURLOPT_CONNECTTIMEOUT_MS, connect_timeout_ms);
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.connect_limit.count()));
   set(CURLOPT_TIMEOUT_MS, static_cast<long>(request_.timeout.count()));
   set(CURLOPT_TCP_KEEPALIVE, 1L);
   set(CURLOPT_TCP_KEEPIDLE, keepalive_idle_s);

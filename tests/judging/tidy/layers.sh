@@ -338,7 +338,7 @@ canary_fleet_model() {
 }
 
 # The files of fleet/store that do input or output: all others are pure, and use only the model.
-fleet_store_shell='etcd_(admin|call|snapshot|store|watch)|http2|uv_timers'
+fleet_store_shell='etcd_(admin|call|line|snapshot|store|watch)|http2|uv_timers'
 
 check_fleet_store() {
   echo "$pure_headers random" | tr -s ' ' '\n' >"$scratch/allowed"

@@ -229,7 +229,8 @@ int crowd_main(int argc, char** argv) {
   const auto [board, times] = map_board(static_cast<int>(number(2)), number(3));
   EtcdStore::Settings store{.endpoints = {},
                             .certificates = {argv[9], argv[10], argv[11]},
-                            .deadline = std::chrono::milliseconds(60'000)};
+                            .deadline = std::chrono::milliseconds(60'000),
+                            .pause_max = Backoff::longest};
   for (int i = words_min - 1; i < argc; ++i)
     store.endpoints.emplace_back(argv[i]);
   auto part = std::make_unique<Part>(board->processes.at(number(4)), times, number(5), number(6),

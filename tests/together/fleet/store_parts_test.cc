@@ -98,33 +98,111 @@ TEST_CASE("a failure tells whether to try again, and whether anything may have b
   CHECK(certainly_not_written(failure) == not_written);
 }
 
-TEST_CASE("a failed member is left for the next one, and asked again by a new connection") {
-  Endpoints endpoints({"a", "b", "c"}, 1);
-  REQUIRE(endpoints.next().url == "b");
+TEST_CASE("a client leaves a member once, however many of its calls fail") {
+  Endpoints endpoints({"a", "b", "c"}, 1, 0s);
+  REQUIRE(endpoints.present().url == "b");
+  const std::uint64_t first = endpoints.present().connection;
+  endpoints.heard(first, 1s);
 
-  endpoints.failed(1, false);
-  endpoints.failed(1, false);  // a second call to this member has failed, too
-  const auto next = endpoints.next();
-  endpoints.failed(2, false);
-  endpoints.failed(0, false);
-  const auto again = endpoints.next();
-  const auto once_more = endpoints.next();
+  for (int calls = 0; calls < 5; ++calls) {
+    endpoints.broke(first, 2s);
+  }
 
-  CHECK(next.url == "c");
-  CHECK_FALSE(next.fresh);
-  CHECK(again.url == "b");
-  CHECK(again.fresh);
-  CHECK_FALSE(once_more.fresh);
+  CHECK(endpoints.present().url == "c");
+  CHECK(endpoints.present().connection == first + 1);
+  CHECK_FALSE(endpoints.has_worked());
 }
 
-TEST_CASE("a member that has answered that it cannot help needs no new connection") {
-  Endpoints endpoints({"a", "b"}, 0);
-  endpoints.failed(0, true);
-  CHECK(endpoints.next().url == "b");
-  endpoints.failed(1, true);
-  const auto again = endpoints.next();
-  CHECK(again.url == "a");
-  CHECK_FALSE(again.fresh);
+TEST_CASE("clients that have lost the same member return within a time that doubles") {
+  std::vector<Endpoints::Milliseconds> longest(8);
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    Endpoints endpoints({"a", "b"}, seed, 30s);
+    for (std::size_t i = 0; i < longest.size(); ++i) {
+      const auto now = std::chrono::seconds(100 + i);
+      endpoints.heard(endpoints.present().connection, now);
+      endpoints.broke(endpoints.present().connection, now);
+      longest[i] = std::max(longest[i], endpoints.present().opens - now);
+    }
+  }
+
+  CHECK(longest[0] <= 2s);
+  CHECK(longest[0] > 1500ms);
+  CHECK(longest[2] <= 8s);
+  CHECK(longest[7] <= 30s);
+  CHECK(longest[7] > 25s);
+}
+
+TEST_CASE("a connection that has worked for long is followed soon") {
+  Endpoints endpoints({"a", "b"}, 0, 30s);
+  for (int i = 0; i < 8; ++i) {
+    endpoints.heard(endpoints.present().connection, 0s);
+    endpoints.broke(endpoints.present().connection, 1s);
+  }
+  endpoints.heard(endpoints.present().connection, 100s);
+
+  endpoints.broke(endpoints.present().connection, 200s);
+
+  CHECK(endpoints.present().opens <= 202s);
+}
+
+TEST_CASE("members that cannot be reached are tried at once, with more time in each round") {
+  Endpoints endpoints({"a", "b"}, 0, 30s);
+
+  endpoints.broke(endpoints.present().connection, 10s);
+  CHECK(endpoints.present().url == "b");
+  CHECK(endpoints.present().opens == 10s);
+  endpoints.broke(endpoints.present().connection, 12s);
+
+  CHECK(endpoints.present().url == "a");
+  CHECK(endpoints.present().opens <= 12s + Backoff::first);
+  CHECK(endpoints.present().connect_limit > Endpoints::first_connect_limit);
+  for (int i = 0; i < 20; ++i) {
+    endpoints.broke(endpoints.present().connection, 20s);
+  }
+  CHECK(endpoints.present().connect_limit == Endpoints::last_connect_limit);
+}
+
+TEST_CASE("a member that answers is left only if it cannot help for some time") {
+  Endpoints endpoints({"a", "b"}, 0, 30s);
+  const std::uint64_t first = endpoints.present().connection;
+  endpoints.heard(first, 0s);
+
+  endpoints.failed(first, 1s);
+  endpoints.failed(first, 1s + Endpoints::patience / 2);
+  endpoints.succeeded(first);  // the store has a leader again
+  endpoints.failed(first, 60s);
+  CHECK(endpoints.present().connection == first);
+  endpoints.failed(first, 60s + 2 * Endpoints::patience);
+
+  CHECK(endpoints.present().url == "b");
+  CHECK(endpoints.present().connection == first + 1);
+  CHECK(endpoints.present().opens == 60s + 2 * Endpoints::patience);
+}
+
+TEST_CASE("clients of a store without a leader move from member to member ever less often") {
+  Endpoints endpoints({"a", "b", "c"}, 0, 30s);
+
+  for (int ms = 0; ms < 600'000; ms += 100) {
+    const std::uint64_t present = endpoints.present().connection;
+    endpoints.heard(present, Endpoints::Milliseconds(ms));
+    endpoints.failed(present, Endpoints::Milliseconds(ms));
+  }
+
+  CHECK(endpoints.present().connection > 5);
+  CHECK(endpoints.present().connection < 20);
+}
+
+TEST_CASE("a client keeps the only member there is, with a new connection if the old one broke") {
+  Endpoints endpoints({"a"}, 0, 0s);
+  endpoints.heard(1, 0s);
+  endpoints.failed(1, 1s);
+  endpoints.failed(1, 100s);
+  CHECK(endpoints.present().connection == 1);
+
+  endpoints.broke(1, 100s);
+
+  CHECK(endpoints.present().url == "a");
+  CHECK(endpoints.present().connection == 2);
 }
 
 TEST_CASE("tries spread over a time that doubles up to its bound, and begin anew") {

@@ -94,6 +94,7 @@ void TcpProxy::run() {
       look_at(pair);
     }
     pairs_.remove_if([](const Pair& pair) { return pair.ended; });
+    open_now_ = pairs_.size();
     if (all) break_ = false;
   }
 }
@@ -117,6 +118,7 @@ void TcpProxy::accept_one() {
   const int on = 1;
   setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(server, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ++opened_;
   pairs_.push_back(Pair{.client = client, .server = server, .who = who});
 }
 

@@ -30,6 +30,9 @@ class TcpProxy {
   ~TcpProxy();
 
   [[nodiscard]] int port() const { return port_; }
+  // Returns how many connections clients have opened until now, and how many are open.
+  [[nodiscard]] std::size_t opened() const { return opened_; }
+  [[nodiscard]] std::size_t open_now() const { return open_now_; }
   // Ends all connections, and returns when they are ended.
   void break_connections();
 
@@ -55,6 +58,8 @@ class TcpProxy {
   int listener_ = -1;
   int port_ = 0;
   std::list<Pair> pairs_;
+  std::atomic<std::size_t> opened_ = 0;
+  std::atomic<std::size_t> open_now_ = 0;
   std::atomic<bool> over_ = false;
   std::atomic<bool> break_ = false;
   std::thread thread_;

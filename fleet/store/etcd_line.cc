@@ -1,0 +1,99 @@
+#include "fleet/store/etcd_line.h"
+
+#include <utility>
+#include <vector>
+
+namespace fleet {
+
+std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std::string body,
+                                                   Timers::Milliseconds timeout,
+                                                   Http2::Observer observer) {
+  const Endpoints::Endpoint& endpoint = line_.endpoints_.present();
+  connection_ = endpoint.connection;
+  line_.look_after();
+  return line_.http_.call({.url = endpoint.url + path,
+                           .body = std::move(body),
+                           .timeout = timeout,
+                           .connection = endpoint.connection,
+                           .connect_limit = endpoint.connect_limit},
+                          std::move(observer));
+}
+
+void EtcdLine::look_after() {
+  if (pulse_ != nullptr) return;
+  heard_ = timers_.now();
+  pulse_ = timers_.after(patience, [this] { look(); });
+}
+
+void EtcdLine::look() {
+  const std::uint64_t connection = endpoints_.present().connection;
+  if (is_asked_) return broke(connection, "the member is silent");
+  const Timers::Milliseconds silence = timers_.now() - heard_;
+  if (silence < patience) {
+    pulse_ = timers_.after(patience - silence, [this] { look(); });
+  } else if (!ask(patience)) {
+    pulse_ = nullptr;  // the next rider looks after the connection again
+  }
+}
+
+// Asks the member for a sign of life, which one rider suffices for. Returns false if none can.
+bool EtcdLine::ask(Timers::Milliseconds limit) {
+  for (Rider* rider : riders_) {
+    const bool rides = rider->connection_ == endpoints_.present().connection;
+    if (!rides || !rider->ask_for_life()) continue;
+    is_asked_ = true;
+    pulse_ = timers_.after(limit, [this] { look(); });
+    return true;
+  }
+  return false;
+}
+
+void EtcdLine::heard(std::uint64_t connection) {
+  if (connection != endpoints_.present().connection) return;
+  heard_ = timers_.now();
+  endpoints_.heard(connection, heard_);
+  if (std::exchange(is_asked_, false)) pulse_ = timers_.after(patience, [this] { look(); });
+}
+
+void EtcdLine::failed(std::uint64_t connection, const std::string& reason) {
+  const std::uint64_t before = endpoints_.present().connection;
+  endpoints_.failed(connection, timers_.now());
+  note_move(before, reason);
+}
+
+void EtcdLine::broke(std::uint64_t connection, const std::string& reason) {
+  const std::uint64_t before = endpoints_.present().connection;
+  endpoints_.broke(connection, timers_.now());
+  note_move(before, reason);
+}
+
+void EtcdLine::suspect(std::uint64_t connection, Timers::Milliseconds since,
+                       const std::string& reason) {
+  if (connection != endpoints_.present().connection || is_asked_) return;
+  if (!endpoints_.has_worked()) return broke(connection, reason);
+  if (heard_ >= since) return failed(connection, reason);
+  if (!ask(patience_if_suspected)) broke(connection, reason);
+}
+
+void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {
+  if (endpoints_.present().connection == before) return;
+  trouble_ = reason;
+  is_asked_ = false;
+  pulse_ = nullptr;
+  moved_ = timers_.after(Timers::Milliseconds(0), [this] { tell_left(); });
+}
+
+// Tells all riders of connections before the present one to leave. A rider may end others, or the
+// store itself.
+void EtcdLine::tell_left() {
+  const std::weak_ptr<char> alive = alive_;
+  const std::vector<Rider*> riders(riders_.begin(), riders_.end());
+  for (Rider* rider : riders) {
+    if (alive.expired()) return;
+    const bool is_left = riders_.contains(rider) && rider->connection_ != 0 &&
+                         rider->connection_ < endpoints_.present().connection;
+    if (is_left) rider->leave();
+  }
+}
+
+}  // namespace fleet

@@ -1,0 +1,101 @@
+// The connection of one client to the store, which all its calls and watches share. Here it is
+// judged, once for all of them, whether the member at its other end is silent. If so, all go
+// together to the next member.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "fleet/store/endpoints.h"
+#include "fleet/store/http2.h"
+#include "fleet/store/timers.h"
+
+namespace fleet {
+
+class EtcdLine {
+ public:
+  // After `patience` without a message from the member, while something is watched, the member is
+  // asked for a sign of life, and gets as much time again to answer. If a call had no answer in
+  // time, the member is asked at once, and gets only `patience_if_suspected`.
+  static constexpr Timers::Milliseconds patience{10'000};
+  static constexpr Timers::Milliseconds patience_if_suspected{2'000};
+
+  // A call or a watch that goes over the connection. Belongs to the line while it exists.
+  class Rider {
+   public:
+    explicit Rider(EtcdLine& line) : line_(line) { line_.riders_.insert(this); }
+    Rider(const Rider&) = delete;
+    Rider& operator=(const Rider&) = delete;
+    virtual ~Rider() { line_.riders_.erase(this); }
+
+   protected:
+    // Called when the client has left the connection that this rider uses. May destroy this and
+    // other riders.
+    virtual void leave() = 0;
+    // Asks the member for a sign of life, and returns true, if this rider can do so.
+    virtual bool ask_for_life() { return false; }
+    [[nodiscard]] EtcdLine& line() const { return line_; }
+    // Returns the number of the connection that this rider has used last, or 0.
+    [[nodiscard]] std::uint64_t connection() const { return connection_; }
+
+    // Begins a call over the present connection.
+    [[nodiscard]] std::unique_ptr<Http2::Call> call(const std::string& path, std::string body,
+                                                    Timers::Milliseconds timeout,
+                                                    Http2::Observer observer);
+
+   private:
+    friend class EtcdLine;
+    EtcdLine& line_;
+    std::uint64_t connection_ = 0;
+  };
+
+  // `deadline` is the time limit for one question. `http` and `timers` must live longer than the
+  // line, and all riders less long.
+  EtcdLine(Http2& http, Timers& timers, Endpoints endpoints, Timers::Milliseconds deadline)
+      : http_(http), timers_(timers), endpoints_(std::move(endpoints)), deadline_(deadline) {}
+
+  [[nodiscard]] Timers& timers() const { return timers_; }
+  [[nodiscard]] const Endpoints& endpoints() const { return endpoints_; }
+  [[nodiscard]] Timers::Milliseconds deadline() const { return deadline_; }
+  [[nodiscard]] bool has_riders() const { return !riders_.empty(); }
+  // Returns why the last connection was left, for people; may be empty.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+  // ---- notes of riders about the connection of this number
+
+  // A message has come.
+  void heard(std::uint64_t connection);
+  // A call has succeeded.
+  void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
+  // The member has answered that it cannot help now.
+  void failed(std::uint64_t connection, const std::string& reason);
+  // The connection has ended.
+  void broke(std::uint64_t connection, const std::string& reason);
+  // A call that was begun at this time had no answer in time.
+  void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);
+
+ private:
+  void look_after();
+  void look();
+  bool ask(Timers::Milliseconds limit);
+  void note_move(std::uint64_t before, const std::string& reason);
+  void tell_left();
+
+  Http2& http_;
+  Timers& timers_;
+  Endpoints endpoints_;
+  Timers::Milliseconds deadline_;
+  std::set<Rider*> riders_;
+  std::string trouble_;
+  Timers::Milliseconds heard_{0};  // when the last message has come, or the connection was begun
+  bool is_asked_ = false;          // the member was asked for a sign of life
+  std::unique_ptr<Timer> pulse_;   // looks how long the member has been silent
+  std::unique_ptr<Timer> moved_;   // tells riders that they have to leave
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+};
+
+}  // namespace fleet

@@ -1,0 +1,205 @@
+// Tests how a client of real members of etcd leaves a member that is silent, or that is gone: all
+// that it asks and watches goes together, over one new connection, and no change is lost or told
+// twice.
+#include <catch2/catch.hpp>
+
+#include "fleet/store/etcd_store.h"
+#include "fleet/store/lease_keeper.h"
+#include "fleet/store/mirror.h"
+#include "tests/together/fleet/etcd_cluster.h"
+
+namespace store_moves_test {
+
+using namespace fleet;
+using namespace fleet::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Mode = TcpProxy::Mode;
+
+// Three members of etcd, and a client with the four mirrors and the lease of a fleet-agent. Each of
+// its connections leads through a proxy. Another client reaches the members directly.
+class Bench {
+ public:
+  Bench() {
+    uv_loop_init(&loop_);
+    uv_timer_init(&loop_, &tick_);
+    uv_timer_start(
+        &tick_, [](uv_timer_t*) {}, 2, 2);
+    std::vector<std::string> urls;
+    for (std::size_t member = 0; member < cluster_.count(); ++member) {
+      const auto rule = [this, member](int) { return modes_.at(member).load(); };
+      ways_.push_back(
+          std::make_unique<TcpProxy>(cluster_.client_port(member), rule, [](int) { return 0; }));
+      urls.push_back(cluster_.url(ways_.back()->port()));
+    }
+    other_ = open(cluster_.endpoints());
+    node_ = open(urls);
+    for (const char* prefix : {"/a/", "/b/", "/c/", "/d/"}) {
+      mirrors_.push_back(std::make_unique<Mirror>(
+          *node_, timers_, Keys{prefix, true},
+          Mirror::Observer{.changed = [this](const Changes& changes) { take(changes); }}, 1));
+    }
+    lease_ = std::make_unique<LeaseKeeper>(
+        *node_, timers_, 6s,
+        LeaseKeeper::Observer{.taken = [](const Lease&) {}, .lost = [](const std::string&) {}}, 1);
+    REQUIRE(wait([this] { return is_connected(); }));
+  }
+  ~Bench() {
+    mirrors_.clear();
+    lease_ = nullptr;
+    node_ = nullptr;
+    other_ = nullptr;
+    uv_close(reinterpret_cast<uv_handle_t*>(&tick_), nullptr);
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    uv_loop_close(&loop_);
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  EtcdCluster& cluster() { return cluster_; }
+  [[nodiscard]] bool is_connected() const {
+    return lease_->lease() != 0 && follows() == mirrors_.size();
+  }
+  // Returns how many of the four mirrors follow the store.
+  [[nodiscard]] std::size_t follows() const {
+    return static_cast<std::size_t>(std::count_if(
+        mirrors_.begin(), mirrors_.end(), [](const auto& mirror) { return mirror->follows(); }));
+  }
+  void set_way(std::size_t member, Mode mode) { modes_.at(member) = mode; }
+  void set_ways(Mode mode) {
+    for (auto& one : modes_) {
+      one = mode;
+    }
+  }
+  // Returns how many connections to all members the client has opened until now.
+  [[nodiscard]] std::size_t opened() const {
+    std::size_t all = 0;
+    for (const auto& way : ways_) {
+      all += way->opened();
+    }
+    return all;
+  }
+  [[nodiscard]] std::size_t open_now() const {
+    std::size_t all = 0;
+    for (const auto& way : ways_) {
+      all += way->open_now();
+    }
+    return all;
+  }
+  // Returns the member to which the client is connected.
+  [[nodiscard]] std::size_t asked() const {
+    std::size_t member = 0;
+    while (ways_.at(member)->open_now() == 0) {
+      ++member;
+    }
+    return member;
+  }
+
+  // Writes a key that one of the mirrors has, by the other client, until that was done.
+  void put(const std::string& key, const std::string& value) {
+    bool done = false;
+    while (!done) {
+      bool answered = false;
+      other_->commit({.puts = {Put{key, value}}}, [&](const Outcome& outcome) {
+        answered = true;
+        done = std::holds_alternative<Committed>(outcome);
+      });
+      REQUIRE(wait([&] { return answered; }));
+    }
+  }
+  // Returns the values that the mirrors have told, in the order in which they did.
+  [[nodiscard]] const std::vector<std::string>& told() const { return told_; }
+
+  template <class Condition>
+  bool wait(const Condition& condition) {
+    const auto end = timers_.now() + 90s;
+    while (!condition()) {
+      if (timers_.now() > end) return false;
+      uv_run(&loop_, UV_RUN_ONCE);
+    }
+    return true;
+  }
+
+ private:
+  std::unique_ptr<EtcdStore> open(std::vector<std::string> urls) {
+    return std::make_unique<EtcdStore>(
+        loop_,
+        EtcdStore::Settings{
+            .endpoints = std::move(urls), .certificates = cluster_.certificates(), .deadline = 3s});
+  }
+  void take(const Changes& changes) {
+    for (const Change& change : changes.changes) {
+      told_.push_back(change.now.value);
+    }
+  }
+
+  EtcdCluster cluster_{3};
+  uv_loop_t loop_{};
+  uv_timer_t tick_{};
+  UvTimers timers_{loop_};
+  std::array<std::atomic<Mode>, 3> modes_{Mode::pass, Mode::pass, Mode::pass};
+  std::vector<std::unique_ptr<TcpProxy>> ways_;
+  std::vector<std::string> told_;
+  std::unique_ptr<EtcdStore> other_;
+  std::unique_ptr<EtcdStore> node_;
+  std::vector<std::unique_ptr<Mirror>> mirrors_;
+  std::unique_ptr<LeaseKeeper> lease_;
+};
+
+}  // namespace
+
+TEST_CASE("all that a client watches is on one connection") {
+  Bench bench;
+  CHECK(bench.opened() == 1);
+}
+
+TEST_CASE("a client leaves a member that is silent with all its watches, by one new connection") {
+  Bench bench;
+  bench.put("/a/1", "before");
+  REQUIRE(bench.wait([&] { return !bench.told().empty(); }));
+  const std::size_t silent = bench.asked();
+
+  bench.set_way(silent, Mode::hold);
+  for (const char* key : {"/a/2", "/b/2", "/c/2", "/d/2"}) {
+    bench.put(key, "meanwhile");
+  }
+  REQUIRE(bench.wait([&] { return bench.follows() == 0; }));
+  REQUIRE(bench.wait([&] { return bench.is_connected(); }));
+  bench.put("/a/3", "after");
+  REQUIRE(bench.wait([&] { return bench.told().back() == "after"; }));
+
+  CHECK(bench.opened() == 2);
+  CHECK(bench.told() == std::vector<std::string>{"before", "meanwhile", "meanwhile", "meanwhile",
+                                                 "meanwhile", "after"});
+  bench.set_way(silent, Mode::pass);  // so that the proxy sees that the old connection has ended
+  CHECK(bench.wait([&] { return bench.open_now() == 1; }));
+}
+
+TEST_CASE("a client to which all members were silent has one connection again") {
+  Bench bench;
+
+  for (int times = 0; times < 2; ++times) {
+    bench.set_ways(Mode::hold);
+    REQUIRE(bench.wait([&] { return bench.follows() == 0; }));
+    bench.set_ways(Mode::pass);
+    REQUIRE(bench.wait([&] { return bench.is_connected(); }));
+  }
+
+  CHECK(bench.wait([&] { return bench.open_now() == 1; }));
+}
+
+TEST_CASE("a client whose member is killed has one connection to another one") {
+  Bench bench;
+  const std::size_t killed = bench.asked();
+
+  bench.cluster().kill(killed);
+  REQUIRE(bench.wait([&] { return bench.follows() == 0; }));
+  REQUIRE(bench.wait([&] { return bench.is_connected(); }));
+
+  CHECK(bench.opened() == 2);
+  CHECK(bench.wait([&] { return bench.open_now() == 1; }));
+}
+
+}  // namespace store_moves_test
