@@ -29,7 +29,8 @@ constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 constexpr int promised_signal_max = 31;
 
 // The size of the child's stack until its exec: several times as much as the few calls need, even
-// if a sanitizer pads the stack. The stack fits into a main stack of 64 KiB.
+// if a sanitizer pads the stack. This process has that stack as an array on its own stack, so it is
+// small enough even if that one is limited to 64 KiB.
 constexpr std::size_t child_stack_bytes = 16'384;
 
 // The most entries that are appended to the environment: one for the lock, two for an adapter, and

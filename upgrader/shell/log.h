@@ -27,7 +27,8 @@ class Logbook {
   // Shows lines of `level` and above. `journal_stream` is the value of JOURNAL_STREAM, or null; if
   // it names `descriptor`, lines begin with the journal's priorities. The descriptor is neither
   // closed nor changed: other processes share its flags. SIGPIPE must be ignored. The first line
-  // may open another descriptor, so the lock must have its number before that.
+  // may open another descriptor, which must not get a number that agents expect: so the lock, whose
+  // number is fixed, is opened before the first line.
   explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }
