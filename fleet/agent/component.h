@@ -37,7 +37,7 @@ struct NodeDesk {
   KeptRecords& records;               // records that are written while this instance is active
   Revision active = 0;                // revision of our record `active`; 0: not active
   std::function<void()> reboot = {};  // reboots the machine
-  std::string reboot_asked = {};      // exists if a program has asked for a reboot
+  std::string reboot_asked = {};      // the file by which a program asks for a reboot
   bool is_doubtful = false;           // if true, no upgrade is begun
   // How much evidence of a failure the node reports.
   EvidenceLevel evidence = EvidenceLevel::reason;

@@ -47,8 +47,8 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Returns whether more than half of the members answer and have a leader. Prints each member that
-// does not on standard error.
+// Returns whether more than half of the members answer and have a leader, and prints how many do.
+// Prints the trouble of each other member on standard error.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {

@@ -31,7 +31,8 @@ inline constexpr Ms measure_first_ms = 60'000;
 // lasts. The node's ledger and the record `control` say which run that is.
 struct HealthRun {
   std::string id = {};  // the upgrade, or `run` of the record `control`; empty: none
-  std::string by = {};  // for a node of the control: the rollout; empty: the node has moved
+  // The rollout that asked this node of its control; empty for a node that has moved.
+  std::string by = {};
   Ms soak_ms = 0;
   bool judged = false;  // the rollout compares its nodes
   bool soaked = false;  // for a node that has moved: its soak is over

@@ -154,7 +154,7 @@ class JudgeWatch {
   Ms soak_ms_ = 0;  // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
-  // The batch whose soak is over, by turn_of(), and since when.
+  // The batch whose soak was found to be over last, as turn_of() numbers it, and the time of that.
   std::pair<std::int64_t, Ms> over_ = {-1, 0};
   Ms noted_at_ = 0;
   bool is_news_ = false;
