@@ -252,8 +252,8 @@ void Watcher::see_activate(Generation generation, Process& process, const Activa
   process.promised = true;
 }
 
-// Notes that the agent's `activate` has been written whole. The state that the last agent left
-// belongs to this agent from now on, and no other agent may get it.
+// Notes that the agent's `activate` has been written whole. The `state` that the last agent left
+// with its `stopped` has gone to this agent, so no later agent may get it.
 void Watcher::see_activated(Generation generation) {
   const auto found = alive_.find(generation);
   if (found == alive_.end() || !found->second.promised) return;

@@ -35,8 +35,8 @@ struct Rows {
 // Reads second.table, which lies beside this file.
 [[nodiscard]] Rows read_second_table();
 
-// A situation: how far the upgrade is, the state of agent A, and the state of agent B. Each is the
-// number of its name.
+// A situation: how far the upgrade is, the state of agent A, and the state of agent B. Each has a
+// name in second.table, and is here the number that word() has given to that name.
 using Situation = std::array<std::uint8_t, 3>;
 
 class SecondTable {

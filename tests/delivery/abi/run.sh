@@ -82,7 +82,7 @@ same_types() {
   } | $CC -std=c11 -Werror -Wall -Wpedantic -I "$1" -x c -fsyntax-only -
 }
 
-# ---- layout, for this machine; on x86-64 also for two others, without compilers for them
+# ---- layout, for this machine; on x86-64 also for one of 32 bits, by options of the same compiler
 
 # usage: layout INCLUDES OPTION...    prints the layout that the compiler gives with these options
 layout() {

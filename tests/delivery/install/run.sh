@@ -64,8 +64,8 @@ completions_load() {
 
 flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
 
-# Prints the code between ``` lines of the language $1 in docs/agents.md, with work that is done at
-# once.
+# Prints the code of the language $1 in docs/agents.md, which stands between lines of ```. Then
+# prints a function work() that does nothing, since the code calls a function of that name.
 example() {
   awk -v opening="\`\`\`$1" '
     $0 == "```" { inside = 0 }
@@ -170,8 +170,8 @@ has_examples() {
     [ -x "$root/usr/share/doc/upgrader/examples/agentify/nginx" ]
 }
 
-# The files of every init name the upgrader as the program to start. Those of the sample agent also
-# name the sample agent, as the program to copy.
+# The examples for every init must name the upgrader by the path at which it was installed. Those
+# of the sample agent must also name the installed sample-agent, whose copy is the first release.
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in

@@ -454,7 +454,8 @@ class Finder:
 
     def look_at_member_ref_expr(self, cursor):
         for child in cursor.get_children():
-            # Visits the object, and not the arguments of a template.
+            # Visits the expression before the `.` or `->`, which begins where the whole begins, and
+            # skips what is behind it: arguments of a template.
             if child.extent.start.offset == cursor.extent.start.offset:
                 self.visit(child)
         return 'done'

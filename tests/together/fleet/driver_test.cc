@@ -89,8 +89,8 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
   CHECK(decisions == before + 2);
 }
 
-// A task whose transaction the store always refuses: it may be committed only if the record `stop`
-// does not exist, and it does.
+// A task whose transaction the store always refuses: the transaction may be committed only if the
+// record `stop` is absent, and the test has put that record into the store.
 struct Refusing : Counting {
   [[nodiscard]] DriverStep next(Revision, Ms) {
     ++*decisions;

@@ -35,7 +35,7 @@ std::uint64_t seed_of(std::size_t line, std::size_t run) {
 struct Tally {
   double by_judge = 0;     // the share of runs that the judge stops
   double by_failures = 0;  // the share of runs that --max-failed stops
-  double early = 0;        // the share of runs that the judge stops while at most 5 % are touched
+  double early = 0;        // the share that the judge stops with at most 5 % of the nodes touched
   double median = 0;       // the median of the nodes touched, by whatever stops the rollout first
   double nearly_all = 0;   // in 99.9 % of the runs, at most so many nodes are touched
 };

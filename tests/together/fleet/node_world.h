@@ -35,7 +35,7 @@ class NodeWorld {
   enum class Move {
     perform,          // carries out the first action of fleet-agent
     perform_unheard,  // carries out the first action, and loses the store's answer
-    lose,             // the first action has no effect and no outcome
+    lose,             // drops the first action, and reports its outcome as unknown
     kill,             // kills fleet-agent before it has carried out its actions
     hand_over,        // the upgrader tells the old version to stop
     activate,         // the upgrader activates the new version

@@ -30,7 +30,7 @@ std::size_t Judge::unknown() const {
 
 std::vector<std::string> Judge::violations() const {
   std::vector<std::string> broken;
-  std::map<std::string, std::vector<Revision>> places;  // the revisions of each value's writes
+  std::map<std::string, std::vector<Revision>> places;  // for each value, where it was written
   std::map<Revision, Revision> before;  // for each change, its key's revision before it
   std::map<std::string, Revision> last;
   for (const Change& change : history_) {

@@ -37,7 +37,7 @@ class SimNode {
     std::function<void()> wrote;                             // it has sent a write
     std::function<void()> asked;    // it has sent a transaction of compares alone
     std::function<void()> renewed;  // its lease was renewed
-    std::function<void(const std::string& words)> troubled;  // the store was too slow for the node
+    std::function<void(const std::string& words)> troubled;  // its watch or its lease was lost
   };
   struct Settings {
     EtcdStore::Settings store;
