@@ -43,8 +43,8 @@ HealthKeeper::HealthKeeper(uv_loop_t& loop, NodeDesk& desk, std::string componen
       watch_(desk.boot_id, desk.instance, !sources_.empty()),
       outside_(loop) {}
 
-// Returns the run that the component is in: the upgrade of a rollout that soaks or has soaked, or
-// the rollout that this node is the control of.
+// Returns the run that the component is in: an upgrade by a rollout that soaks or has soaked here,
+// or the comparison of a rollout for which this node belongs to the control.
 HealthRun HealthKeeper::run_of(const NodeLedger* ledger) const {
   if (ledger != nullptr && ledger->upgrade.action == CommandAction::apply &&
       ledger->progress.attempt == ledger->upgrade.id && !ledger->upgrade.undo) {
@@ -83,7 +83,7 @@ void HealthKeeper::measure() {
   ask_next();
 }
 
-// Asks the next source, or hands over what all have answered.
+// Asks the next source. If all sources have answered, passes their answers to HealthWatch.
 void HealthKeeper::ask_next() {
   if (waiting_.empty()) {
     MeasureLines read = read_measures(output_);
@@ -121,7 +121,8 @@ void HealthKeeper::take(const std::string& output, const std::string& trouble) {
   output_ += output;
   if (!output.empty() && output.back() != '\n') output_ += '\n';
   add_text(trouble_, trouble);
-  // This is called by a run that must not be destroyed meanwhile, so a timer asks the next source.
+  // The caller may be `run_`, which must not be destroyed before this function has returned. So a
+  // timer asks the next source.
   soon_ = desk_.timers.after(std::chrono::milliseconds(0), [this] {
     run_ = nullptr;
     ask_next();

@@ -24,7 +24,8 @@ struct MeasureSource {
   bool operator==(const MeasureSource&) const = default;
 };
 
-// Parses a source. Returns no value if the text is none, or if its program has no absolute path.
+// Parses a source. Returns no value if the text is not a source, or if its program has no absolute
+// path.
 [[nodiscard]] std::optional<MeasureSource> parse_measure_source(std::string_view text);
 
 class HealthKeeper {
@@ -34,7 +35,7 @@ class HealthKeeper {
                std::vector<MeasureSource> sources);
   HealthKeeper(const HealthKeeper&) = delete;
   HealthKeeper& operator=(const HealthKeeper&) = delete;
-  // Breaks off what is being measured.
+  // Breaks off a measurement that is under way.
   ~HealthKeeper() = default;
 
   [[nodiscard]] HealthWatch& watch() { return watch_; }

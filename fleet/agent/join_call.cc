@@ -56,8 +56,9 @@ std::string certificate_with(CURL* easy, const std::string& digest) {
   return "";
 }
 
-// Connects without checking the server's certificate and sends no request: only to read the
-// server's certificates, among which that of the authority must be.
+// Returns the authority's certificate, which must be among the certificates that the server shows.
+// So it connects without checking the server, and sends no request. If there is no such
+// certificate, returns an empty text, and sets the reason in `reply`.
 std::string authority_of(const std::string& controller, const std::string& digest,
                          JoinReply& reply) {
   const Easy easy = easy_for(controller);

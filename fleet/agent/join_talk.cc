@@ -57,7 +57,7 @@ JoinNext JoinTalk::take(const JoinReply& reply, Time now) {
   controller_ = (controller_ + 1) % controllers_;
   const bool is_round_over = controller_ == 0;
   if (!is_round_over) return next(now);
-  // A controller of another authority will still belong to that one later, so the machine does not
+  // A controller of another authority will not change its authority later, so the machine does not
   // wait.
   if (other_authority_ && waits_.empty()) return JoinEnd{join_failed, trouble_};
   return pause(now);

@@ -169,8 +169,8 @@ void Neighbour::look_at_status() {
   look_at_health(*file.status, is_another);
 }
 
-// Counts how the component fails while no upgrade is under way. An upgrader that has ended with
-// another exit status than 0, or was killed, has not been told to end.
+// Counts the component's failures while no upgrade is under way. If the upgrader was killed, or has
+// ended with another exit status than 0, nobody has ordered its end, so this counts as a failure.
 void Neighbour::look_at_health(const upgraderctl::Status& status, bool is_another_life) {
   if (is_another_life) {
     const upgraderctl::StatusFile before = control_.previous();
@@ -193,7 +193,7 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
 // Called when the upgrader process has ended: the upgrade under way has ended with it. If the
 // upgrader wrote before its end how the upgrade ended, that is the outcome.
 void Neighbour::end_with_life() {
-  if (waiting_) return;  // the upgrader that has ended was never asked
+  if (waiting_) return;  // the request still waits, so the upgrader that has ended never got it
   request_.clear();
   told_.clear();
   if (asked_.empty()) return;

@@ -71,12 +71,12 @@ class Neighbour {
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::string version_;
-  std::string life_;     // when the upgrader process that was seen last had started
+  std::string life_;     // the start time of the upgrader process that was seen last
   std::string request_;  // the request to upgrade that has no answer yet
   std::string told_;     // the request to commit or go back that has no answer yet
   std::string asked_;    // the upgrade that was requested and is under way
-  // The request to upgrade that waits until the upgrader is there again, and the end of its
-  // patience.
+  // A request to upgrade that waits until the upgrader is there again, and the timer that gives up
+  // this request.
   std::optional<upgraderctl::UpgradeRequest> waiting_;
   std::unique_ptr<Timer> patience_;
   bool unreadable_ = false;

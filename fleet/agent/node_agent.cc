@@ -129,8 +129,8 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
   return sources;
 }
 
-// Looks at the health of fleet-agent itself, once a second while a rollout compares this node. Its
-// ends and its silence are seen by the controllers.
+// Looks at the health of fleet-agent itself, once a second while a rollout compares this node. If
+// fleet-agent ends or falls silent, the controllers see that by themselves.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
   health_.look(own_.ledger());

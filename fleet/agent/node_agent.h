@@ -117,7 +117,7 @@ class NodeAgent {
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
   HealthKeeper health_;                  // of fleet-agent itself
-  std::unique_ptr<Timer> health_timer_;  // none if nothing is compared
+  std::unique_ptr<Timer> health_timer_;  // null while no rollout compares this node
   PlanDesk plans_;
   Renewal renewal_;
   std::unique_ptr<HookRun> reboot_;  // the running command to reboot
@@ -136,7 +136,7 @@ class NodeAgent {
   std::string committed_;  // the id of the upgrade to this version, once committed
   std::string degraded_;   // the trouble or doubt that the node's record shows
   std::string doubt_;      // why this node begins nothing; empty if it may
-  // The timer after which no instance from before this boot can have its lease any more.
+  // When this timer ends, the lease of every instance from before this boot has run out.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
   Revision seen_revision_ = 0;  // the mirror's revision at the last look()

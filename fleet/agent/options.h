@@ -26,7 +26,7 @@ struct AgentOptions {
     std::string control;   // the upgrader's control directory
     std::string releases;  // the directory of the component's releases
   };
-  // A source of measures that a component gives of itself; `agent` is fleet-agent.
+  // A source of measures of one component. The component `agent` is fleet-agent itself.
   struct Measures {
     std::string component;
     std::string source;  // as parse_measure_source() takes it

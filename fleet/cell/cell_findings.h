@@ -21,10 +21,11 @@ struct CellFindings {
   std::size_t waiting = 0;                           // how many nodes wait for a new certificate
   UnixSeconds newest = 0;                            // the time of the newest event
   std::map<std::string, SignerAtWork> signers = {};  // signers at work, by their names
-  std::map<std::string, JoinRequest> joins = {};     // that wait for approval, by key fingerprint
-  std::set<std::string> approvals = {};              // the fingerprints of keys that are approved
-  std::set<std::string> nodes = {};                  // nodes that have an identity record
-  std::set<std::string> reporting = {};              // nodes that report
+  // requests that wait for approval, by key fingerprint
+  std::map<std::string, JoinRequest> joins = {};
+  std::set<std::string> approvals = {};  // the fingerprints of keys that are approved
+  std::set<std::string> nodes = {};      // nodes that have an identity record
+  std::set<std::string> reporting = {};  // nodes that report
 };
 
 // Returns the facts in all records of a cell at the time `now`.

@@ -7,7 +7,7 @@ namespace fleet {
 namespace {
 
 constexpr unsigned int secret_mode = 0600;
-// For files that a service reads as its own user, by its group.
+// The mode of files that root owns and a service reads by its group.
 constexpr unsigned int group_mode = 0640;
 
 std::string controller_options(const CellTerms& terms, const CellMachine& controller) {

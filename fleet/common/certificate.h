@@ -23,7 +23,7 @@ struct Signing {
   std::string request = {};
   Signer signer = {};
   std::string name = {};     // KIND:WHO
-  bool only_renews = false;  // refuses a request for any name but this one
+  bool only_renews = false;  // refuses a request for another name than `name`
   int days = 0;
   // IP addresses and host names of the owner's servers. If there are none, the owner is only a
   // client.
@@ -39,8 +39,8 @@ struct Signed {
   std::string error = {};
 };
 
-// Signs a request. The certificate is valid from a day before, so that machines whose clocks are
-// behind accept it.
+// Signs a request. The certificate is valid from one day before now, so that machines whose clocks
+// are behind accept it.
 [[nodiscard]] Signed sign(const Signing& signing);
 
 // Tells whether a request was made with the key of `certificate`, and whether the authority has

@@ -31,7 +31,7 @@ struct RequestedKey {
 // certificate.
 [[nodiscard]] std::string fingerprint_of_certificate(const std::string& certificate);
 
-// Returns so many random bytes, in hexadecimal. Returns an empty text if the system has no random
+// Returns `bytes` random bytes, in hexadecimal. Returns an empty text if the system has no random
 // bytes.
 [[nodiscard]] std::string random_hexadecimal(std::size_t bytes);
 

@@ -36,8 +36,8 @@ void Presence::show(std::string value, std::vector<Put> lasting) {
 }
 
 // Writes the record without a compare. If two processes have the same key by mistake, each write
-// of one replaces the other's record. The other does not write again for that reason, or both would
-// write for ever.
+// replaces the record of the other process. A process does not write again only because its record
+// was replaced: otherwise both would write for ever.
 void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;

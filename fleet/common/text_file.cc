@@ -37,7 +37,7 @@ std::string write_and_sync(const std::string& path, const std::string& text, uns
 std::string content_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  text << file.rdbuf();  // stops at an error without an exception, as if `path` is a directory
+  text << file.rdbuf();  // does not throw if it fails, such as when `path` is a directory
   return text.str();
 }
 
