@@ -56,7 +56,7 @@ struct Share {
 // The most nodes with the same value of a label that one batch may have.
 struct Apart {
   std::string label = {};
-  Share most = {};  // if this is a share, it is one of all nodes with that value
+  Share most = {};  // a percentage is one of all nodes with the same value
 
   bool operator==(const Apart&) const = default;
 };

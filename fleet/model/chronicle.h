@@ -92,8 +92,8 @@ class ChronicleTask {
   std::deque<FleetEvent> pending_;
   // The number of pending events of each subject.
   std::map<std::string, std::size_t> waiting_;
-  // True while records of a reading are taken in whose changes have their events in the store
-  // already, so that no event is written for them.
+  // True while take_all() takes in records whose changes have events in the store already: no event
+  // is written for them.
   bool takes_old_ = false;
   // The instances of each node that are alive.
   std::map<std::string, std::set<std::string>> instances_;

@@ -46,9 +46,9 @@ class DesiredMarks {
   // controller has seen that.
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
   // Returns the version that a node's old instance may make room for: the id of the new instance of
-  // fleet-agent, or, for another component, the version that waits at its gate. It must be of the
-  // wished version, ready, and of the same boot. The time is that since which it was seen so.
-  // Returns no value if none is known to be fit.
+  // fleet-agent, or, for another component, the version that waits at its gate. That version must
+  // be the wished one, ready, and of the same boot. The returned time is the time since which it
+  // was seen in this state. Returns no value if no version is known to be fit.
   [[nodiscard]] std::optional<std::pair<Ms, std::string>> successor(const std::string& id,
                                                                     const DesiredNode& node) const;
 

@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// Returns the record with its revision. Instead of a record that cannot be parsed, returns an empty
-// one, because of which the driver begins and stops nothing on the node.
+// Returns the record with its revision. If the record cannot be parsed, returns an empty record:
+// the driver then begins and stops nothing on the node.
 template <class Record>
 Seen<Record> seen(const KeyValue& record) {
   const Result<Record> read = read_record<Record>(record.value);

@@ -54,8 +54,8 @@ struct Tally {
   std::int64_t others = 0;
 };
 
-// A mark is a suspect if at least nine of ten nodes of the group have it, and at most half of the
-// nodes outside the group.
+// A mark, which is a value of a fact or a label, is a suspect if at least nine of ten nodes of the
+// group have it, and at most half of the nodes outside the group.
 bool is_suspect(const Suspect& mark, std::int64_t failed) {
   return mark.failed * 10 >= failed * 9 && mark.others * 2 <= mark.others_in_all;
 }

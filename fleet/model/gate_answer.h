@@ -2,11 +2,11 @@
 // new version does well by a measure that the fleet itself does not have. Pure: the controller asks
 // (fleet/controller/gates.h), and rollout_gates.h says when.
 //
-//     well       the measure was on the good side of its limit for as long as the entry says, or
-//                the program ended with status 0
+//     well       the measure was on the good side of its limit for as long as --gate-prometheus
+//                says, or the program of the gate ended with status 0
 //     worse      it was on the bad side for that long, or the program ended with status 1
 //     not known  everything else: no data, gaps, a value that changes sides, a time-out, a wrong
-//                answer, a controller without that entry. It never counts as "well".
+//                answer, a controller without a gate of that name. It never counts as "well".
 #pragma once
 
 #include <cstddef>

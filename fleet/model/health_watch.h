@@ -49,7 +49,7 @@ class HealthWatch {
   void ended() { ++counts_.ends; }
   void failed_health() { ++counts_.unhealthy; }
   void fell_back() { ++counts_.fallbacks; }
-  // Takes the version that runs now.
+  // Notes the version that runs now.
   void runs(const std::string& version) { version_ = version; }
 
   // Notes the run that the node is in now.

@@ -47,7 +47,7 @@ struct MeasuredChange {
 };
 
 // Returns the logarithm of the evidence in one batch that the measure is worse with the new
-// version; 0 if there are no nodes of one kind.
+// version. Returns 0 if no new node or no control node has given a change.
 [[nodiscard]] double log_evidence_of(MeasureType type, MeasureWorse worse,
                                      const std::vector<MeasuredChange>& changes);
 

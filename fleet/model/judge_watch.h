@@ -18,7 +18,7 @@
 //                 older fleet-agent do not report the crashes of the old version, so without that
 //                 the comparison would be unfair
 //     control's   the control is asked for its health before each batch, by the record `control`;
-//     health      whoever has failed before it was compared, as it says itself, is not compared
+//     health      a node that reports a failure from before the comparison is not compared
 //     measures    of the component itself are judged when a batch has soaked: judge_measures.h
 //
 //     unseen      time does not count as seen while a node of the batch is silent in its soak, or
@@ -154,7 +154,8 @@ class JudgeWatch {
   Ms soak_ms_ = 0;  // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
-  // The batch whose soak was found to be over last, as turn_of() numbers it, and the time of that.
+  // The batch whose measures are waited for or judged, as turn_of() numbers it, and the time at
+  // which its soak was found to be over.
   std::pair<std::int64_t, Ms> over_ = {-1, 0};
   Ms noted_at_ = 0;
   bool is_news_ = false;

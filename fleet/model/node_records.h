@@ -173,8 +173,8 @@ struct NodeHealth {
   std::string boot_id = {};
   std::string instance = {};  // the process of fleet-agent that counts
   std::int64_t sequence = 0;  // rises by one with each write
-  // How many failures of the component this process of fleet-agent had seen when the counts below
-  // began: the judge does not compare a node with any.
+  // The failures that this process of fleet-agent had counted before this run began. If there are
+  // any, the judge does not compare the node.
   std::int64_t before = 0;
   std::int64_t ends = 0;       // ends of the component that nobody has ordered
   std::int64_t unhealthy = 0;  // how often the component's health check has failed

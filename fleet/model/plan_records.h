@@ -67,7 +67,7 @@ struct Plan {
   std::string error = {};  // the first error of the run
   bool ignore_window = false;
   bool over_budget = false;    // takes no places of the cell's budgets (budgets.h)
-  std::string waits_for = {};  // the places of a budget that its step waits for
+  std::string waits_for = {};  // the places of a budget that the plan's next step waits for
   std::string who = {};
   std::string trace = {};
   std::string driver = {};

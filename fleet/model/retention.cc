@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// The most lines of history/ in one transaction. For each, it has one compare and one write.
+// The most lines of history/ in one transaction, which has one compare and one write for each line.
 constexpr std::size_t lines_at_once = 40;
 constexpr std::size_t members_at_once = 100;
 

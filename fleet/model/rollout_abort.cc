@@ -87,8 +87,8 @@ What RolloutDecider::abort() {
   auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
-  // batch_ has a node in the stage `preparing` only if an earlier `apply` to it was interrupted, by
-  // the node's record. So the node may run the new version, and goes back, too.
+  // If a node of batch_ is in the stage `preparing` here, its record says that an earlier `apply`
+  // was interrupted. So the node may run the new version, and goes back, too.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();

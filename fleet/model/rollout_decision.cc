@@ -281,7 +281,7 @@ std::string RolloutDecider::end(Rollout& rollout) const {
     return one.second.node.stage == NodeStage::confirmed;
   });
   rollout.order = RolloutOrder::none;
-  // it named the gates that the bake has waited for
+  // the reason named the gates that the bake has waited for
   if (rollout.state == RolloutState::baking) rollout.reason.clear();
   const bool bakes = is_kept && terms().bake_ms > 0 && rollout.state != RolloutState::baking;
   rollout.state = bakes ? RolloutState::baking : RolloutState::completed;

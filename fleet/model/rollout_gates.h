@@ -28,7 +28,7 @@ inline constexpr Ms gate_round_ms = 30'000;
 // The last round of questions. The round is not in the store, so another driver asks anew.
 struct GateRound {
   std::int64_t number = 0;
-  std::int64_t turn = 0;  // the number of the batch, by turn_of()
+  std::int64_t turn = 0;  // the batch, as turn_of() numbers it
   Ms asked_at = 0;
   bool is_answered = false;
   std::vector<GateStand> stands = {};

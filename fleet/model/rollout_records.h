@@ -169,7 +169,7 @@ struct JudgedMeasure {
   MeasureWorse worse = MeasureWorse::unknown;
   std::int64_t log = 0;     // the logarithm of the evidence, in millionths; 0: not judged yet
   std::int64_t judged = 0;  // how many batches were judged by this measure
-  std::int64_t batch = -1;  // the batch that was judged last, by turn_of()
+  std::int64_t batch = -1;  // the batch that was judged last, as turn_of() numbers it
   std::int64_t fresh = 0;   // nodes of the new version that were compared
   std::int64_t fresh_worse = 0;
   std::int64_t control = 0;  // nodes of the control, at the batch judged last
@@ -186,8 +186,8 @@ struct RolloutJudge {
   std::int64_t fresh_failed = 0;
   std::int64_t control = 0;
   std::int64_t control_failed = 0;
-  std::vector<std::int64_t> failed = {};  // the failed nodes, by short_place()
-  std::int64_t batch = 0;                 // the number of the batch, by turn_of()
+  std::vector<std::int64_t> failed = {};  // the failed nodes, each as its short_place()
+  std::int64_t batch = 0;                 // the batch under way, as turn_of() numbers it
   std::int64_t seen_ms = 0;               // how much of the batch's soak was seen, nodes times ms
   std::int64_t control_ms = 0;            // the time of the control's nodes at risk, added up
   std::int64_t bake_failed = 0;  // nodes of the new version that have failed during the bake
@@ -260,8 +260,9 @@ struct RolloutNode {
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
   bool undo = false;                         // true: the last order belongs to an undo
-  std::int64_t again = 0;                    // the rollout's `again` at the last order
-  std::vector<Capsule> evidence = {};        // at most one: why the node has failed, beside `error`
+  // `again` of the rollout when the node got its last order
+  std::int64_t again = 0;
+  std::vector<Capsule> evidence = {};  // at most one: why the node has failed, beside `error`
 
   bool operator==(const RolloutNode&) const = default;
 };

@@ -19,7 +19,7 @@ namespace fleet {
 struct RecordSet {
   std::string record = {};
   std::string words = {};  // the order as a text, for the event
-  // Hold as long as the records on which the decision rests are unchanged.
+  // Each of these holds as long as the records on which the decision rests are unchanged.
   std::vector<Compare> compares = {};
 };
 
