@@ -25,8 +25,10 @@ class Endpoints {
   // with each try in vain: members to which many clients return at once are slow.
   static constexpr Milliseconds first_connect_limit{2'000};
   static constexpr Milliseconds last_connect_limit{30'000};
-  // A client leaves a member that answers, but cannot help, after this time or up to twice of it.
-  // A store that has lost its leader has another one before, so that no client moves.
+  // If a member answers but cannot help, the client leaves it after a random time between
+  // `patience` and twice that; each further such member in a row gets twice the time of the one
+  // before. A store that has lost its leader elects another one sooner, so no client moves because
+  // of that.
   static constexpr Milliseconds patience{1'500};
 
   // `urls` has at least one member. `seed` chooses the first member and all random times; it should
@@ -70,9 +72,9 @@ class Endpoints {
   Endpoint present_;
   bool has_worked_ = false;
   Milliseconds works_since_{0};
-  int tries_in_vain_ = 0;  // connections, since one has worked
+  int tries_in_vain_ = 0;  // failed connections since the last one that worked
   bool cannot_help_ = false;
-  Milliseconds leaves_at_{0};  // if the member still cannot help then
+  Milliseconds leaves_at_{0};  // when the client leaves the member, if it still cannot help
   int left_ = 0;               // members in a row that could not help
 };
 

@@ -30,7 +30,7 @@ class EtcdAdmin {
  public:
   explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
 
-  // Asks the member that `line` would ask next for its state.
+  // Asks one member for its state: the member that `line` would ask next.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
   // Makes a user and a role of the same name. Leaves a user, a role or a right that exists already
   // as it is. Then calls `then` with the trouble that prevented a step, or with no value.

@@ -32,11 +32,11 @@ void EtcdLine::look() {
   if (silence < patience) {
     pulse_ = timers_.after(patience - silence, [this] { look(); });
   } else if (!ask(patience)) {
-    pulse_ = nullptr;  // the next rider looks after the connection again
+    pulse_ = nullptr;  // the next call of look_after() starts the timer again
   }
 }
 
-// Asks the member for a sign of life, which one rider suffices for. Returns false if none can.
+// Lets one rider ask the member for a sign of life. Returns false if no rider can ask.
 bool EtcdLine::ask(Timers::Milliseconds limit) {
   for (Rider* rider : riders_) {
     const bool rides = rider->connection_ == endpoints_.present().connection;

@@ -24,7 +24,7 @@ class EtcdLine {
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
-  // A call or a watch that goes over the connection. Belongs to the line while it exists.
+  // A call or a watch that goes over the connection. The line knows each rider that exists.
   class Rider {
    public:
     explicit Rider(EtcdLine& line) : line_(line) { line_.riders_.insert(this); }
@@ -54,7 +54,7 @@ class EtcdLine {
   };
 
   // `deadline` is the time limit for one question. `http` and `timers` must live longer than the
-  // line, and all riders less long.
+  // line, and the line must live longer than all riders.
   EtcdLine(Http2& http, Timers& timers, Endpoints endpoints, Timers::Milliseconds deadline)
       : http_(http), timers_(timers), endpoints_(std::move(endpoints)), deadline_(deadline) {}
 

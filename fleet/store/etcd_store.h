@@ -23,8 +23,8 @@ class EtcdStore : public Store {
     std::chrono::milliseconds deadline{5'000};  // the time limit for one question
     // Should differ from client to client, so that each begins with another member.
     std::uint64_t seed = 0;
-    // The largest limit of the random pause before the store is connected to again. A client of a
-    // kind of which there are many should take Backoff::longest, so that they do not return all at
+    // The largest limit of the random pause before a new connection to the store. If there are many
+    // clients of this kind, they should take Backoff::longest, so that they do not return all at
     // once.
     std::chrono::milliseconds pause_max{1'000};
   };

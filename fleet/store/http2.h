@@ -109,7 +109,7 @@ class Http2 {
   Http2(uv_loop_t& loop, Certificates certificates, Judge judge = nullptr);
   Http2(const Http2&) = delete;
   Http2& operator=(const Http2&) = delete;
-  // All calls must be destroyed before.
+  // All calls must be destroyed before this object.
   ~Http2();
 
   [[nodiscard]] std::unique_ptr<Call> call(Request request, Observer observer);
@@ -130,7 +130,8 @@ class Http2 {
   std::set<std::uint64_t> heard_;         // calls with a message or an end to pass on
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
-  // libcurl chooses among all connections of one of these; so each has one connection alone.
+  // Each connection has a CurlLoop of its own: with several connections in one, libcurl would
+  // choose the connection for a call.
   std::map<std::uint64_t, upgrader::CurlLoop> connections_;
 };
 
