@@ -15,10 +15,10 @@ fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet
     $(addprefix $(BUILD)/tests/together/fleet/agents/,1.0.0 1.1.0)
 	@BUILD=$(BUILD) tests/demo/fleet
 
-# Measures the cost of a rollout with 10, 100 and 1,000 nodes (NODES="N N"), and the time until
-# another controller drives it after one was killed (TIMES=N). With CELL=1 it measures the life of a
-# cell of NODES=N nodes instead, among it a rest of REST=SECONDS; the nodes are in processes of
-# 2,500. fleet/SCALE.md has the figures.
+# Measures the cost of a rollout with 10, 100 and 1,000 nodes (NODES="N N"), and how long after a
+# driver was killed another controller drives its rollout (TIMES=N). With CELL=1, measures the life
+# of a cell of NODES=N nodes instead, including a rest of REST=SECONDS; one process simulates up to
+# 2,500 nodes. fleet/SCALE.md has the figures.
 fleet_bench := $(BUILD)/tests/together/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:

@@ -62,8 +62,10 @@ class Controller {
   UvTimers timers_;
   EtcdStore store_;
   Gates gates_;
-  std::unique_ptr<Presence> presence_;  // null if its name is not that of a record
-  std::unique_ptr<Mirror> life_;        // the copy of the record of this process; null likewise
+  // The record that shows that this process is at work, and the copy of that record. Both are null
+  // if no record may have the controller's name.
+  std::unique_ptr<Presence> presence_;
+  std::unique_ptr<Mirror> life_;
   std::unique_ptr<Mirror> rollouts_;
   std::unique_ptr<Mirror> plans_;
   std::unique_ptr<Mirror> desired_;

@@ -14,8 +14,8 @@
 namespace fleet {
 namespace {
 
-// The time between two questions to the store's members and to this process about their state.
-// Prometheus reads the metrics about as often.
+// The time between two looks at the state of the store's members and of this process. Prometheus
+// reads the metrics about as often.
 constexpr std::chrono::milliseconds look_time{10'000};
 // The time limit for a question to one member of the store about its own state. It is short, since
 // no other member can answer in its place, and so a repetition is useless.

@@ -45,8 +45,9 @@ void Gates::ask(const std::string& gate, const AskGates& asked,
               round);
 }
 
-// Sends one question for all rounds that wait for this gate. Their answer must not be older than
-// they are, so a question that is under way already is not for them.
+// Sends one question for all rounds that wait for this gate. A round must not get an answer that is
+// older than the round itself. So rounds that begin while a question is under way wait for the next
+// question.
 void Gates::ask_next(const PrometheusGate& gate) {
   Query& query = queries_[gate.name];
   query.asking = std::exchange(query.next, {});

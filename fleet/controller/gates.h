@@ -46,9 +46,10 @@ class Gates {
     Then then = {};
   };
 
-  // The rounds that a question to Prometheus is for. While one question about a gate is under way,
-  // further rounds wait and share the next one. So however many rollouts ask a server that does not
-  // answer, they do not fill up the threads of Outside, which send everything else, too.
+  // The rounds of questions that get the answer of Prometheus to one query. While a query for a
+  // gate is under way, further rounds wait and share the next query. So even if many rollouts ask a
+  // server that does not answer, their queries do not use up the threads of Outside, which also
+  // send everything else.
   struct Query {
     std::vector<std::shared_ptr<Round>> asking = {};
     std::vector<std::shared_ptr<Round>> next = {};

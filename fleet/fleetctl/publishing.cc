@@ -17,7 +17,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// Returns a text that is too long if the file is.
+// Returns the content of a manifest or signature. Reads at most one byte more than a manifest may
+// have, so that a file that is too long can be recognised.
 std::optional<std::string> content_of(const std::string& path) {
   return fleet::beginning_of_file(path, agent_releases::manifest_bytes_max + 1);
 }

@@ -80,7 +80,7 @@ std::string in_one_line(const std::vector<std::string>& names) {
 }
 
 // Shows the terms that may surprise: a random order with its seed, nodes without a label, a large
-// number of batches, and how long it takes at least.
+// number of batches, and how long the rollout takes at least.
 void show_terms(const Plan& plan) {
   const fleet::RolloutTerms& terms = plan.draft.terms;
   if (terms.order == fleet::NodeOrder::random) say("order: random, --seed=" + terms.seed);

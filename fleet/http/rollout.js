@@ -50,8 +50,8 @@ function addCounts(sum, counts) {
   return sum;
 }
 
-// Returns the batches in their order. Each has its first and last number (the same, counted from
-// 1), its nodes with their stages, and the number of nodes by stage.
+// Returns the batches in their order. Each has `first` and `last`, which are both its number,
+// counted from 1, its nodes with their stages, and the number of nodes by stage.
 function batchesOf(records, rollout) {
   const soaking = new Set(rollout.soaking);
   const keys = Object.keys(records).filter(key => key.startsWith('batch/'))

@@ -64,7 +64,7 @@ class FleetSigner {
   RenewalRequests renewals_;
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
-  // The revision of this process's last write; the mirror must reach it first.
+  // The revision of this process's last write. Nothing is decided until the mirror has reached it.
   Revision awaited_ = 0;
   std::string since_;
   std::string own_key_;  // the key of the record of this process
