@@ -60,7 +60,7 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
 # packaging/static/layout.ld does not know. That makes the file some tens of kilobytes larger.
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
-# -Wno-odr, since run_time.cc defines the symbols of type tables as something else.
+# -Wno-odr: an earlier run_time.cc defined the symbols of type tables, as other types.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
@@ -147,10 +147,10 @@ $(static)/include: $(static_libuv)/fetched
 	ln -s /usr/include/cereal $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
-# The compiler's specs of musl's wrapper, changed in two ways: musl's start code for a program that
-# has no loader and relocates itself, which the wrapper does not know, and without the code that gcc
-# adds to each program for exceptions and transactional memory. All objects depend on this file, and
-# so on the flags in it.
+# The specs that musl's wrapper gives to the compiler, with two changes. The start code is that for
+# a program that has no loader and relocates itself, which the wrapper does not support. The code
+# that gcc adds to each program for exceptions and transactional memory is left out. All objects
+# depend on this file, and so on the flags in it.
 $(static)/musl.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \

@@ -5,8 +5,8 @@
 
 # The settings of the coverage build. Nothing is inlined, no branch is made for an exception, and
 # only the product is counted. The counters are atomic, since some walks through all states have
-# several threads. The product's objects are linked first, so that of a function from a header the
-# counted copy is used.
+# several threads. The product's objects are linked first: if both a test and the product have a
+# copy of a function from a header, the product's counted copy is used.
 ifdef COVERAGE
 HARDENING =
 CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-update=atomic \

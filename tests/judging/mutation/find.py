@@ -454,8 +454,8 @@ class Finder:
 
     def look_at_member_ref_expr(self, cursor):
         for child in cursor.get_children():
-            # Visits the expression before the `.` or `->`, which begins where the whole begins, and
-            # skips what is behind it: arguments of a template.
+            # Visits the expression before the `.` or `->`, which begins where the whole expression
+            # begins. Skips the template arguments after the member's name.
             if child.extent.start.offset == cursor.extent.start.offset:
                 self.visit(child)
         return 'done'

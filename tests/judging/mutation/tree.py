@@ -20,8 +20,8 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
 # Tests that are not made: those of code that has no mutants, and explore_test, whose walk
 # second_table_test makes, too.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
-# The flags leave out the hardening of the installed programs: with it, some calls have other names
-# than those that the tests make fail.
+# The flags leave out the hardening of the installed programs. With it, the compiler would rename
+# some calls that the tests replace in order to make them fail.
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/judging/mutation/mutant.h'
 ROUNDS_MAX = 8
 

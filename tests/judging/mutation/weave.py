@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 import find
 import planted
 
-# The numbers of a file's mutants begin at a multiple of this constant; the file's name decides at
-# which. So a change of one file does not move the numbers of other files: if a number in a header
-# moved, everything would have to be compiled anew.
+# The numbers of a file's mutants begin at a multiple of this constant, and the file's name decides
+# at which multiple. So a change of one file does not move the numbers of other files: if a number
+# in a header moved, everything would have to be compiled anew.
 NUMBERS_OF_A_FILE = 4096
 FILES_MAX = 512
 

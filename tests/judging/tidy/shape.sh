@@ -26,7 +26,7 @@ canary_columns() {
   echo 'upgrader/planted.h:1: too many columns'
 }
 
-# Lists the files that may be longer than a sitting, each with the reason.
+# Lists the files that check_file_lengths allows to be longer than others, each with the reason.
 long_files() {
   sed 's/ *#.*//' <<'TABLE'
 agent-protocol/agent.h   # what is installed for C++ is one header
@@ -263,8 +263,8 @@ canary_seeds() {
   echo 'inverted condition: on_unclean_stop means its opposite'
 }
 
-# Checks the same for each error that `make simulate` plants in the shell and the core, and for the
-# canaries of `make mutate`.
+# Checks that the text of each error that `make simulate` plants is in the shell or the core, and
+# that the text of each canary of `make mutate` is in its file.
 check_planted() {
   grep -v '^#' tests/together/simulation/canaries.table | while IFS= read -r row; do
     file=$(printf '%s\n' "$row" | awk -F ' [|] ' '{ print $3 }')

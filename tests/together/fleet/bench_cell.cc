@@ -64,9 +64,9 @@ class CellBench {
     ProcessUse members = {};
   };
 
-  // The sum of the processor time, and the largest memory, of all that are alive. A process that
-  // was killed is missing from the second of two samples: kill_driver() and kill_leader() keep what
-  // it has used.
+  // Returns the processor time of all running programs, added up, and the largest memory of one of
+  // them. The processor time of a killed process is still counted: kill_driver() and kill_leader()
+  // keep it.
   [[nodiscard]] Sample sample() {
     Sample now;
     now.revision = bed_.revision();

@@ -1,5 +1,5 @@
-// The life of a whole cell, measured part by part: nodes enter and rest, rollouts, a driver and the
-// store's leader killed, a plan, windows, and a desired version.
+// The life of a whole cell, measured part by part: nodes enter and rest, rollouts run, a driver and
+// the store's leader are killed, then a plan, windows, and a desired version.
 #pragma once
 
 #include <chrono>

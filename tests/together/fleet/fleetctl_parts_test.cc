@@ -140,7 +140,8 @@ class Files {
   ~Files() { std::filesystem::remove_all(place_); }
 
   [[nodiscard]] std::string path(const std::string& name) const { return place_ / name; }
-  // Makes a certificate NAME.pem and its key, signed by the authority of that name, or by itself.
+  // Makes a certificate NAME.pem and its key. The authority `authority` signs the certificate; if
+  // it is empty, the certificate signs itself.
   void make(const std::string& name, const std::string& authority = "") const {
     std::string command = "cd '" + place_.string() +
                           "' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "

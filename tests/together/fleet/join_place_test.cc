@@ -1,4 +1,5 @@
-// Tests what a machine that joins a cell writes, when it was ended in between or its disk is full.
+// Tests which files a machine that joins a cell writes, even if an earlier call was ended in
+// between or the disk is full.
 #include "fleet/agent/join_place.h"
 
 #include <sys/resource.h>

@@ -199,7 +199,8 @@ TEST_CASE("the highest rate that a control leaves possible is above the rate at 
     before = expected;
   }
   // After many failures the control's rate is known well, so the limit is only a little above the
-  // number of failures. After none at all, the true rate may still be that of eight or so.
+  // number of failures. After no failure at all, a rate at which about eight failures were expected
+  // is still possible.
   CHECK(before < 1'800);
   CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
   CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));

@@ -29,7 +29,7 @@ NodeHealth fresh_health(const NodeHealth& more = {}) {
   return health;
 }
 
-// Lets the control and the first batch report that they give their health.
+// Lets the nodes of the control and of the first batch write their first reports of health.
 void begins(Bench& bench) {
   for (const std::string& node : bench.asked_controls())
     bench.reports(node, {.run = bench.control_run_of(node), .instance = "i"});
@@ -217,7 +217,7 @@ TEST_CASE("the last reports are waited for, but not longer than a minute") {
   cell.wait(soak - 5 * minute);
   const auto gives = [](std::size_t, bool) { return std::vector{errors("0")}; };
   ends(cell, gives);
-  cell.reports(cell.first[0], fresh_health());  // this node has not reported its end
+  cell.reports(cell.first[0], fresh_health());  // this node has not reported the end of its soak
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);
   CHECK(cell.confirmed() == 0);

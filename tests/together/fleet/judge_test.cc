@@ -31,13 +31,14 @@ std::uint64_t seed_of(std::size_t line, std::size_t run) {
   return line * 1'000'000'007U + run;
 }
 
-// The results of many runs.
+// The results of many runs. A node is touched if the rollout has come to it.
 struct Tally {
   double by_judge = 0;     // the share of runs that the judge stops
   double by_failures = 0;  // the share of runs that --max-failed stops
-  double early = 0;        // the share that the judge stops with at most 5 % of the nodes touched
-  double median = 0;       // the median of the nodes touched, by whatever stops the rollout first
-  double nearly_all = 0;   // in 99.9 % of the runs, at most so many nodes are touched
+  // the share of runs that the judge stops with at most 5 % of the nodes touched
+  double early = 0;
+  double median = 0;      // the median of the nodes touched, by whatever stops the rollout first
+  double nearly_all = 0;  // in 99.9 % of the runs, at most so many nodes are touched
 };
 
 Tally tally(const JudgedVersion& version, std::size_t line, JudgeKind kind = JudgeKind::real,

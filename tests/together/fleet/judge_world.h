@@ -44,12 +44,13 @@ enum class JudgeKind {
 
 struct JudgedRollout {
   bool stopped_by_judge = false;  // perhaps later than --max-failed
-  std::int64_t touched = 0;       // nodes touched until the judge stopped the rollout, or all
+  // nodes that had got the new version when the judge stopped, or all
+  std::int64_t touched = 0;
   bool stopped_by_failures = false;
   std::int64_t touched_by_failures = 0;
 
-  // Returns how many nodes were touched when the judge or --max-failed, whichever was first,
-  // stopped the rollout.
+  // Returns how many nodes had got the new version when the judge or --max-failed, whichever was
+  // first, stopped the rollout.
   [[nodiscard]] std::int64_t touched_first() const;
 };
 
@@ -64,11 +65,11 @@ struct JudgedGauge {
   bool is_lasting = false;  // each control node has the same change in every batch
   bool is_coarse = false;   // changes are whole numbers, so many are equal
   bool by_half = false;     // an error of the judge: each chance is one half
-  // If not 0, it is a counter instead: it rises on this share of the nodes in a soak. On new nodes,
-  // `shift` times as many more.
+  // If not 0, the measure is a counter instead, which rises on this share of the control nodes in a
+  // soak. On new nodes, the share is larger by the factor 1 + `shift`.
   double rises = 0;
 };
-// Returns how many nodes were touched when the rollout was stopped, or 0 if it was not.
+// Returns how many nodes had got the new version when the rollout was stopped, or 0 if it was not.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
 // The first three of a rollout's default batches: how many nodes they have together, and how many

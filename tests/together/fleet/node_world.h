@@ -33,9 +33,9 @@ class NodeWorld {
   explicit NodeWorld(const NodeSetup& setup);
 
   enum class Move {
-    perform,          // carries out the first action of fleet-agent
-    perform_unheard,  // carries out the first action, and loses the store's answer
-    lose,             // drops the first action, and reports its outcome as unknown
+    perform,          // carries out the next action of fleet-agent
+    perform_unheard,  // carries out the next action, and loses the store's answer
+    lose,             // drops the next action, and reports its outcome as unknown
     kill,             // kills fleet-agent before it has carried out its actions
     hand_over,        // the upgrader tells the old version to stop
     activate,         // the upgrader activates the new version

@@ -34,15 +34,15 @@ class SimNode {
     std::function<void(const Command&)> ordered;             // the node has read a command
     std::function<void(const NodeLedger&)> answered;         // the node's report is in the store
     std::function<void(const std::string& version)> wished;  // the desired version runs
-    std::function<void()> wrote;                             // it has sent a write
-    std::function<void()> asked;    // it has sent a transaction of compares alone
-    std::function<void()> renewed;  // its lease was renewed
-    std::function<void(const std::string& words)> troubled;  // its watch or its lease was lost
+    std::function<void()> wrote;                             // the node has sent a write
+    std::function<void()> asked;    // the node has sent a transaction of compares alone
+    std::function<void()> renewed;  // the node's lease was renewed
+    std::function<void(const std::string& words)> troubled;  // the node's watch or lease was lost
   };
   struct Settings {
     EtcdStore::Settings store;
     std::string name = {};
-    std::string group = {};  // the value of its label `group`
+    std::string group = {};  // the value of the node's label `group`
     std::chrono::seconds lease{30};
   };
 

@@ -1,6 +1,5 @@
-// Tests how a client of real members of etcd leaves a member that is silent, or that is gone: all
-// that it asks and watches goes together, over one new connection, and no change is lost or told
-// twice.
+// Tests how a client leaves a real member of etcd that is silent or gone: all its questions and
+// watches move together, over one new connection, and no change is lost or reported twice.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/etcd_store.h"
@@ -97,7 +96,8 @@ class Bench {
     return member;
   }
 
-  // Writes a key that one of the mirrors has, by the other client, until that was done.
+  // Writes a key that one of the mirrors has, by the other client. Tries again until the write is
+  // committed.
   void put(const std::string& key, const std::string& value) {
     bool done = false;
     while (!done) {
@@ -109,7 +109,7 @@ class Bench {
       REQUIRE(wait([&] { return answered; }));
     }
   }
-  // Returns the values that the mirrors have told, in the order in which they did.
+  // Returns the values that the mirrors have reported, in the order of their reports.
   [[nodiscard]] const std::vector<std::string>& told() const { return told_; }
 
   template <class Condition>

@@ -27,7 +27,7 @@ constexpr Ms prepare_takes = 500;
 constexpr Ms apply_takes = 10 * second;
 constexpr Ms confirm_takes = 500;
 
-// A completed rollout in batches of a tenth whose undo is ordered.
+// A completed rollout, in ten batches, whose undo a person has ordered.
 struct Undo : fleet_test::DriverWork {
   RolloutDriver driver{"c", "r", 100};
   Ms now = 0;

@@ -33,7 +33,8 @@ Walk walk(const World& first) {
     std::size_t hash;
   };
   Walk result;
-  std::unordered_map<std::size_t, bool> open;  // by hash; true while its ways are being walked
+  // for each state, by its hash: true while the moves from it are walked
+  std::unordered_map<std::size_t, bool> open;
   std::vector<Frame> stack;
   const auto enter = [&](World world) {
     if (result.wrong.empty()) result.wrong = world.wrong();

@@ -6,8 +6,8 @@
 
 #define __locale_t locale_t
 
-// These functions are named by libstdc++'s headers: Debian has configured it for a C library that
-// has them.
+// libstdc++'s headers name these functions, since Debian has configured libstdc++ for a C library
+// that has them.
 extern "C" int pthread_cond_clockwait(pthread_cond_t*, pthread_mutex_t*, clockid_t,
                                       const struct timespec*);
 extern "C" int pthread_mutex_clocklock(pthread_mutex_t*, clockid_t, const struct timespec*);
