@@ -187,7 +187,7 @@ class Component {
   bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;
-  std::string asked_;   // the attempt for which the upgrader was asked last
+  std::string asked_;   // the id of the upgrade that was last requested of the upgrader
   std::string before_;  // the version that ran before the upgrade of the last command
   // The id of the upgrade to the version that the directory of releases now desires.
   std::string desired_;

@@ -1,5 +1,5 @@
-// The part of Component that brings it to its wish, and the functions that wishes and commands
-// share.
+// The part of Component that brings the component to its wish, and the functions that wishes and
+// commands share.
 #include <utility>
 
 #include "fleet/agent/component.h"

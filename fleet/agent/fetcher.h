@@ -26,8 +26,8 @@ class Fetcher {
     // The directories from which `file:` URLs may be fetched.
     std::vector<std::string> allowed_files = {};
     // How long to wait for another process that writes to the directory. An operator's command may
-    // write for minutes. The wait occupies a thread of libuv's pool, which the other components
-    // need, so it is much shorter.
+    // write for minutes. But the wait occupies a thread of libuv's pool, which the other components
+    // need, so this limit is much shorter than that.
     std::chrono::milliseconds patience{10'000};
   };
   struct Order {

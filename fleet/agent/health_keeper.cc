@@ -8,7 +8,7 @@
 namespace fleet {
 namespace {
 
-// How long one source may take.
+// The time limit for the answer of one source of measures.
 constexpr std::chrono::milliseconds measure_longest{10'000};
 
 void add_text(std::string& text, const std::string& more) {

@@ -1,5 +1,5 @@
-// Keeps the record `health` of one component: measures the component by a program or by HTTP, as
-// options of fleet-agent name them, and writes what HealthWatch decides.
+// Keeps the record `health` of one component: measures the component by a program or by HTTP, as an
+// option of fleet-agent says, and writes the record that HealthWatch makes.
 #pragma once
 
 #include <uv.h>
@@ -59,8 +59,8 @@ class HealthKeeper {
   Outside outside_;
   // The sources that have not answered yet; empty while nothing is measured.
   std::vector<MeasureSource> waiting_;
-  std::string output_;   // of the sources that have answered
-  std::string trouble_;  // of the sources that have failed
+  std::string output_;   // the output of the sources that have answered
+  std::string trouble_;  // why the other sources have failed
   std::unique_ptr<HookRun> run_;
   std::unique_ptr<Timer> soon_;
   bool is_measuring_ = false;

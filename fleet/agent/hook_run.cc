@@ -21,7 +21,7 @@ constexpr std::size_t kept_bytes = 8'192;
 constexpr int status_not_run = 126;
 
 // The limit for reads in one turn of the loop. Without it, a hook that writes without end would
-// keep this process from its timers and its lease.
+// keep this process from its other work, such as renewing its lease.
 constexpr int reads_a_turn_max = 16;
 
 // Returns why the program is refused, or an empty text. Hooks run with all rights of fleet-agent,
@@ -101,7 +101,8 @@ void HookRun::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_signal_start(child_.get(), reaped, SIGCHLD) == 0);
   UPGRADER_CHECK(uv_poll_start(readable_.get(), UV_READABLE, heard) == 0);
-  // The hook may have ended before the handler of SIGCHLD was installed, so this looks once now.
+  // The hook may have ended before the handler of SIGCHLD was installed, so its end is looked for
+  // once now.
   look();
 }
 

@@ -25,9 +25,9 @@ class HookRun {
     std::chrono::milliseconds longest{0};
   };
   struct Result {
-    int status = 0;           // as in shells; 126: not started, 128 + N: killed by signal N
-    std::string output = {};  // the last line of its output
-    std::string text = {};    // the end of its output: all of it if that has at most 8 KiB
+    int status = 0;           // exit status; 126: not started, 128 + N: killed by signal N
+    std::string output = {};  // the last line of the program's output
+    std::string text = {};    // the end of the output: all of it if that has at most 8 KiB
   };
 
   // Starts the program. Calls `ended` once, later. The destructor kills the program, and `ended` is

@@ -243,9 +243,9 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// Called once after the start. If an earlier process of fleet-agent began an upgrade for a wish and
-// it has ended, tells the component how. If it goes on, the component requests it again under the
-// same id, which the upgrader recognises.
+// Called once after the start. If an earlier process of fleet-agent began an upgrade for a wish,
+// and that upgrade has ended, tells the component how. If the upgrade goes on, the component
+// requests it again under the same id, which the upgrader recognises.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
   if (ending == nullptr) return component_.settle("", "");

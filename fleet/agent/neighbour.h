@@ -23,7 +23,7 @@ class Neighbour {
  public:
   struct Settings {
     Component::Settings component = {};
-    std::string control = {};  // the path of its control directory
+    std::string control = {};  // the path of the upgrader's control directory
     std::vector<MeasureSource> measures = {};
   };
 

@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// The longest time that this process waits at its end for the store to take back its lease. If that
-// succeeds, the next instance need not wait until the lease runs out.
+// At its end, this process waits at most so long for the store to remove its lease. Once the lease
+// is removed, the next instance need not wait until it runs out.
 constexpr std::chrono::milliseconds farewell_max{500};
 
 }  // namespace
@@ -43,8 +43,8 @@ void NodeAgent::become_ready() {
   keep_instance();
 }
 
-// Begins to obey commands and wishes. The earlier instance has ended, and before that it has
-// written into the ledger which commands it had begun.
+// Begins to obey commands and wishes. The earlier instance has ended by now, and its ledger says
+// which commands it had begun.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   const auto ledger = own_.ledger_on_disk();

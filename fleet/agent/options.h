@@ -53,7 +53,7 @@ struct AgentOptions {
   int trial_s = 60;
   EvidenceLevel evidence = EvidenceLevel::reason;  // how much to tell about a failed version
   bool self_test = false;
-  std::optional<JoinOptions> join;  // if set, joins a cell and exits
+  std::optional<JoinOptions> join;  // if set, fleet-agent joins a cell and exits
 };
 
 struct AgentText {  // the text to show before the program exits

@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// The time between two checks whether the certificate must be renewed. After a refused request, the
-// next check makes another one.
+// The time between two checks whether the certificate must be renewed. If a request was refused,
+// the next check makes another request.
 constexpr std::chrono::hours look_interval{1};
 
 // The mode of the certificate's file: a certificate is not secret.
@@ -61,7 +61,7 @@ void Renewal::ask(const std::string& key_text) {
 }
 
 // Handles the store's answer to a request. The answer may belong to a request of an earlier
-// process, so its certificate is used only if that is valid for longer than the present one.
+// process, so its certificate is used only if it is valid for longer than the present certificate.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);

@@ -18,7 +18,7 @@ constexpr UnixSeconds clock_tolerance_s = 60;
 // fleet-signer takes a snapshot of the store every hour. The check reports a cell whose last
 // snapshot is older than this.
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
-// The check names at most so many of the machines that wait to join, and only counts the others.
+// The check names at most this many of the machines that wait to join, and only counts the others.
 constexpr std::size_t named_max = 10;
 
 std::string count(std::size_t number, const std::string& noun) {

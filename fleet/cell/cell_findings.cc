@@ -10,8 +10,9 @@
 namespace fleet {
 namespace {
 
-// Returns whether a node's new certificate is late. A node asks for it when a third of the old
-// one's life is left. It is late when half of that third is over, without an answer.
+// Returns whether a node's new certificate is late. A node asks for a new certificate when a third
+// of the old one's life is left. The new one is late if it has not come when half of that third is
+// over.
 bool is_late(const Identity& identity, UnixSeconds now) {
   constexpr UnixSeconds parts = 6;  // a sixth of the life is half of the last third
   if (!identity.revoked.empty() || identity.certificates.empty()) return false;

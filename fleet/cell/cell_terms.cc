@@ -49,7 +49,7 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
 }
 
 // Returns the file name of an existing certificate that this authority has signed, or an empty
-// text. Such a certificate would be worthless if a new authority took the place of a missing one.
+// text. If a new authority were made in place of this one, that certificate would be worthless.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

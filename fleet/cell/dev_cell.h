@@ -57,7 +57,7 @@ struct DevNeed {
 [[nodiscard]] std::string dev_node(int number);
 [[nodiscard]] std::vector<DevProgram> dev_programs(const DevTerms& terms);
 
-// Returns the directories that have to exist before the programs start, below that of the trial.
+// Returns the directories below the trial's directory that have to exist before the programs start.
 [[nodiscard]] std::vector<std::string> dev_directories(const DevTerms& terms);
 // Returns the sample daemon of this version, which is a shell script.
 [[nodiscard]] std::string dev_daemon(std::string_view version);

@@ -23,7 +23,7 @@ struct CertificateNeed {
   std::string authority = {};
   // The certificate must be an authority's own, signed by itself.
   bool is_authority = false;
-  std::vector<std::string> addresses = {};  // the addresses for which it must be valid
+  std::vector<std::string> addresses = {};  // the addresses for which the certificate must be valid
 };
 // Returns why the certificate does not meet the need at this time, or an empty text if it does.
 // Reasons are that it is not a certificate, has another name, key, authority, role or address, is

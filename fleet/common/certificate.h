@@ -34,7 +34,7 @@ struct Signing {
 };
 
 struct Signed {
-  std::string certificate = {};  // empty if there is none
+  std::string certificate = {};  // empty if signing has failed
   IssuedCertificate issued = {};
   std::string error = {};
 };

@@ -1,5 +1,5 @@
-// The time by which this machine judges certificates, and the file in which the latest known time
-// outlives a restart.
+// The time by which this machine judges certificates, and the file that keeps the latest known time
+// when fleet-agent is started again.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ namespace fleet {
 
 // The public key of a request for a certificate.
 struct RequestedKey {
-  std::string fingerprint = {};  // the first digits of its digest; empty if refused
+  std::string fingerprint = {};  // the first digits of the key's digest; empty if it is refused
   std::string error = {};
 };
 // Reads the public key in a request. Refuses a weak key, and a request that is not signed with its

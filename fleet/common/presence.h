@@ -16,8 +16,8 @@ namespace fleet {
 
 class Presence {
  public:
-  // `key` is the key of the record. `denied` is called each time the store denies the record, with
-  // its words.
+  // `key` is the key of the record. `denied` is called with the store's message each time the store
+  // denies the record.
   Presence(
       Store& store, Timers& timers, std::string key, std::uint64_t seed,
       std::function<void(const std::string& why)> denied = [](const std::string&) {});

@@ -9,8 +9,8 @@ namespace fleet {
 
 // Returns the whole content, or an empty text if the file cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
-// Returns the first bytes of the file, at most `most`; no value if it cannot be read, as a
-// directory cannot.
+// Returns the first bytes of the file, at most `most`; no value if the file cannot be read or is a
+// directory.
 [[nodiscard]] std::optional<std::string> beginning_of_file(const std::string& path,
                                                            std::size_t most);
 // Replaces the file's content durably. After a crash, the file has the old or the new content.
