@@ -37,7 +37,7 @@ inline constexpr std::int64_t budget_places_max = 1'000;
 // The answer to a rollout or component, called the run, that asks for the places of some nodes.
 struct PlacesAnswer {
   bool has_all = false;                // true: every node has its places
-  std::vector<Compare> compares = {};  // they hold as long as the places in `puts` are free
+  std::vector<Compare> compares = {};  // each holds as long as the places in `puts` are free
   std::vector<Put> puts = {};
   // Why the run has to wait, such as `site=north: 1 of 1 taken, by n7 (rollout/r2)`, or empty.
   std::string waits_for = {};

@@ -157,8 +157,8 @@ struct IssuedCertificate {
   bool operator==(const IssuedCertificate&) const = default;
 };
 
-// The record identity/KIND/WHO: a node or a person that was let in, and the certificates for it, in
-// which it is called KIND:WHO. No node may write this record.
+// The record identity/KIND/WHO: a node or a person that may use the cell, and its certificates,
+// which have the name KIND:WHO. No node may write this record.
 struct Identity {
   // The certificates that have not expired, the oldest first.
   std::vector<IssuedCertificate> certificates = {};

@@ -11,9 +11,9 @@
 namespace fleet {
 namespace {
 
-// The most events in one transaction. The number keeps the transaction below both limits of the
-// store, as the assertions below check: that for operations, which also count compares and erased
-// records, and that for bytes.
+// The most events in one transaction. With this number, a transaction stays below two limits of the
+// store, as the assertions below check: the limit for operations, which are writes, erasures and
+// compares, and the limit for bytes.
 constexpr std::size_t events_at_once = 50;
 // The most notes that one transaction turns into events. A note is the record of an order by a
 // person who may not write events.
@@ -33,9 +33,9 @@ bool is_ours(const FleetEvent& event) {
 
 // Returns whether two events of one subject say the same, so that the second one need not be
 // written. Two events with different traces follow from different orders, and do not say the same:
-// for example, a desired version that was written anew. But events of an upgrade may: one command
-// may begin the upgrade, and another may confirm it. If an upgrade begins anew, an event of another
-// kind lies in between, so both beginnings are written.
+// for example, a desired version that was written anew. Events of an upgrade are an exception,
+// since one command may begin the upgrade, and another may confirm it. If an upgrade begins anew,
+// an event of another kind lies in between, so both beginnings are written.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   // The text about suspects has numbers that change all the time, so it is not compared.
   const auto told = [](const FleetEvent& event) {

@@ -46,7 +46,7 @@ std::set<std::string> ControllersAtWork::driving() const {
 bool ControllersAtWork::lives(const std::string& name) const {
   if (lives_.contains(name)) return true;
   // An older version of fleet-controller writes no record of its life. If somebody has gone back to
-  // it, only its drivers' records show that it is at work.
+  // such a version, only the records of its drivers show that it is at work.
   return std::any_of(drivers_.begin(), drivers_.end(), [&name](const auto& one) {
     return controller_record_name(one.second) == name;
   });

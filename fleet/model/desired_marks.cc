@@ -108,8 +108,7 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
   standing.may_begin = may_get_order(node, *wish_, waits);
   standing.waits = standing.may_begin && waits;
-  // A node can only be sent back to the version that it has reported, if that is a valid name of a
-  // version.
+  // A node can be sent back only if the version that it has reported is a valid name of a version.
   const bool comes = standing.is_under_way && phase != UpgradePhase::cutover_ready;
   const auto told = told_.find(id);
   if (comes && told != told_.end() && is_version_name(node.running)) {
@@ -118,7 +117,7 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   return standing;
 }
 
-// Puts the node into the numbers and lists, or takes it out of them.
+// Adds the node to the counts and lists, or removes it from them.
 void DesiredMarks::count(const std::string& id, const Standing& standing, bool is_in) {
   const std::int64_t one = is_in ? 1 : -1;
   if (standing.has_component) all_ += one;

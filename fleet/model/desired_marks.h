@@ -67,7 +67,7 @@ class DesiredMarks {
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
-  // The place of a node in the lists and numbers, from which it is taken out again later.
+  // The lists and counts that a node is in, so that it can be taken out of them later.
   struct Standing {
     bool has_component = false;
     bool is_under_way = false;

@@ -1,5 +1,5 @@
 // The records about the desired version of one component, as a controller sees them: the wish, and
-// those of each node that has the component.
+// the records of each node that has the component.
 #pragma once
 
 #include <map>

@@ -82,7 +82,8 @@ void find_suspects(FailureGroup& group, const NodesOfRollout& nodes) {
     }
   }
   group.is_everybody = others == 0;
-  // A group of one node gets no suspects: every mark that is rare among the others would be one.
+  // A group of one node gets no suspects: every mark of that node that few other nodes have would
+  // be one.
   if (others == 0 || group.nodes.size() < 2) return;
   for (const auto& [mark, share] : shares) {
     const Suspect suspect{mark, share.failed, share.others, others};

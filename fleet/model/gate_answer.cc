@@ -24,7 +24,7 @@ constexpr int status_not_known = 75;
 // The number of values that one question to Prometheus asks for.
 constexpr std::int64_t values_wanted = 10;
 constexpr long http_ok = 200;
-// In texts, a number is shown as the server has written it, cut to so many bytes.
+// In texts, a number is shown as the server has written it, cut to this many bytes.
 constexpr std::size_t gate_value_bytes_max = 40;
 
 std::optional<double> number_of(std::string_view text) {

@@ -13,13 +13,13 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
   // A run lasts to its end even if the node's records no longer name it: a node of the control
-  // knows from its beginning how long it lasts.
+  // knows from the beginning of a run how long the run lasts.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run. If the same rollout asks a node of the control again, the node's counts are still
-// compared with those at the first run, since such a node is compared by its first failure.
+// Begins a run. If the same rollout asks a node of the control again, the node's counts still begin
+// with its first run for this rollout, since only the first failure of such a node is compared.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;

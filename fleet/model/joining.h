@@ -114,8 +114,8 @@ struct JoinSigned {
 using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] JoinDecision decide_join(const JoinCase& one, UnixSeconds now);
 
-// Returns why the node gets no further certificate, or an empty text if it does. Asked before each
-// certificate that is signed for a machine that joins.
+// Returns why the node gets no further certificate, or an empty text if it does. Called before each
+// certificate is signed for a machine that joins.
 [[nodiscard]] std::string why_no_more(const JoinCase& one, const JoinSigned& decision,
                                       UnixSeconds now);
 

@@ -136,8 +136,9 @@ void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms n
 }
 
 // Returns the part of alpha that the failures of nodes may use. If the component gives measures by
-// which it is judged, this is half of what the judge may use. It is half, too, in the first batch,
-// once enough of the control has reported its health: such measures may still be chosen then.
+// which it is judged, this is half of what the judge may use. In the first batch, it is also half
+// as soon as enough of the control has reported its health, since measures may still be chosen
+// then.
 double JudgeWatch::share_of_failures(const RolloutView& view) const {
   const bool may_have =
       !found_.measures.empty() || (view.rollout->batch == 0 && has_control_reports(view));

@@ -107,7 +107,7 @@ class JudgeWatch {
     bool is_lost = false;
     std::string instance = {};
     std::string version = {};  // the version of fleet-agent
-    bool is_counted = false;   // its health shows a failure, which was counted
+    bool is_counted = false;   // the node's health shows a failure, which was counted
   };
 
   void begin(const RolloutView& view);

@@ -5,7 +5,8 @@ fleet_model_libraries = -lpcre2-8
 
 fleet_model := $(BUILD)/libfleet-model.a
 fleet_model_rollouts := $(wildcard fleet/model/rollout*.cc fleet/model/n*.cc)
-# The library includes the order of versions of agent-releases, and the code that parses JSON.
+# The library includes the code of agent-releases that compares versions, and the code that parses
+# JSON.
 $(fleet_model): $(base_text) $(version_unit) \
     $(call unit,fleet/model,$(filter-out $(fleet_model_rollouts),$(wildcard fleet/model/*.cc))) \
     $(call unit,fleet/model-rollouts,$(fleet_model_rollouts))

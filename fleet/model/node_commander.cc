@@ -282,8 +282,8 @@ void NodeCommander::take(const UpgradeEnded& event) {
   consider();
 }
 
-// Notes in the ledger the version that runs. An upgrade that is under way may still be taken back,
-// so nothing is noted then.
+// Notes in the ledger the version that runs. Notes nothing while an upgrade is under way, since it
+// may still be taken back.
 void NodeCommander::take(const RunsNow& event) {
   running_ = event.version;
   if (!run_) ledger_.runs(running_);

@@ -139,8 +139,8 @@ constexpr auto names(MeasureType) {
   return std::to_array<std::string_view>({"unknown", "counter", "gauge"});
 }
 
-// The direction in which a measure gets worse. `unknown`: it was not said, so the measure is shown
-// and never judged.
+// The direction in which a measure gets worse. `unknown`: the component has not said it, so the
+// measure is shown and never judged.
 enum class MeasureWorse { unknown, up, down };
 constexpr auto names(MeasureWorse) {
   return std::to_array<std::string_view>({"unknown", "up", "down"});
@@ -164,8 +164,9 @@ struct Measure {
 };
 
 // The record node/ID/health/COMPONENT: how the component does while a rollout compares this node
-// with others. The counts begin at 0 when the new version becomes active, or when the rollout asks
-// a node of its control first. They only rise as long as boot and instance are the same.
+// with others. The counts begin at 0 when the new version becomes active or, on a node of the
+// control, when the rollout asks it for the first time. They only rise as long as boot and instance
+// are the same.
 struct NodeHealth {
   // The upgrade to the new version, or `run` of the record `control`.
   std::string run = {};

@@ -17,7 +17,7 @@
 
 namespace fleet {
 
-// After so many tries, over about an hour and a half, an event is given up, and the next event is
+// After this many tries, over about an hour and a half, an event is given up, and the next event is
 // sent.
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;

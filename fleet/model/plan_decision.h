@@ -67,7 +67,7 @@ struct PlanView {
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   // Replaces everything by the records of the reading: all below the plan, its `once` records, and
-  // the nodes' records of it.
+  // the record of each member about the plan.
   void take_all(const Reading& reading);
 
   bool operator==(const PlanView&) const = default;
@@ -78,7 +78,8 @@ struct PlanFacts {
   Revision fence = 0;
   const Budgets* budgets = nullptr;  // null: no places are needed
   Opening window = {};               // whether the windows let the plan begin
-  std::string waits_for = {};        // for what the plan waits, from the last decide_plan()
+  // the wait that the plan is in, from the last PlanDecision
+  std::string waits_for = {};
   Ms since = 0;
 };
 
@@ -87,7 +88,7 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  std::string waits_for = {};  // for what the plan waits; goes into the next PlanFacts
+  std::string waits_for = {};  // the wait that the plan is in; goes into the next PlanFacts
   Ms since = 0;
 };
 

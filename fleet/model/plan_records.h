@@ -27,7 +27,7 @@ struct PlanStep {
 
 enum class PlanState {
   unknown,
-  created,  // not all of its records are written yet
+  created,  // not all records of the plan are written yet
   running,
   stopping,  // there was an error; members stop when they can
   halted,    // the plan has failed; a person has to `recover` it

@@ -18,7 +18,7 @@ namespace fleet {
 
 struct IndexedRelease {
   FoundRelease release = {};
-  // The URLs of the manifests. The signature of each has the same URL with `.minisig` behind.
+  // The URLs of the manifests. The signature of each has the same URL with `.minisig` added.
   std::vector<std::string> manifests = {};
 
   bool operator==(const IndexedRelease&) const = default;

@@ -27,7 +27,8 @@ namespace fleet {
 
 using CellRecords = std::map<std::string, KeyValue, std::less<>>;
 
-// The name that such a rollout has in `who`, in place of a person's.
+// The name in `who`, in place of a person's, of a rollout that a controller has begun for a new
+// release.
 inline constexpr std::string_view watch_who = "watch";
 
 // Returns the state of a component whose source is watched, from the records of the cell.
@@ -96,9 +97,9 @@ class ReleaseWatcher {
   std::string under_way_;                   // the component with a step under way
 };
 
-// Returns the name of the rollout for a release: `watch-agent-1.2.0`. If this would be too long for
-// a rollout's name, or have a character that none may have, the name is changed and ends in a hash,
-// which keeps it different from others: `watch-agent-1.2.0-rc-5d2a91c0`.
+// Returns the name of the rollout for a release: `watch-agent-1.2.0`. If this name would be too
+// long, or have a character that the name of a rollout may not have, it is changed, and ends in a
+// hash, by which it differs from other names: `watch-agent-1.2.0-rc-5d2a91c0`.
 [[nodiscard]] std::string watch_rollout_id(std::string_view component, std::string_view version);
 
 }  // namespace fleet

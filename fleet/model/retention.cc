@@ -51,9 +51,9 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Notes a run that has ended. A line of history/ is cut to the length of a record when it is read,
-// and names its run by its texts. So the texts of the run are cut here in the same way, to find out
-// whether the run has its line.
+// Notes a run that has ended. The line of a run in history/ has the texts of the run, cut to the
+// lengths that a record may have. So the texts are cut here in the same way, to find out whether
+// the run has its line already.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;

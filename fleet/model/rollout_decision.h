@@ -112,7 +112,7 @@ struct DriverFacts {
   // Why the store denies the driver's writes; empty if it does not.
   std::string denied = {};
   std::optional<RolloutJudge> judge = {};  // the judge's findings, if they are not written yet
-  bool is_worse = false;                   // by the findings, the new version is worse
+  bool is_worse = false;                   // the findings show that the new version is worse
   // Why the batch must still wait for the judge; empty if it need not wait.
   std::string unjudged = {};
   // The nodes of the control that have to be asked for their health before the batch begins.

@@ -46,7 +46,7 @@ struct RolloutDraft {
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
-// The conditions of a draft that are not among its terms.
+// Permissions and limits for a draft that are not among its terms.
 struct DraftLeave {
   bool many_batches = false;  // allows more than batches_unasked_max batches
   // The budgets of the cell, by label: no batch has more nodes of one value than there are places.

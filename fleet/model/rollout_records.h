@@ -62,7 +62,7 @@ struct RolloutTerms {
 
 enum class RolloutState {
   unknown,
-  created,  // not all of its records are written yet
+  created,  // not all records of the rollout are written yet
   rolling,
   paused,
   aborting,

@@ -106,8 +106,8 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
 }
 
 // Returns how far the undo of a node is. An undo concerns the nodes that were ordered to apply and
-// still run the version. A confirmed node reports its new version only after the commit. So it is
-// one of these nodes even while it still reports the version from before.
+// still run the new version. A confirmed node may still report the version from before, since it
+// reports the new version only after the commit. The undo concerns such a node, too.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&

@@ -1,5 +1,5 @@
-// The settings of a cell: their names, the values that each may have, and the values that hold
-// without them. No other file knows them. Turns the texts that people write into plain data.
+// The settings of a cell: their names, the values that each may have, and their defaults. No other
+// file knows them. Turns the texts that people write into plain data.
 //
 //     event-age                30d                how long events are kept
 //     event-count              10000              at most so many events are kept
@@ -62,8 +62,7 @@ struct CellSettings {
 // Returns the first setting that is wrong, and why, or no value if all are right.
 [[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings);
 
-// Returns the settings as plain data. A setting with a wrong value has the value that holds without
-// it.
+// Returns the settings as plain data. A setting with a wrong value has its default.
 [[nodiscard]] CellSettings cell_settings(const Settings& settings);
 
 // Returns the budgets that the settings among these records set, by label.
