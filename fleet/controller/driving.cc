@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-// Returns the longest common beginning of these keys. One reading of all keys with this beginning
-// has them at one revision, and one watch of them reports their changes in the right order.
+// Returns the longest common beginning of these keys. All keys with this beginning are read at one
+// revision and followed by one watch, so their changes come in the right order.
 std::string common_beginning(const std::vector<std::string>& keys) {
   std::string common = keys.front();
   for (const std::string& key : keys) {

@@ -10,7 +10,8 @@
 namespace fleet {
 namespace {
 
-// The most bytes of an answer of Prometheus that are read. A query with some thousand series fits.
+// The most bytes of an answer of Prometheus that are read. The answer to a query with some thousand
+// series fits.
 constexpr std::size_t answer_bytes_max = 1'048'576;
 
 std::string escaped(const std::string& text) {

@@ -18,7 +18,7 @@ struct ControllerOptions {
   std::vector<PrometheusGate> prometheus_gates;
   std::string gates;           // a directory whose programs are gates; empty: there are none
   std::string webhook_secret;  // a file with the secrets that sign notices; empty: not signed
-  std::string http;            // HOST:PORT of the web server; empty: runs none
+  std::string http;            // HOST:PORT of the web server; empty: there is none
   std::string http_certificate;
   std::string http_key;
   std::string http_authority;

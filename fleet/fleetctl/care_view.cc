@@ -16,7 +16,7 @@ using fleet::KeyKind;
 using fleet::UnixSeconds;
 
 constexpr UnixSeconds day_s = 86'400;
-// A certificate is counted as `ending` if it expires within so many days.
+// A certificate is counted as `ending` if it expires within this many days.
 constexpr UnixSeconds soon_days = 30;
 
 std::string days_left(UnixSeconds until, UnixSeconds now) {

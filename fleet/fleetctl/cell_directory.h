@@ -19,8 +19,8 @@ class CellDirectory {
   // Returns the directory's absolute path, without symbolic links.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Returns the cell's terms from the directory, or std::nullopt if it has none yet. Returns a
-  // Refusal if their file cannot be read.
+  // Returns the cell's terms from the directory, or std::nullopt if it has no file of terms yet.
+  // Returns a Refusal if that file cannot be read.
   [[nodiscard]] upgrader::Result<std::optional<fleet::CellTerms>> terms() const;
 
  private:

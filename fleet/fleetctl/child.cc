@@ -48,7 +48,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(status_not_executed);
 }
 
-// Returns this process's environment without the variables ETCD_*, which configure another etcd.
+// Returns this process's environment without the variables ETCD_*: a user may have set them for
+// another etcd.
 std::vector<std::string> environment_for(const ChildTerms& terms) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -43,7 +43,7 @@ class DevRun {
   fleet::DevLife life_;
   uv_loop_t loop_{};
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  // Runs while started programs are to become ready, or orphans are to end.
+  // Runs while this object waits for started programs to become ready, or for orphans to end.
   upgrader::UvHandle<uv_timer_t> looks_;
   upgrader::UvHandle<uv_timer_t> deadline_;  // the timer for the deadline of life_
   std::deque<fleet::DevEvent> events_;

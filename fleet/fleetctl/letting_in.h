@@ -16,10 +16,10 @@ struct Owner {
   std::string who = {};
 };
 
-// Records the certificate, so that it can be revoked later, and gives its owner the permissions of
-// the kind. A certificate that is recorded already is not recorded twice. An owner who was revoked
-// stays revoked. Prints an error if something fails; the same call then continues. Returns the exit
-// status.
+// Records the certificate, so that it can be revoked later, and gives its owner the permissions
+// that the kind in the name has. A certificate that is recorded already is not recorded twice. An
+// owner who was revoked stays revoked. Prints an error if something fails; the same call then
+// continues. Returns the exit status.
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
 

@@ -49,8 +49,8 @@ bool follows_leader(Asker& asker, const std::string& endpoint) {
   return member != nullptr && member->has_leader;
 }
 
-// Restarts the members one after the other, so that the others have a majority. etcd checks a
-// certificate only when a connection begins, so the open connections of a revoked certificate last
+// Restarts the members one after the other, so that most members always work. etcd checks a
+// certificate only when a connection begins, so an open connection with a revoked certificate lasts
 // until its member is restarted.
 int restart_members(const Options& options, Asker& asker) {
   for (const std::string& endpoint : options.store.endpoints) {

@@ -114,7 +114,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   return lines;
 }
 
-// Returns the word by which a request of HTTP gives this order.
+// Returns the word for this order in a request by HTTP.
 std::string order_text(const Options& options) {
   switch (options.wish) {
     case fleet::RolloutWish::pause:

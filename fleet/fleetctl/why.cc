@@ -31,8 +31,8 @@ int show_why(const Options& options, Asker& asker) {
     std::erase_if(groups, [&options](const fleet::FailureGroup& group) {
       return !std::binary_search(group.nodes.begin(), group.nodes.end(), options.node);
     });
-    // Shows the evidence of the node that was asked for. By itself, a group has the evidence of its
-    // first node.
+    // Shows the evidence of the node that was asked for. Without this, its group would show the
+    // evidence of the group's first node.
     for (fleet::FailureGroup& group : groups) {
       group.error = nodes.at(options.node).record.error;
       group.evidence = nodes.at(options.node).record.evidence;

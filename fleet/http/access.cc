@@ -36,10 +36,10 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-// Returns the refusal of a change that a page of another site has caused in a person's browser,
-// which sends the person's certificate with it. Also refuses a change by our own page without the
-// record's tag: the person has decided by the record that the page shows, so the record must not
-// have changed since.
+// Returns the refusal of a change that a page of another site asks a person's browser for: the
+// browser would send the person's certificate with it. Also refuses a change by our own page
+// without the tag of the record: a person has decided by the record that the page showed, so the
+// record must not have changed since.
 std::optional<Response> why_not_from_page(const Request& request) {
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;  // no browser
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {

@@ -8,8 +8,8 @@
 namespace fleet {
 
 // Returns the name in the first certificate in the PEM file `path`, and when that certificate
-// expires. `what` says what the certificate is for, and becomes the member of this name. If the
-// file has no certificate, `trouble` says so.
+// expires. `what` says what the certificate is for; the result has it, too. If the file has no
+// certificate, `trouble` in the result says so.
 [[nodiscard]] CertificateHealth certificate_health(const std::string& what,
                                                    const std::string& path);
 

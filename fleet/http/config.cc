@@ -65,8 +65,8 @@ Deed deed_of(Method method) {
 }
 
 // Clients read a webhook's URL in a shortened form. If the body has that shortened form, puts the
-// stored webhook in its place, so that a client which sends back what it has read does not change
-// the webhook.
+// stored webhook in its place: a client that sends back the settings as it has read them must not
+// change the webhook.
 std::string with_secret(const std::string& body, const KeyValue* found) {
   const std::string name = "webhook";
   const std::string webhook = found == nullptr ? "" : tree_in(found->value).text_of(name);

@@ -17,9 +17,9 @@ struct MemberHealth {
 };
 
 struct CertificateHealth {
-  std::string what = {};     // its use: `store`, `http` or `authority`
-  std::string name = {};     // KIND:WHO, the name in it; may be empty
-  std::int64_t expires = 0;  // seconds since 1970; 0 if it cannot be read
+  std::string what = {};     // the certificate's use: `store`, `http` or `authority`
+  std::string name = {};     // KIND:WHO, the name in the certificate; may be empty
+  std::int64_t expires = 0;  // seconds since 1970; 0 if the certificate cannot be read
   std::string trouble = {};
 };
 

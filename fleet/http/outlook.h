@@ -16,21 +16,22 @@
 namespace fleet {
 
 // The certificate of a person or a program is renewed by a person. The certificate is listed under
-// `waits` from so many seconds before its end.
+// `waits` from this many seconds before its end.
 inline constexpr UnixSeconds certificate_care_s = 14 * 86'400;
 // A node renews its certificate by itself when a third of its life is left. If its certificate ends
 // within this time, the renewal has failed.
 inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
-// If more than one in so many nodes is silent, the silent nodes are listed under `waits`.
+// If more than one in this many nodes is silent, the silent nodes are listed under `waits`.
 inline constexpr std::int64_t silent_share = 10;
 
-// So many reasons why nodes are degraded have a line each; all others have one together.
+// The number of reasons why nodes are degraded that have a line each. All other reasons have one
+// line together.
 inline constexpr std::size_t degraded_shown = 5;
 
 struct OutlookLine {
   std::string subject = {};  // the key of the record that this line is about, without /fleet/v1/
   std::string text = {};
-  std::optional<UnixSeconds> not_before = {};  // for a move: the time until which it lasts at least
+  std::optional<UnixSeconds> not_before = {};  // for a move: the time before which it cannot end
   // Commands that a person may type now, to look at the matter or to act. The page shows them.
   std::vector<std::string> commands = {};
 };

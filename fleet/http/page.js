@@ -273,7 +273,7 @@ function eventLine({event, count, subjects}) {
     make('div', {}, ...eventSubjects(subjects), ` ${event.text || ''}${byWhom(event)} `, times));
 }
 
-// Returns the events of the answer or map, the newest first.
+// Returns the events in `found`, which has them by their numbers, the newest first.
 const newest = found => Object.entries(found).sort((a, b) => b[0].localeCompare(a[0]))
   .map(([, event]) => event);
 

@@ -45,7 +45,7 @@ MHD_Result take_argument(void* query, MHD_ValueKind, const char* name, const cha
 }
 
 // The browser may load scripts, styles and data only from this server, and may not show the page in
-// a frame. An icon is an empty `data:` URL.
+// a frame. Images may only be `data:` URLs, as the page's empty icon is.
 constexpr const char* content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

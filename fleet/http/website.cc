@@ -18,8 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Changes are collected for so long before they are sent to the clients together. A person does not
-// notice the delay.
+// Changes are collected for this time before they are sent to the clients together. A person does
+// not notice the delay.
 constexpr milliseconds gather_time{250};
 // The time between two empty messages on a stream. It is shorter than the time after which proxies
 // and libmicrohttpd close a silent connection.

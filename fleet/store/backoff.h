@@ -1,6 +1,6 @@
-// The pause before each next try: a random time up to a limit that doubles with each try. So many
-// clients that have lost the same member do not return all at once. Pure: the seed decides the
-// random times.
+// The pause before each next try: a random time up to a limit that doubles with each try. Since the
+// time is random, the clients that have lost the same member do not return all at once. Pure: the
+// seed decides the random times.
 #pragma once
 
 #include <algorithm>

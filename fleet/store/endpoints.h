@@ -19,7 +19,7 @@ class Endpoints {
   // The limit of the pause before a connection takes the place of one that has worked. It doubles
   // if connections are lost soon after each other.
   static constexpr Milliseconds first_pause{2'000};
-  // A connection that has worked for so long ends the doubling of the pause.
+  // A connection that has worked for this time ends the doubling of the pause.
   static constexpr Milliseconds long_life{60'000};
   // The time for connecting to a member. It is short, since other members may answer, and doubles
   // with each try in vain: members to which many clients return at once are slow.
@@ -47,8 +47,7 @@ class Endpoints {
   [[nodiscard]] bool has_worked() const { return has_worked_; }
   [[nodiscard]] std::size_t count() const { return urls_.size(); }
 
-  // ---- notes about the connection of this number: if it is not the present one, they change
-  // nothing
+  // ---- notes about the connection of this number; ignored if it is not the present connection
 
   // Notes that the member has answered something, be it an error.
   void heard(std::uint64_t connection, Milliseconds now);

@@ -1,6 +1,6 @@
-// The connection of one client to the store, which all its calls and watches share. Here it is
-// judged, once for all of them, whether the member at its other end is silent. If so, all go
-// together to the next member.
+// The connection of one client to the store, which all its calls and watches share. The line judges
+// for all of them together whether the member at the other end is silent. If it is, all of them go
+// to the next member.
 #pragma once
 
 #include <chrono>

@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// For so many turns of the loop after a new call, libcurl is asked to send. On a connection in use,
-// libcurl sends the body of a new call only when it is asked again.
+// For this many turns of the loop after a new call, libcurl is asked to send. On a connection in
+// use, libcurl sends the body of a new call only when it is asked again.
 constexpr int pushes_of_a_call = 3;
 
 }  // namespace
