@@ -115,8 +115,8 @@ $(hello_static): sample-agent/hello/hello-agent.c $(static_hello_objects) $(stat
 	$(static_compile_c) -I. $(static_link_flags) $(static_packed) -o $@ $< $(static_hello_objects)
 	packaging/static/without_sections $@
 
-# Linked twice. The first link removes unused code, so that the second one takes only those parts of
-# musl that the remaining code needs.
+# The upgrader is linked twice. The first link removes unused code, so that the second link takes
+# only those parts of musl that the remaining code needs.
 $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) \
   packaging/static/static.mk \
     packaging/static/layout.ld packaging/static/without_sections

@@ -61,8 +61,8 @@ static void dump_and_die(int) {
 }
 
 // Makes the program write its counts when it exits. In a test and its children, makes it write them
-// also when it dies by the signal above. Other programs do not catch that signal, since tests look
-// at an agent's signal handlers.
+// also when it gets last_signal. Other programs do not catch that signal, since tests look at an
+// agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))

@@ -20,8 +20,8 @@
 namespace fleet::test {
 namespace {
 
-// How many nodes of all processes enter together. If all began at once, a process would make a
-// thousand handshakes at one moment, whose cost is not that of a rollout.
+// How many nodes of all processes enter together. If all nodes began at once, each process would
+// make a thousand handshakes at one moment. The cost of these is not a part of a rollout's.
 constexpr std::size_t entering_together = 20;
 constexpr std::size_t groups = 100;
 constexpr std::chrono::milliseconds count_time{200};

@@ -29,8 +29,8 @@ struct CrowdCounts {
 
 // The times of one node in the present rollout, in nanoseconds of the steady clock; 0: not yet.
 struct NodeTimes {
-  std::atomic<std::int64_t> ordered{0};   // its first command to prepare
-  std::atomic<std::int64_t> answered{0};  // its last answer was in the store
+  std::atomic<std::int64_t> ordered{0};   // when it got its first command to prepare
+  std::atomic<std::int64_t> answered{0};  // when its last answer was in the store
 };
 
 inline constexpr std::size_t crowd_processes_max = 64;

@@ -18,8 +18,9 @@ namespace fleet::test {
 class EtcdCluster {
  public:
   enum class Speech { plain, tls };
-  // How members reach each other: by proxies, which isolate() needs, or for benches without them,
-  // and with an election that takes three seconds, so that a busy machine does not begin one.
+  // How members reach each other. `by_proxies`: through proxies, which isolate() needs. `direct`,
+  // for benches: without proxies, and with an election timeout of three seconds, so that a busy
+  // machine does not cause an election.
   enum class Peers { by_proxies, direct };
   static constexpr std::size_t members_max = 5;
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double soak = 70;
 constexpr double first_minute = 1;
-constexpr double delay = 1.5;  // in minutes; before that, the judge does not see a failure
+constexpr double delay = 1.5;  // in minutes; the judge sees a failure only after this time
 constexpr double alpha = 0.01;
 constexpr std::int64_t controls_most = 500;
 constexpr std::int64_t controls_least = 20;

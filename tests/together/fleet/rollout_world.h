@@ -89,7 +89,7 @@ class RolloutWorld {
     late_arrives,
     kill,         // kills the driver with its action and its key; another begins
     kill_done,    // kills the driver after its action has been carried out
-    freeze,       // as `kill`, but the action is still under way, and comes late
+    freeze,       // as `kill`, but the action is under way, and is carried out later
     node_acts,    // the node carries out its command, soaks, or fails
     node_leaves,  // the node goes back because no confirmation came
     person_orders,
