@@ -41,7 +41,8 @@ check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-for
 # Uses all processors, unless make was started with -j.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Objects have a directory of their own, since $(BUILD)/upgrader is the program.
+# Objects are below $(BUILD)/objects: $(BUILD)/upgrader is the program, and cannot be a directory of
+# objects as well.
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
 
 # Most of the time for compiling a source goes into its headers. So some dozens of sources are
@@ -54,9 +55,9 @@ make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
 # A wing is a directory of tests. They are compiled as a few units, and linked into one program;
 # each test is a link to that program, which runs the tests of the file with the name of the link
-# (catch_main.cc). A separate rule lists the objects of the program. $(call wing,PROGRAM,FILES)
-# makes the links. With $(call parted_wing,PROGRAM,FILES) and SINGLE=1, each test is a program of
-# its own.
+# (catch_main.cc). $(call wing,PROGRAM,FILES) makes the links; a separate rule lists the objects of
+# the program. $(call parted_wing,PROGRAM,FILES) does the same, except that with SINGLE=1 each test
+# is a program of its own.
 define wing_links
 $(patsubst %.cc,$(BUILD)/%,$(2)): $(BUILD)/tests/$(1)
 	@mkdir -p $$(@D)
@@ -289,8 +290,8 @@ $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integr
   $(BUILD)/objects/units/tests/decisions/unit/%.o \
   $(BUILD)/objects/units/tests/together/integration/%.o: \
   CXXFLAGS += -O0
-# Catch2's main is optimised, since all tests run the copies of the standard library's templates in
-# it.
+# Catch2's main is optimised: where its object is linked first, the linker takes the templates of
+# the standard library from it, and they then run faster in all tests.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
 
 $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o \
@@ -414,8 +415,8 @@ own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(addprefix $(DOCDIR)/examples/,agentify fleet hello-agent) $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
-# The hello-agents, to be copied by users: in C, C++ and shell; in the other languages with their
-# libraries, which no other package contains.
+# The hello-agents, which users copy: those in C, C++ and shell, and those in other languages
+# together with their libraries, which no other package contains.
 hello_in_c = $(wildcard sample-agent/hello/*)
 hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-protocol/, \
   $(addprefix python/,README.md pyproject.toml agent_protocol/*.py agent_protocol/py.typed \

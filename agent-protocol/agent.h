@@ -280,8 +280,8 @@ class Agent {
   static int run_check(void* context, char* reason, std::size_t size) noexcept {
     const std::optional<std::string> wrong = (*static_cast<Check*>(context))();
     if (!wrong) return 0;
-    // If the reason is longer than the buffer, the buffer gets no NUL at its end, which shows that.
-    // U+0000 inside it becomes a byte that is not valid UTF-8.
+    // If the reason is longer than the buffer, the buffer ends without a NUL, by which the library
+    // sees that the reason is cut. U+0000 inside the reason becomes a byte that is not valid UTF-8.
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');

@@ -74,9 +74,9 @@ class CurlLoop {
   static int timer_changed(CURLM* /*multi*/, long delay_ms, void* self) {
     uv_timer_t* const timer = static_cast<CurlLoop*>(self)->timer_.get();
     if (delay_ms < 0) return uv_timer_stop(timer);
-    // The timeout is at least 1 ms. A libuv timer of 0 ms that is set again runs in the same turn
-    // of the loop, before sockets are polled. If libcurl waited for a socket in this way, the loop
-    // would run one such timer after the other, and never poll.
+    // The timeout is at least 1 ms. A libuv timer of 0 ms that is set again in its own callback
+    // runs once more in the same turn of the loop, before sockets are polled. If libcurl set such
+    // timers while it waits for a socket, the loop would run one after the other, and never poll.
     const auto delay = static_cast<std::uint64_t>(std::max(delay_ms, 1L));
     const auto is_up = [](uv_timer_t* handle) {
       static_cast<CurlLoop*>(handle->data)->act(CURL_SOCKET_TIMEOUT, 0);

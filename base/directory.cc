@@ -16,7 +16,7 @@
 namespace upgrader {
 namespace {
 
-// prepared_name() uses at most so many bytes of the name, so that the prepared name is never longer
+// The most bytes of the name that prepared_name() uses, so that the prepared name is never longer
 // than NAME_MAX (255).
 constexpr std::size_t name_bytes_kept = 200;
 

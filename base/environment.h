@@ -33,7 +33,7 @@ namespace upgrader {
 struct Environment {
   std::vector<const char*> entries;         // texts of the form NAME=value, in order
   std::optional<std::size_t> listen_pid{};  // the entry into which the child writes its own pid
-  // If set, the descriptor of the lock, which agents inherit: an entry names it.
+  // The descriptor of the lock, which agents inherit, if there is one. An entry names it.
   std::optional<int> lock_descriptor{};
 };
 

@@ -1,10 +1,10 @@
 // Texts with values in them: `"upgrade {} refused: {}"_with(id, reason)` is the text in which each
-// {} has been replaced by the next of the values. It does not compile with more values than places
-// or with fewer. A value is a text of any kind, a whole number, or an object of a type that has a
+// {} has been replaced by the next of the values. A form with more or fewer places than values does
+// not compile. A value is a text of any kind, a whole number, or an object of a type that has a
 // function in_words().
 //
-// One call makes the whole text, while `"upgrade " + id + ...` makes one text after the other. The
-// one call makes a small program smaller by a tenth.
+// One call makes the whole text, while `"upgrade " + id + ...` makes one text for each `+`. With
+// the one call, a small program is smaller by a tenth.
 #pragma once
 
 #include <algorithm>

@@ -29,8 +29,8 @@ constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 constexpr int promised_signal_max = 31;
 
 // The size of the child's stack until its exec: several times as much as the few calls need, even
-// if a sanitizer pads the stack. This process has that stack as an array on its own stack, so it is
-// small enough even if that one is limited to 64 KiB.
+// if a sanitizer pads the stack. The child's stack is an array on the stack of this process, which
+// may be limited to 64 KiB, so it must be small.
 constexpr std::size_t child_stack_bytes = 16'384;
 
 // The most entries that are appended to the environment: one for the lock, two for an adapter, and
@@ -65,7 +65,7 @@ struct Pipes {
 };
 
 // ---- in the child, which runs in our memory while we wait: only async-signal-safe calls are
-// allowed, and what it changes stays changed
+// allowed, and a variable that the child changes stays changed in our process
 
 // Gives all signals their default, by a system call: the C library refuses to change two signals
 // that it reserves, but the process that started us may have ignored these two. SIGKILL and SIGSTOP

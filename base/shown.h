@@ -12,11 +12,10 @@ namespace upgraderctl {
 // characters that change the direction of writing, and invalid UTF-8.
 [[nodiscard]] std::string shown(std::string_view text);
 
-// Returns how many columns of a terminal a text takes that has been escaped.
+// Returns how many columns of a terminal an escaped text takes.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
-// Returns the beginning of an escaped text that fits into `columns`. If it is cut, it ends with
-// "...".
+// Returns an escaped text, cut to at most `columns` columns. A text that was cut ends with "...".
 [[nodiscard]] std::string cut(std::string_view text, std::size_t columns);
 
 // Returns the text with blanks appended until it is `columns` wide.

@@ -45,8 +45,8 @@ class Copier {
   // if there may be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
-  // Returns how long after the last copy() the agent may leave a rotated file; nothing if it
-  // follows none.
+  // Returns how long after the last copy() the agent may leave a rotated file for the next one;
+  // nothing if it does not follow a rotated file.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
   // Makes the records that have been written durable, and then their position.

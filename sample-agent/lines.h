@@ -58,8 +58,8 @@ class Lines {
   std::string buffer_;  // the last bytes that were read from the file
   // The first byte not taken yet; the bytes before it are kept, to be compared.
   std::size_t begin_ = 0;
-  std::size_t shown_ = 0;   // how many bytes were shown last; take() skips them
-  std::size_t looked_ = 0;  // how many bytes after begin_ have no newline
+  std::size_t shown_ = 0;   // the bytes that peek() returned last; take() skips them
+  std::size_t looked_ = 0;  // the bytes after begin_ that are known to have no newline
   bool was_cut_ = false;
 };
 

@@ -47,7 +47,8 @@ func appendQuoted(line []byte, text string) []byte {
 	return append(line, '"')
 }
 
-// writer builds one line. It remembers the first member that cannot be sent, and end refuses it.
+// writer builds one line. It remembers the first member that cannot be sent, and end() then returns
+// an error.
 type writer struct {
 	line []byte
 	err  error

@@ -73,8 +73,8 @@ bool Channel::turn(int timeout_ms) {
   return ends[0].revents != 0;
 }
 
-// Writes at most PIPE_BUF bytes. A pipe that poll() reports as writable has room for so many; a
-// larger write could block.
+// Writes at most PIPE_BUF bytes. A pipe that poll() reports as writable has room for PIPE_BUF
+// bytes; a larger write could block.
 void Channel::write_some() {
   const std::size_t size = std::min<std::size_t>(unsent_.size(), PIPE_BUF);
   const ssize_t written = ::write(output(), unsent_.data(), size);

@@ -47,7 +47,7 @@ class ControlDirectory {
   int open();
   void close() { fifo_.reset(); }
 
-  // Returns true if nobody reads the FIFO any more that open() has opened.
+  // Returns true if the FIFO that open() has opened has no reader any more.
   [[nodiscard]] bool reader_gone() const;
 
   // Writes the whole line, or nothing of it.

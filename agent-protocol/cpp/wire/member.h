@@ -22,7 +22,7 @@ struct TextRule {
   enum class Form { any, printable_ascii, absolute_path };
   std::size_t bytes_max = line_bytes_max;          // the most bytes of the unescaped text
   std::size_t escaped_bytes_max = line_bytes_max;  // the most bytes when it is escaped, unquoted
-  // If printable_ascii or absolute_path, the text must also not be empty.
+  // With printable_ascii or absolute_path, the text must not be empty, either.
   Form form = Form::any;
 };
 

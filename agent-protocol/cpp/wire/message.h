@@ -18,7 +18,7 @@ namespace agent_protocol {
 inline constexpr std::int64_t protocol_version = 1;
 
 // Limits. Texts are counted in bytes of UTF-8, unescaped.
-inline constexpr std::size_t line_bytes_max = 65'536;  // the newline included; a pipe holds as much
+inline constexpr std::size_t line_bytes_max = 65'536;  // with the newline: the size of a pipe
 inline constexpr std::size_t version_bytes_max = 128;
 inline constexpr std::size_t features_max = 16;
 // The name of the feature readiness: an agent with it says `healthy` when it works, in every role.

@@ -83,7 +83,7 @@ func main() {
 		}
 		switch event := event.(type) {
 		case agentprotocol.Welcome:
-			// While the agent is held, a heartbeat is refused and not sent.
+			// A heartbeat that comes while the agent is held is refused, and not sent.
 			beats = time.Tick(event.Watchdog / 3)
 		case agentprotocol.Activate:
 			if listener, err = net.Listen("tcp", "127.0.0.1:"+port); err != nil {

@@ -6,15 +6,15 @@ const unrecordedMax = 16;
 export const upgrading = Symbol('upgrading');
 
 export class Upgrading {
-  // Failures that the upgrader has reported, and that update() has not recorded yet. They may be of
-  // upgrades that another program has requested, or the agent before this one.
+  // Failures that the upgrader has reported, and that update() has not recorded yet. The failed
+  // upgrade may have been requested by another program, or by the agent before this one.
   failures = [];
   #session;
   #closed = false;
   #watchers = new Set();
 
-  // `sending` returns a function that says whether the upgrader's pipe has taken all that was said
-  // until then.
+  // sending() returns a function that says whether the upgrader's pipe has taken everything that
+  // the program had said before the call of sending().
   constructor(session, version, sending = () => () => true) {
     this.#session = session;
     this.version = version;
@@ -27,8 +27,8 @@ export class Upgrading {
     return this.#closed ? 'never' : this.#session.whenUpgrade();
   }
 
-  // Calls `watcher` at every event from now on, and at the end with null. Returns a function that
-  // ends this.
+  // Calls `watcher` with each event from now on, and with null at the end. Returns a function that
+  // ends these calls.
   watch(watcher) {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);

@@ -22,8 +22,9 @@ class Upgrading:
     def __init__(self, session: Session, version: Optional[str], rouse: Call) -> None:
         """`rouse` makes the agent's thread call perform_calls()."""
         self.version = version
-        # Failures that the upgrader has reported, and that update() has not recorded yet. They may
-        # be of upgrades that another program has requested, or the agent before this one.
+        # Failures that the upgrader has reported, and that update() has not recorded yet. The
+        # failed upgrade may have been requested by another program, or by the agent before this
+        # one.
         self.failures: deque[events.Failure] = deque(maxlen=UNRECORDED_MAX)
         self._session, self._rouse = session, rouse
         self._lock = threading.Lock()

@@ -4,8 +4,8 @@ use crate::event::Event;
 use crate::message::{decode, LINE_BYTES_MAX};
 use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 
-const PIPE_BUF: usize = 4_096; // a pipe that polls writable takes so many bytes at once
-const UNSENT_BYTES_MAX: usize = 131_072; // as many as the upgrader keeps for an agent
+const PIPE_BUF: usize = 4_096; // a pipe that polls writable takes up to this many bytes at once
+const UNSENT_BYTES_MAX: usize = 131_072; // the upgrader keeps as many for an agent
 
 pub struct Channel {
     pub input: OwnedFd,
