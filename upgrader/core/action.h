@@ -121,7 +121,7 @@ struct Log {
 // as it likes. Only one line of each kind is shown per second (log_limit.h).
 enum class NoticeKind { stray, status, error, refusal, request };
 struct Notice {
-  Generation generation = 0;  // the agent's; 0 if a request did it
+  Generation generation = 0;  // the agent that caused the line; 0 if a request did
   NoticeKind kind = NoticeKind::stray;
   std::string text;
   bool operator==(const Notice&) const = default;

@@ -33,12 +33,12 @@ inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_r
 [[nodiscard]] Attempts read_attempts(std::string_view file);
 
 struct NextRecord {
-  std::size_t offset = 0;  // where in the file it is to be written
+  std::size_t offset = 0;  // where in the file the record is to be written
   std::string text;
-  std::size_t sound = 0;  // how many records of the file are sound now; if none, it is made anew
+  std::size_t sound = 0;  // the number of sound records in the file; if 0, the file is made anew
 };
 
-// Makes the record of these attempts that is newer than all records of the file.
+// Makes a record of these attempts, newer than all records of the file.
 [[nodiscard]] NextRecord next_record(std::string_view file, const Attempts& attempts);
 
 struct NextAttempt {

@@ -121,8 +121,9 @@ void Chronicle::note_event(const Event& event, const State& after, const Stamp& 
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
-  // Measures how long the old agent and the candidate both ran. A newest agent that is not the
-  // candidate is the standby, and the time in which standby and candidate both run does not count.
+  // Measures how long the old agent and the candidate both ran. If the newest agent is not the
+  // candidate, it is the standby: then nothing is measured, since the time in which candidate and
+  // standby both run does not count.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     upgrade_->measure(Span::overlap, agents_.back().started, now);
   }

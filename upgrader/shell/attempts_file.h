@@ -20,9 +20,9 @@ class AttemptsFile {
   // symbolic link.
   [[nodiscard]] Attempts read() const { return read_attempts(text()); }
 
-  // Writes these attempts as the newest record, durably unless `hurried`. Returns 0; or an errno
-  // value, and then the newest attempts are the ones before or, if only a sync has failed, these. A
-  // file that has no sound record, or cannot be written in place, is replaced.
+  // Writes these attempts as the newest record, durably unless `hurried`. Returns 0 or an errno
+  // value. After an error the newest record of the file is the one from before, or this one if only
+  // a sync has failed. A file that has no sound record, or cannot be written in place, is replaced.
   [[nodiscard]] int write(const Attempts& attempts, bool hurried = false) const {
     const Directory& directory = entry_.directory;
     const NextRecord next = next_record(text(), attempts);

@@ -15,8 +15,8 @@
 
 namespace upgrader {
 
-// The most bytes of a line; a longer one is cut. A pipe takes so many bytes whole or not at all
-// (PIPE_BUF).
+// The most bytes of a line; a longer one is cut. A pipe takes a write of up to PIPE_BUF bytes whole
+// or not at all.
 inline constexpr std::size_t log_line_bytes_max = 4'096;
 
 // The most bytes of stray output that are shown.

@@ -122,9 +122,10 @@ void Loop::perform(const Relink& relink) {
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return;
   outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
-  // On the way back at boot, if the disk has become read-only, the link cannot be moved to the
-  // previous program, although that works. Its agent is kept, because stopping it would gain
-  // nothing. The next start of the upgrader has to find out again which of the two programs works.
+  // On the way back at boot, if the disk has become read-only, AGENT's link cannot be moved to the
+  // previous program. The agent, which runs that program and works, is kept, because stopping it
+  // would gain nothing. The next start of the upgrader has to find out again which of the two
+  // programs works.
   if (relink.moves_previous || !link_->is_read_only()) return;
   logbook_.error("{}; it stays as it is, and the agent active"_with(outcome_.refused->reason));
   outcome_.refused.reset();

@@ -139,8 +139,9 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
   if (const int error = previous_stays(); error != 0) return error;
-  // The link is replaced behind the sync. If the program was durable already, a journal then has
-  // nothing to write yet, and the link's change goes into it together with those of the commit.
+  // The link is replaced only after the sync of the release. If the release was durable already, a
+  // journal has nothing to write at that sync, and later writes this change of the link together
+  // with the changes of the commit.
   if (const int error = sync_release(program, before_sync); error != 0) return error;
   return link_.directory.replace_link(link_.name, present);
 }
