@@ -7,7 +7,7 @@ namespace conformance {
 
 namespace {
 
-// At most so many files that the agent opens for writing are listed: nobody reads a longer list.
+// The most files that are listed as opened for writing: nobody reads a longer list.
 constexpr std::size_t notes_max = 20;
 
 bool has(std::string_view text, std::string_view part) {

@@ -20,8 +20,8 @@ class LineCutter {
       const std::string_view part = bytes.substr(0, newline);
       if (!skips_) begun_ += part;
       bytes.remove_prefix(part.size() + (newline == std::string_view::npos ? 0 : 1));
-      // The size limit of a line includes its newline, so a line of that size without one is too
-      // long.
+      // The size limit of a line includes its newline, so a line of that size without a newline is
+      // too long.
       if (!skips_ && begun_.size() >= line_bytes_max) {
         take({.bytes = std::exchange(begun_, {}).substr(0, shown_max), .end = Line::End::too_long});
         skips_ = true;

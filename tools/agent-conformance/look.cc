@@ -112,7 +112,7 @@ std::vector<Stat> family_of(int pid) {
   return family;
 }
 
-using Addresses = std::map<ino_t, std::string>;  // by the inode of the socket
+using Addresses = std::map<ino_t, std::string>;  // a socket's address, by the socket's inode
 
 // Parses lines of /proc/net/tcp: `0: 0100007F:1F90 00000000:0000 0A ... INODE`.
 void add_internet(const std::string& path, const std::string& name, Addresses& addresses) {

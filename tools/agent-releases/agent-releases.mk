@@ -100,8 +100,8 @@ crash-releases:
 	@BUILD=$(BUILD) EVERY=1 tests/together/releases/faults
 	@BUILD=$(BUILD) ALL=1 ONLY=$(ONLY) tests/together/releases/crash
 
-# bench-releases fetches 200 MB over http, and compares that with the sum of curl, sha256sum and
-# sync of the same file, in the same run.
+# bench-releases fetches 200 MB over http, and compares the time with the total time of curl,
+# sha256sum and sync for the same file, in the same run.
 bench-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)

@@ -147,7 +147,7 @@ class Adapter {
   std::string not_ready_;          // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;           // the last bad answer of a health check, for `unfit`
   bool readiness_ = false;         // the upgrader lets an agent in any role say `healthy`
-  bool must_say_healthy_ = false;  // for a first agent or fallback, whatever --vouch says
+  bool must_say_healthy_ = false;  // the role is first agent or fallback: --vouch does not count
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
   bool daemon_beats_ = false;  // the daemon sends WATCHDOG=1, and a heartbeat follows each
@@ -160,8 +160,8 @@ class Adapter {
 
   bool follows_ = false;
 
-  bool stop_asked_ = false;             // requested by the upgrader, a signal or the end of input
-  std::optional<Duration> stop_limit_;  // time limit of a stop before the daemon's start
+  bool stop_asked_ = false;             // the upgrader, a signal or the end of input wants a stop
+  std::optional<Duration> stop_limit_;  // the limit of a stop that came before the daemon's start
   std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
   bool gives_up_ = false;               // a sick daemon is stopped because --health-action says so
   std::optional<DaemonEnding> ending_;  // how the daemon's main process ended

@@ -11,7 +11,7 @@ namespace {
 constexpr int trial_margin_divisor = 10;
 
 // A daemon that is ready settles: it must last for some time before agentify says `healthy`. In
-// that time its health is checked at least so many times.
+// that time its health is checked at least this many times.
 constexpr int answers_while_settling = 3;
 
 Duration trial_margin(Duration trial) {

@@ -14,9 +14,9 @@ namespace agentify {
 struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
-  std::uint64_t started = 0;  // the time of its start since the boot, in clock ticks
+  std::uint64_t started = 0;  // when the process started: clock ticks since the boot
   bool ended = false;         // a zombie, which waits for its parent to reap it
-  bool busy = false;          // it computes, or waits for a processor or a disk
+  bool busy = false;          // the process computes, or waits for a processor or a disk
 
   bool operator==(const Process&) const = default;
 };

@@ -20,12 +20,12 @@ using upgrader::OwnedFd;
 // orders to the keeper.
 constexpr int reads_in_relay_turn = 16;
 constexpr std::size_t relay_piece_bytes = 16'384;
-// The most bytes of one write. A pipe takes so many bytes whole (PIPE_BUF), so that no other
+// The most bytes of one write. A pipe takes a write of up to PIPE_BUF bytes whole, so that no other
 // process can write in between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// If the log is full when the keeper ends, the keeper waits for room so many times, each time for
-// so many milliseconds.
+// If the log is full when the keeper ends, the keeper waits for room: how many times, and for how
+// many milliseconds each time.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 

@@ -17,7 +17,7 @@ namespace agentify {
 
 struct Surroundings {
   bool alone = true;                             // agentify was started without an upgrader
-  int passed = 0;                                // the sockets and the lock: how many descriptors
+  int passed = 0;                                // how many descriptors: the sockets and the lock
   std::optional<int> lock;                       // the number of the lock's descriptor
   ChildSetting daemon;                           // environment and descriptors of the daemon
   ChildSetting check;                            // environment and descriptors of the check

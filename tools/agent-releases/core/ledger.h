@@ -30,7 +30,7 @@ struct Entry {
   std::string sha256;  // the hash of the release's bytes; if empty, any bytes
   Ending ending = Ending::trying;
   std::string id;     // the id of the upgrade
-  std::string stage;  // where it failed: a stage as in `upgrade_failed`, or `self-test`
+  std::string stage;  // the stage of the failure, as in `upgrade_failed`, or `self-test`
   std::string reason;
   std::string errno_name;  // the failure's errno value by name, such as ENOEXEC, or ""
   std::string wish;        // identifies the state of `desired` that asked for the upgrade, or ""

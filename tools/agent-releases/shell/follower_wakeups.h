@@ -25,7 +25,7 @@ class Wakeups {
   // Wakes the follower when the descriptor is readable, until the descriptor is closed.
   void watch(int descriptor);
 
-  // Wakes the follower at that time, or not by time if there is none.
+  // Wakes the follower at the time `when`. If `when` is absent, the timer is stopped.
   void set(std::optional<Clock::time_point> when);
 
   // Reads the causes of the wake-up. Returns true if the directory has changed.

@@ -23,7 +23,7 @@ struct PackOrder {
 struct Packed {
   std::string manifest;   // the path of the manifest
   std::string file;       // the path of the release's file
-  std::string signature;  // the path of the signature; empty if it is not signed
+  std::string signature;  // the path of the signature; empty if there is none
   std::string arch;
   std::string sha256;
   std::string entry;  // the path of the program, if the release is a directory

@@ -19,7 +19,7 @@ struct Project {
 
 struct ProjectTree {
   Scratch scratch;        // the temporary directory that has the files
-  std::string path{};     // the path of the files in it
+  std::string path{};     // the directory in `scratch` with these files
   std::string name{};     // the release's NAME, if known
   std::string version{};  // the project's version; empty if it has none
   std::string entry{};    // the program that was made to start the project

@@ -178,8 +178,8 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    // parent_of() makes all directories of a path but the last name. So a name is appended, for it
-    // to make the entry's directory, too.
+    // parent_of() makes the directories above the last name of a path. With an empty name added as
+    // the last one, it makes the entry's own directory, too.
     below.emplace_back();
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());

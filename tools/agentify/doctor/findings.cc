@@ -17,9 +17,8 @@ constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
-// A daemon that opens no listener and sends no notification is watched for this factor times the
-// time that the start of its process took, which is some 50 ms on an idle machine, but at least for
-// silent_time_min.
+// A daemon that opens no listener and sends no notification is watched for a multiple of the time
+// that its process took to start (some 50 ms on an idle machine), but at least for silent_time_min.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 

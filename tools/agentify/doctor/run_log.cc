@@ -8,7 +8,7 @@ namespace agentify {
 namespace {
 
 constexpr std::string_view speakers[] = {"agentify: ", "upgrader: "};
-// Of a longer line, so many bytes from the speaker's name on are kept.
+// The most bytes that are kept of a line of agentify or the upgrader.
 constexpr std::size_t kept_line_bytes = 1'024;
 
 // Returns the lines of agentify and of the upgrader in the text. Searches for their names, and does

@@ -7,16 +7,16 @@
 
 namespace agentify {
 
-// The most bytes that are kept of the lines of agentify and the upgrader. Of the end, up to twice
-// as many are kept.
+// The most bytes that are kept of the lines of agentify and the upgrader. Of the end of the output,
+// up to twice as many bytes are kept.
 inline constexpr std::size_t run_log_bytes_max = 65'536;
 
 class RunLog {
  public:
   // Adds the next bytes of the output.
   void add(std::string_view bytes);
-  // Returns the lines of agentify and the upgrader and, behind them, the end of the output. As long
-  // as the output is small, this is all of it.
+  // Returns the lines of agentify and the upgrader and, behind them, the end of the output. A small
+  // output is returned as it is.
   [[nodiscard]] std::string text() const { return told_ + end_; }
 
  private:

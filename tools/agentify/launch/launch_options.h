@@ -23,7 +23,7 @@ namespace agentify {
 // Returns true if this argument ends the options.
 [[nodiscard]] bool ends_options(const std::string& word);
 
-// Returns true if one of these options, each with its value, has this name.
+// Returns true if one of `options`, each --NAME or --NAME=VALUE, has this name.
 [[nodiscard]] bool holds_option(const std::vector<std::string>& options, std::string_view name);
 
 // Returns true if an option of the same name stands before words[end].

@@ -68,7 +68,7 @@ void Conversation::take(const Looked& looked) {
   }
   if (is_finished()) return;
   // The upgrader that got the request has ended if status.json is now that of another upgrader, or
-  // if its own status is found only in previous.json.
+  // if its own status has become previous.json and there is no status.json.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));
     return;

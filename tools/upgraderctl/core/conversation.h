@@ -51,7 +51,7 @@ struct Errand {
   std::optional<Duration> timeout;  // the limit of the whole command; 0: no limit
   std::string tells;                // the command that shows how the upgrade ended
   std::string shows;                // the command that shows what runs
-  std::string on_trial;             // if the upgrade is on trial: the command to use instead
+  std::string on_trial;             // the command that undoes an upgrade on trial
 };
 
 class Conversation : public Decider {

@@ -67,10 +67,10 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
-// Returns the executable that an upgrade with the same id must have. Returns nothing without an id
-// or an executable, and if the two executables cannot be compared: a file that is missing here may
-// exist for the upgrader, which may see another file system; and after the next commit the link of
-// --previous names another executable.
+// Returns the executable to compare with that of an upgrade of the same id. Returns nothing if the
+// command has no --id or no EXECUTABLE, or if the two cannot be compared. A file that is missing
+// here may exist for the upgrader, which may see another file system; and the link of --previous
+// names another executable after the next commit.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;
@@ -90,8 +90,9 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Ends the command if it has --id and the status of the previous upgrader cannot be read. An
-// upgrade of that id may have ended there, and must not be begun a second time.
+// Ends the command if the status of the previous upgrader cannot be read, and the present status
+// does not show an upgrade with the command's --id. Such an upgrade may have ended under the
+// previous upgrader, and must not be begun a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;

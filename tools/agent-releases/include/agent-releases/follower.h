@@ -61,7 +61,8 @@ class Follower {
   // Kills the self-test, if one is running.
   ~Follower();
 
-  // Returns a descriptor that stays the same. If it is readable, dispatch() must be called.
+  // Returns a descriptor, which is the same at each call. If it is readable, dispatch() must be
+  // called.
   [[nodiscard]] int fd() const;
   void dispatch();
 

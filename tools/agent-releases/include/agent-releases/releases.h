@@ -51,8 +51,8 @@ class Releases {
     // Control directories of upgraders, in addition to those below /run/upgrader.
     std::vector<std::string> controls{};
     std::chrono::milliseconds patience{30'000};  // how long to wait for locks of other processes
-    // A function of this class calls it now and then while it waits, and gives up if the result is
-    // true.
+    // Called now and then by a function of this class that waits. If the result is true, that
+    // function gives up.
     std::function<bool()> cancelled{};
   };
   [[nodiscard]] static Result<Releases> open(const Settings& settings);

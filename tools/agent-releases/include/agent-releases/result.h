@@ -13,7 +13,7 @@ enum class Trouble : std::uint8_t {
   usage,    // the request makes no sense
   absent,   // the requested thing does not exist
   refused,  // a rule forbids it: signature, hash, name, machine, expiry, still in use
-  cut_off,  // a fetch was interrupted; the same command continues it
+  cut_off,  // a fetch was interrupted; the same command can continue it
   system,   // the system refused: no space, no permission, a disk error
   damaged,  // the bytes on disk are not those that were added
 };
