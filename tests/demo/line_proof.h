@@ -53,8 +53,8 @@ struct Proof {
                           const std::vector<SeenRecord>& output,
                           const std::vector<SeenEvent>& events);
 
-// Returns the longest time between two records in a row. Only times count that lie at least partly
-// between the two moments.
+// Returns the longest time between two records in a row. Counts only times that lie at least partly
+// between `from_us` and `to_us`.
 [[nodiscard]] std::uint64_t longest_pause_us(const std::vector<SeenRecord>& output,
                                              std::uint64_t from_us, std::uint64_t to_us);
 

@@ -48,7 +48,7 @@ class Stage {
 
   void start_upgrader(const std::vector<std::string>& options,
                       const std::vector<std::string>& agent_options);
-  // Starts an agent without an upgrader, with the same arguments.
+  // Starts an agent without an upgrader, with the arguments that it would get from the upgrader.
   void start_alone(const std::string& version);
   void signal_upgrader(int signal) const;
 

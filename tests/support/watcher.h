@@ -117,7 +117,7 @@ class Watcher {
   std::optional<ProgramId> proved_;       // the program that the link has been proved able to name
   bool shutdown_ = false;
   bool quit_ = false;
-  bool leaving_ = false;  // the active agent has failed, or a start that had to succeed
+  bool leaving_ = false;  // the active agent, or a start that had to succeed, has failed
   bool served_ = false;   // some agent has been activated since the start
   bool exited_ = false;
   std::vector<std::string> violations_;

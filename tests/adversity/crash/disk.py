@@ -6,7 +6,7 @@
 #   A rename is kept as a whole or lost as a whole.
 # - A write lasts once its file has been synced. Until then it may be kept, lost, be there as zeros,
 #   or be torn. A change of size or mode may be lost, too.
-# - To sync a file does not make the entry last that names the file.
+# - A sync of a file does not cover the entry in the directory that names the file.
 import itertools
 import math
 import os

@@ -58,9 +58,9 @@ class WayBackStory(LinkStory):
         # the place of the oldest record, and a power cut may spoil only that one.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The story of `killed` without --attempts. With --attempts, the first starts sync the
-        # directory of the file of --attempts, which is also that of the link of --previous. Without
-        # it, only the commit syncs that directory.
+        # The story of `killed` without --attempts. The file of --attempts and the link of
+        # --previous are in one directory. With --attempts, the first starts sync this directory;
+        # without it, only the commit does.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # A boot: the version that AGENT's link names fails at once, and the version that the link

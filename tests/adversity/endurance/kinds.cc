@@ -43,7 +43,7 @@ constexpr std::size_t bad_count = std::size(bad);
 // An agent that closes its output has a fifth of a second to exit (close_grace of the supervisor).
 // This kind of upgrade takes as long, so it is made less often than the others.
 constexpr Kind closes = {"closes-output", "closes-output", "", kept, fallback, false, false};
-constexpr std::size_t closes_every = 40;  // one bad upgrade in so many is of this kind
+constexpr std::size_t closes_every = 40;  // one of this many bad upgrades is of the kind `closes`
 
 }  // namespace
 

@@ -17,11 +17,12 @@
 namespace fault {
 namespace {
 
-// The upgrader counts as idle when so many looks, one a millisecond, have found it in a wait
-// without limit.
+// The number of looks in a row, one a millisecond, that must find the upgrader in a wait without
+// limit before it counts as idle.
 constexpr int idle_looks_wanted = 2;
 
-// A call that the upgrader repeats until it succeeds fails so many times before it may succeed.
+// How many times the fault strikes a call that the upgrader repeats until it succeeds. Then the
+// call may succeed.
 constexpr int tries_in_vain = 12;
 
 // Within this number of looks, one a millisecond, the upgrader must have noticed an agent's act.
@@ -353,7 +354,7 @@ void Run::idle() {
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
-  if (init_awaits_ready()) return;  // the upgrader would wait for init
+  if (init_awaits_ready()) return;  // no SIGTERM yet: the upgrader has not notified init
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 

@@ -145,7 +145,7 @@ void take_lines(std::string_view input) {
   whole.read(stream);
   compare(whole.end(), expected, "read in one piece");
   const std::size_t some = input.size() % 13 + 1;
-  if (stream.size() > 5'000 * some) return;  // too long a stream, if read byte by byte
+  if (stream.size() > 5'000 * some) return;  // byte by byte, so long a stream takes too long
   Reading crumbs(some);
   crumbs.read(stream);
   compare(crumbs.end(), expected, "read in crumbs");

@@ -16,8 +16,8 @@
 
 namespace kill_points {
 
-// The number of failed starts after which an upgrader with --attempts starts the program of the
-// other link.
+// The value of --attempts. After this number of failed starts, the next starts use the other of the
+// two links, AGENT's and that of --previous.
 inline constexpr std::size_t attempts = 3;
 
 // The paths of the programs that a story uses.

@@ -32,8 +32,8 @@ struct Story {
   enum class With {
     nothing,
     way_back,  // --control, --previous and --attempts
-    // The options of way_back. The story is a boot: AGENT's link names a version that fails at
-    // once, and nobody requests an upgrade.
+    // The options of way_back, at a boot: AGENT's link names a version that fails at once, and
+    // nobody requests an upgrade.
     boot,
     standby,  // --fallback=warm
   };

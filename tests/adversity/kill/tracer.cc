@@ -50,7 +50,8 @@ bool never_sleeps(long call) {
   return std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
 }
 
-// Returns whether this stop may wake another process that sleeps.
+// Returns whether the system call or the exit that this stop reports may have woken another
+// process.
 bool may_wake(const Stop& stop) {
   constexpr long calls[] = {SYS_write, SYS_close, SYS_kill, SYS_execve, SYS_dup3, SYS_sendto};
   return stop.what == Stop::What::ended ||

@@ -3,8 +3,8 @@
 // meaning: see step.h.
 //
 // Of the processes that can run, the first in the order runs until its next system call begins or
-// ends. A process that sleeps in a system call cannot run. When it is woken, the end of that call
-// shows it.
+// ends. A process that sleeps in a system call cannot run. The tracer learns that it was woken when
+// that call ends.
 #pragma once
 
 #include <sys/types.h>
@@ -72,8 +72,8 @@ class Tracer {
   // waits, so that they see all events so far before the others do.
   void run_first_ones();
 
-  // Detaches from all processes: from stopped ones at once, from the others when they stop, by
-  // serve().
+  // Detaches from all processes: at once from those that are stopped, and from the others by
+  // serve(), when they stop.
   void let_go();
   void serve();
 

@@ -61,8 +61,8 @@ hang() {
   esac
 }
 
-# A layer of the kernel lies between the file system and the disk. Once it is suspended, it answers
-# no request, as a disk that has died.
+# A layer of the kernel lies between the file system and the disk. Once the layer is suspended, it
+# answers no request any more, like a disk that has died.
 disk=/dev/vda
 if [ "$KIND" = disk ]; then
   disk=/dev/mapper/data

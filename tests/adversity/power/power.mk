@@ -14,7 +14,8 @@ $(power_kernel)/boot:
 	  echo "Fetching from Debian: $$package" && cd $(power_kernel)/package && \
 	  apt-get download -q $$package >/dev/null 2>&1 && dpkg -x *.deb ..
 
-# make check-hangs: the same machine with a hardware watchdog, and a program that hangs.
+# make check-hangs: runs upgrades in a virtual machine with a hardware watchdog, and with a program
+# that hangs.
 .PHONY: check-power check-hangs
 check-hangs:
 	@tests/need-packages $(build_packages) $(static_packages) python3 qemu-system-x86 \
@@ -23,7 +24,8 @@ check-hangs:
 	  $(power_kernel)/boot
 	@BUILD=$(BUILD) TIMES=$(if $(filter 1,$(LONG)),20,2) nice -n 15 tests/adversity/power/hangs
 
-# make check-fat: the same machine with a disk that has neither links nor FIFOs.
+# make check-fat: runs the upgrader in a virtual machine whose disk can have neither links nor
+# FIFOs.
 .PHONY: check-fat
 check-fat:
 	@tests/need-packages $(build_packages) $(static_packages) python3 qemu-system-x86 \

@@ -58,7 +58,7 @@ kill_amid() {
   wait_until 30 runs
 }
 
-# Brings a release as an installer does that syncs it, and upgrades to it.
+# Installs a release, syncs it as a careful installer does, and upgrades to it.
 upgrade_synced() {
   bring "$1"
   sync
@@ -69,13 +69,13 @@ upgrade_synced() {
 }
 
 # usage: write_back CENTISECONDS CENTISECONDS
-# Sets how often the kernel writes to the disk what nobody has synced, and how old it may be.
+# Sets how often the kernel writes unsynced data to the disk, and how old such data may become.
 write_back() {
   echo "$1" >/proc/sys/vm/dirty_writeback_centisecs
   echo "$2" >/proc/sys/vm/dirty_expire_centisecs
 }
 
-# Starts the upgrader, whose two releases both end at once, once a second, as an init would. The
+# Starts the upgrader once a second, as an init would, with two releases that both end at once. The
 # kernel writes back as rarely as it does by default.
 crash_loop() {
   for version in "$(readlink -f /data/current)" "$(readlink -f /data/previous)"; do
@@ -125,8 +125,8 @@ done
 # Only the wear of the disk is measured from here on: no power is cut.
 mark 'over'
 if [ "$WEAR" != 0 ]; then
-  # As devices with flash are mounted: otherwise the start of a new program changes its access time,
-  # and the journal is written once more.
+  # Mounts the disk with noatime, as devices with flash do. Otherwise the start of a new program
+  # would change its access time, and the journal would be written once more.
   [ "$FS" = overlay ] || mount -o remount,noatime /data
   for number in $(seq 101 108); do
     upgrade_synced "$number-good"

@@ -65,10 +65,10 @@ State usual(State state) {
   return state;
 }
 
-// Returns a watcher's account as text, with 1 in the place of the number in each upgrade's id. In
-// an id, the number stands behind "sigusr2-" as digits, or behind "u" as capital letters. Behind an
-// id with "sigusr2-" the account has one more character: a digit for the time from which the agent
-// may be killed, or `-` if there is none. This character stays as it is.
+// Returns a watcher's account as text, with 1 in the place of the number in each id of an upgrade.
+// The number follows "sigusr2-" as digits, or "u" as capital letters. The digits are followed by
+// one more character, which stays as it is: a digit for the time from which the agent may be
+// killed, or `-` if there is none.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -43,9 +43,9 @@ struct NamedDeadline {
 
 // ---- for programs that use other texts and times than the exploration
 
-// The first of the policies that are explored: with and without --relink, each with and without
-// time limits, and one with the options --mode=sequential and --on-unclean-stop=continue, which
-// apply to requests that do not set these terms themselves.
+// The number of basic policies: with and without --relink, each with and without time limits; and
+// one with the options --mode=sequential and --on-unclean-stop=continue, which apply to requests
+// that do not set these terms themselves.
 inline constexpr int policies = 5;
 inline constexpr int plain_policy = 1;  // with time limits, and no option
 inline constexpr int relink_policy = 3;

@@ -19,11 +19,11 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a `cancel`. If its id is that of the upgrade under way, or of the upgrade
-// that the agent has been told of, the class is `cancel_signal` for an id of an upgrade by SIGUSR2,
-// and `cancel` for any other. An id that the exploration itself uses has these two classes, too,
-// unless one of those two upgrades has an id of its kind already. Any other id has the class
-// `cancel_other`.
+// Returns the class of a `cancel`. There are two kinds of ids: those of upgrades by SIGUSR2, and
+// all others. If the id is that of the upgrade under way, or of the upgrade that the agent has been
+// told of, the class is `cancel_signal` or `cancel`, by the kind of the id. An id that the
+// exploration itself uses has the same classes, unless one of these two upgrades has an id of that
+// kind already. Any other id has the class `cancel_other`.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {

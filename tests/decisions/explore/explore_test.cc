@@ -185,7 +185,7 @@ TEST_CASE("canary: a state that is lost with an activate is found") {
 TEST_CASE("canary: a deadline that is judged too early after a freeze, or never, is found") {
   struct Fault {
     const char* what;
-    bool (*fault)(State&);  // changes the state; returns false if the step needs no fault
+    bool (*fault)(State&);  // puts the fault into the state; returns false if the step needs none
   };
   const Fault faults[]{
       {"a deadline that is judged however late it comes",

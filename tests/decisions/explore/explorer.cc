@@ -73,7 +73,7 @@ Duration limit_of(const Policy& policy, const State& state) {
     case Phase::shutting_down:
       return of_stop(policy.defaults.stop_timeout);
     case Phase::abandoning:
-      return killed_log_interval;  // how often the log says that a killed agent has not ended yet
+      return killed_log_interval;  // the interval of the log's line about a killed agent that lives
     case Phase::running:
     case Phase::ended:
       break;
@@ -135,9 +135,9 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  // Takes each step that is possible at this deadline: the deadline passes and is judged; or it has
-  // passed, and must be judged later, since the agents' pipes were not read after it; or, just
-  // before it, its agent sends `extend` or `cancel`.
+  // Takes each step that is possible at this deadline. The deadline passes and is judged. Or it has
+  // passed, but may be judged only later, since the agents' pipes were not read after it. Or its
+  // agent sends `extend` or `cancel` just before it.
   void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
     *named.deadline = Time(0);
     const std::string name = named.name;
@@ -158,9 +158,9 @@ class Walk {
     *named.deadline = later;
   }
 
-  // Checks a deadline that is judged more than a second late: it must be put off once, by the
-  // delay, but by at most ten seconds. The walk does not continue from there, since its states do
-  // not hold how far off a deadline is.
+  // Checks a deadline that is judged more than a second late. It must be put off once, by as long
+  // as it was late, but by at most ten seconds. The walk does not continue from there, because its
+  // states do not record how far off a deadline is.
   void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
     struct Judged {
       Actions actions;
@@ -240,7 +240,8 @@ class Walk {
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    // If a step changes nothing, nothing changes for init.
+    // A step that leaves the supervisor's state as it was has no news for init, so it need not be
+    // judged.
     const bool same = due.what != Due::What::heartbeat && supervisor.state() == before;
     const auto vouching = same ? std::vector<std::string>()
                                : broken_vouching(policy_, before, due, event, supervisor);

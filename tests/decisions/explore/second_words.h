@@ -25,7 +25,7 @@ struct Party {
   std::optional<Time> grace = {};  // the deadline for the exit after a pipe was closed
   std::optional<Time> beat = {};   // the deadline for the next `heartbeat`
   std::optional<Time> hello = {};  // when the log reports that `hello` is missing
-  std::optional<Time> lasts = {};  // when the agent has lasted, so that its start is no failed one
+  std::optional<Time> lasts = {};  // when the agent's start counts as a success
   // A `heartbeat` is missing: its deadline has passed, and none has come since.
   bool silent = false;
   bool offered = false;  // the agent's `activate` is being written, or waits

@@ -93,7 +93,7 @@ TEST_CASE("a damaged file counts as no attempt") {
   const std::string whole = next_record({}, {3, "/opt/agent", "ended"}).text;
   for (std::size_t bytes = 0; bytes < whole.find('\0'); ++bytes)
     CHECK(read_attempts(whole.substr(0, bytes)).count == 0);
-  // Records whose check is right, and whose text no upgrader has made.
+  // Records whose checksum is right, but whose text no upgrader would write.
   for (const char* text : {"-1 /a\n\n1 1673123632\n", "x /a\n\n1 1417425964\n",
                            "3/a\n\n1 3000026527\n", "1999999 /a\n\n1 50966471\n",
                            "3 /a\n1 2566080821\n", "99999999999999999999 /a\n\n1 1834359686\n"}) {

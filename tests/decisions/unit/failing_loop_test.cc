@@ -128,7 +128,7 @@ TEST_CASE("unread bytes are kept up to their limit, and then the input is closed
   while (channel->send(line))
     ++taken;
 
-  CHECK(taken == 3);  // nearly all of the first line is in the pipe
+  CHECK(taken == 3);  // the pipe has nearly all of the first line, so only the others count
   CHECK(channel->unsent() == 0);
 }
 

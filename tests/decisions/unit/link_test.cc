@@ -246,7 +246,8 @@ TEST_CASE("if the link may not be replaced, the proof fails, and so does the com
   const Program second = program_of(releases.second());
   const bool sticky = GENERATE(true, false);
   const bool root = ::geteuid() == 0;
-  // Without root, we may replace our own links in every directory to which we may write.
+  // The test needs root, who makes the link and then acts as another user: a user may replace a
+  // link of their own in every directory in which they may write.
   if (!root) return;
   REQUIRE(::chmod(releases.directory().path().c_str(), 0755) == 0);
   REQUIRE(::chmod(releases.path().c_str(), sticky ? 01777 : 0755) == 0);

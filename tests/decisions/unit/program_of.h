@@ -1,4 +1,4 @@
-// Checks a program as the upgrader does, for tests of starting it.
+// Checks a program as the upgrader does, for tests that start programs.
 #pragma once
 
 #include <catch2/catch.hpp>

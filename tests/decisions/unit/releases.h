@@ -1,4 +1,4 @@
-// Two programs and the links that name them, for tests of the link in which calls fail.
+// Two programs and the links that name them, for tests in which calls for the link fail.
 #pragma once
 
 #include <filesystem>

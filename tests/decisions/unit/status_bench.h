@@ -1,4 +1,4 @@
-// A bench whose events the chronicle records, and which shows the status.json that follows.
+// A bench that passes its events to the chronicle, and makes status.json from the result.
 #pragma once
 
 #include <string>

@@ -115,8 +115,8 @@ lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 
 # usage: older_caller SIZE
 # Compiles and runs a program that gives SIZE, and a wrong value for `fallback`, which must not be
-# read if it lies behind SIZE. The program has no upgrader and cannot send the request: the library
-# says that of a well-formed request, and names the error in a malformed one.
+# read if it lies behind SIZE. The program has no upgrader, so the library sends no request. It says
+# so for a well-formed request, and names the error in a malformed one.
 older_caller() {
   cat >"$scratch/older.c" <<END
 #include <agent-protocol/agent_protocol.h>

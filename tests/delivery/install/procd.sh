@@ -38,7 +38,7 @@ command_of() (
   start_service
 )
 
-# Prints the paths that must still be there after a boot: all that are written, except the control
+# Prints the paths in the command line that must still be there after a boot: all except the control
 # directory, which the script itself makes, the lock in it, and the agent's input.
 lasting_paths() {
   command_of | sed -n -e 's/^--\(previous\|output\|state\|releases\|events\)=//p' \

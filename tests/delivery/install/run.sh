@@ -108,9 +108,8 @@ logged() {
   tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
 }
 
-# Prints which part of the protection a program or library lacks: all are built with the same. Every
-# one of them is built from many objects, so at least one object has a buffer and calls the check of
-# the stack protector.
+# Prints which protection a program or library lacks. All are built with the same options, and each
+# from many objects, so at least one object has a buffer and calls the check of the stack protector.
 lacks_protection() {
   readelf -lW "$1" | grep -q GNU_RELRO || echo "$1: tables of addresses can be written"
   readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS.* NOW' || echo "$1: addresses are looked up late"

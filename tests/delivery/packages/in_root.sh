@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs inside a small Debian with the packages, a compiler and the libraries. Installs the packages,
-# builds the sample agent from their examples, upgrades it, well and badly, under the installed
-# upgrader while it works and while newer packages replace these, adds a release to its directory,
-# and removes the packages without a trace.
+# and builds the sample agent from their examples. Upgrades the agent while it works, to good and
+# bad versions, under the installed upgrader, also while newer packages replace the installed ones.
+# Adds a release to a directory of releases, and removes the packages without a trace.
 # Prints `ok` lines and `N passed, N failed`. For packages.sh.
 set -u
 cd /trial || exit 1

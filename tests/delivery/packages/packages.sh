@@ -50,7 +50,7 @@ lints_spoilt() {
 
 multi_arch() { [ "$(dpkg-deb -f "$(file_of "$1")" Multi-Arch)" = "$2" ]; }
 
-# Prints lines for the sources of this machine's own Debian.
+# Prints the `deb` lines of the Debian sources that this machine's apt uses.
 sources() {
   apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
     'Created-By: Packages' 'Origin: Debian' | sort -u
@@ -66,7 +66,7 @@ makes_root() {
     echo "$content" >"$root/content"
 }
 
-# Runs in_root.sh in that system. Mounts and processes end with it.
+# Runs in_root.sh in the small Debian. Its mounts and processes end with it.
 # shellcheck disable=SC2016  # expanded by the inner shell
 tries() {
   for package in $packages; do file_of "$package"; done >"$scratch/files"
@@ -87,7 +87,7 @@ tries() {
   ' sh "$root/tree" "$scratch" "$PWD/tests/delivery/packages/in_root.sh" >"$scratch/tried"
 }
 
-# Shows the output of the tests there, and counts them.
+# Shows the output of the tests of in_root.sh, and counts them.
 tell_of_trial() {
   mkdir "$scratch/place"
   tries

@@ -18,7 +18,7 @@ from double import begins, run_tests, tests_of, wait_until
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
 # A part of every TLS library's message about a certificate that it does not accept.
 NO_TRUST = "cert"
-# So many parts that no connection can buffer all of them.
+# The number of parts of an answer that seems to have no end: no connection can buffer all of them.
 PARTS = 1000000
 
 

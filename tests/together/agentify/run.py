@@ -182,7 +182,7 @@ def test_a_directory_without_a_link_to_run_is_named(stage):
     assert "current does not exist" in one.log() and "has added a release" in one.log(), one.log()
     program = stage.script("thing", "exec sleep 1000")
     command = f"ln -s thing-v1.0.0 {releases}/current"
-    # A pre-release is never the one to begin with.
+    # A pre-release is never chosen as the first release to run.
     for version, hint in [("2.0.0-rc.1", "has only pre-releases"), ("1.0.0", command)]:
         manifest = stage.directory / f"pub/thing-{version}-any.json"
         for words in (["pack", "--name=thing", f"--version={version}", f"--out={manifest.parent}",

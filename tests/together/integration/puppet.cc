@@ -159,7 +159,7 @@ void Puppet::say(const std::string& bytes) {
   write_output();
 }
 
-// Writes as much output as the pipe takes now. Blocks never, since poll() reports a pipe as
+// Writes as much output as the pipe takes now. Never blocks, since poll() reports a pipe as
 // writable only if PIPE_BUF bytes fit.
 void Puppet::write_output() {
   for (;;) {

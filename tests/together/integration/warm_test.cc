@@ -132,7 +132,7 @@ TEST_CASE("an upgrade without a trial has no standby") {
 
   next.request_upgrade("u2", "");
 
-  // If a standby had been started, it would be generation 3. So none was.
+  // The next candidate is generation 3. A standby would have got this number, so none was started.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

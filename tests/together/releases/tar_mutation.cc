@@ -9,7 +9,7 @@
 namespace releases_target {
 namespace {
 
-// The places of a header of a tar, in bytes.
+// The layout of the header of an entry in a tar file, in bytes.
 constexpr std::size_t block_bytes = 512;
 constexpr std::size_t name_bytes = 100;
 constexpr std::size_t mode_at = 100;

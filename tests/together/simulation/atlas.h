@@ -24,8 +24,8 @@
 
 namespace upgrader::simulation {
 
-// A hash of 64 bits. The chance that a key is also that of another of some ten million moves is
-// about 10^-12.
+// A hash of 64 bits. Among some ten million moves, the chance that a given one has the key of
+// another is about 10^-12.
 using Key = std::uint64_t;
 
 // A table from keys to numbers, which is filled only once.

@@ -189,9 +189,9 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// Lets time pass before a step that closes a pipe, until shortly before the next deadline, if this
-// deadline has to pass after the step. An agent that has closed a pipe is soon killed, so there
-// would be no time for it later.
+// Before a step that closes a pipe, lets time pass until shortly before the next deadline, if that
+// deadline has to pass after the step. An agent that has closed a pipe is soon killed, so a
+// deadline that is far off could not pass before.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;

@@ -14,8 +14,9 @@ using namespace agent_protocol;
 using test::EventKind;
 using test::Speaker;
 
-// Chooses when agents do not read. The upgrader notices an agent's closed input only when it sends
-// something to the agent, or when bytes for the agent have been waiting.
+// Chooses when agents do not read. If an agent closes its input on the way, agents mostly do not
+// read: the upgrader notices a closed input only when it sends something to the agent, or when
+// bytes for the agent have been waiting.
 void MapGuide::choose_clog() {
   const bool closed = std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
     return closes(sheet_.map.moves[move].steps[0]);
@@ -43,16 +44,16 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if no bytes may wait in the upgrader for this agent, because on the way the agent
-// closes its input before its `activate` is written. If bytes waited, the upgrader would notice the
-// closed input by them, before the `activate`.
+// Returns true if no bytes may wait in the upgrader for this agent, because it closes its input,
+// later on the way, before its `activate` is written. The upgrader must notice that by the
+// `activate`, and would notice it earlier by waiting bytes.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Gives the agent's pipe room for all bytes that wait in the upgrader for the agent, if the move
-// needs an `activate` that cannot be written because the agent has closed its input. Returns true
-// if any bytes were waiting.
+// If the move needs an `activate` that is lost because the agent has closed its input, makes room
+// in the agent's pipe for all bytes that wait for it in the upgrader. Returns true if any bytes
+// were waiting.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -78,8 +79,8 @@ void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
   }
 }
 
-// Prepares the held agent's input for its `activate`, which is to be written, to wait or to be
-// lost, as the next step of the way needs.
+// Prepares the held agent's input so that its `activate` is written, waits or is lost, as the next
+// step of the way needs.
 void MapGuide::let_activate(EventKind outcome, const State& state) {
   const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
@@ -242,7 +243,7 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
 }
 
 // Makes the agent's input full or free, as choose_clog() has decided: full from its `ready` on, or
-// full at all times except at its `ready`. `makes_ready` says whether it says `ready` now.
+// full at all times except at its `ready`. `makes_ready` is true if the agent says `ready` now.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;

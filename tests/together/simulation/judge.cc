@@ -285,8 +285,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // Another deadline may have passed in this step, and ended the wait that this deadline limits.
-    // Then the deadline is gone, or another one has its name.
+    // Another deadline that has passed in this step may have ended the wait that this deadline
+    // limits. Then this deadline is gone, or another one has its name.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);

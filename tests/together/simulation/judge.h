@@ -170,7 +170,7 @@ class Judge {
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
-  int timer_settings_ = 0;  // the shell's settings of its timer in this turn
+  int timer_settings_ = 0;  // how often the shell has set its timer in this turn
   Time event_at_{0};
   // The new times of deadlines that have been put off, by their names.
   std::map<std::string, Time> put_off_;

@@ -20,8 +20,8 @@ constexpr int timer_settings_max = 4;
 
 // ---- the calls of the shell
 
-// Returns the outcome of an action: the next one in the list of outcomes that the guide wants, or,
-// if that is a success or the list is empty, `asked`. A `check` takes its outcome from the list
+// Returns the outcome of an action. This is the next outcome in the guide's list; or `asked`, if
+// the list is empty or its next outcome is a success. A `check` takes its outcome from the list
 // only if that is a failed check. Otherwise it succeeds, and the list stays as it is.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;

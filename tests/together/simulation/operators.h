@@ -17,9 +17,9 @@ namespace upgrader::simulation {
 
 class Machine;
 
-// An operator's line, as the upgrader has to understand it. The upgrader must show each well-formed
-// line to its supervisor, with two exceptions: a request of this name has been answered already, or
-// the upgrade that it requests is known.
+// A line of an operator, as the upgrader has to understand it. The upgrader must show each
+// well-formed line to its supervisor, with two exceptions: a request of this name has been answered
+// already, or the id of the requested upgrade is known already.
 struct Asked {
   std::string name;
   std::string type;

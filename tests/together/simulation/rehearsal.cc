@@ -66,7 +66,7 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
 }
 
 // Lets some time pass before the next event. Deadlines that were set at the same instant always
-// pass in the same order. If they are set with a pause between them, another order is possible.
+// pass in the same order; those that were set with a pause between them may pass in another order.
 // After an agent has closed a pipe, another deadline can pass first only if it is near, since the
 // agent is soon killed.
 void Rehearsal::pause(EventKind next_kind) {

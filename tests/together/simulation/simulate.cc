@@ -138,9 +138,9 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Looks at the next seeds after `above`, so many that each goal comes once. Returns those by which
-// a run can visit something new: no run has made the move that is the seed's goal, or another move
-// from the same place. For such other moves, one seed for each place is enough.
+// Looks at the next seeds after `above`, so many that each goal comes once. Returns those that can
+// lead a run to something new: to a move that no run has made, or to a place from which some other
+// move was never made. For such a place, one seed is enough.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

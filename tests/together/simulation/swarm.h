@@ -92,8 +92,8 @@ struct Swarm {
   int odd_requests = 0;  // how often a request has random members
   int stale_events = 0;  // how often an event of an ended agent is delivered
   bool guided = false;
-  // Init reads its socket for so long, then leaves it unread for as long, in turn; 0: it always
-  // reads.
+  // Init reads its socket for this time, then leaves it unread for the same time, and so on; 0: it
+  // always reads.
   Duration init_reads{0};
 
   // People and init.

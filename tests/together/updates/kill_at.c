@@ -4,7 +4,7 @@
 //
 // KILL_AT names a file with two 64-bit numbers: how many such calls have been made, and the number
 // of the call at which to kill, or 0 for none. Calls that make, change, move or remove a file or
-// its name are counted. Writes to pipes and sockets change no file, so they are not.
+// its name are counted. Writes to pipes and sockets are not counted, since they change no file.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
