@@ -45,9 +45,9 @@
 
 namespace fleet {
 
-// The ratios over which the evidence is the mean, as multiples of the tolerated ratio. Neighbours up
-// to 20 differ by a factor of about two at most, since a rollout may have enough failures to tell
-// them apart. The largest stands for a version that fails everywhere.
+// The ratios over which the evidence is the mean, as multiples of the tolerated ratio. Up to 20,
+// neighbours differ by a factor of about two at most, since a rollout may have enough failures to
+// tell them apart. The largest stands for a version that fails everywhere.
 inline constexpr std::array evidence_ratios = {1.5, 2.0, 3.0, 5.0, 9.0, 20.0, 60.0, 200.0};
 
 class Evidence {

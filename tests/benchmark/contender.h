@@ -38,8 +38,8 @@ struct Contender {
 [[nodiscard]] Contender the_service_upgrader(const Place& place);
 [[nodiscard]] Contender the_minimal(const Place& place);
 [[nodiscard]] Contender direct_exec();
-// The next two functions return the contenders that are installed here: of tini and its static
-// form, and of the supervisors of runit and s6.
+// The next two functions return those contenders that are installed here: tini and its static form,
+// and the supervisors of runit and s6.
 [[nodiscard]] std::vector<Contender> installed_reapers();
 [[nodiscard]] std::vector<Contender> installed_supervisors();
 

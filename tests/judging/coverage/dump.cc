@@ -51,7 +51,7 @@ static void dump() {
 }
 
 static void leave(int status, void*) {
-  put_off_last_signal();  // stays blocked while gcc writes the counts
+  put_off_last_signal();  // last_signal stays blocked while gcc writes the counts
   if (files_are_limited()) __real__exit(status);
 }
 

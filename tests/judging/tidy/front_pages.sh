@@ -132,7 +132,7 @@ canary_first_change() {
   echo 'PLANTED_CASE'
 }
 
-# `make help` shows ten targets. check_targets compares those of `make help-all`.
+# `make help` shows ten targets. check_targets compares the targets that `make help-all` shows.
 check_help() {
   shown=$(env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s help | grep -c '^make .*  ')
   [ "$shown" = 10 ] || echo "make help shows $shown targets, and not ten"

@@ -122,8 +122,8 @@ layer_of() {
   layer_table | awk -v layer="$1" '$1 == layer { print $2 }'
 }
 
-# Only L1, fleet/model and agent-conformance may include cereal. For the last two, other checks name
-# the files that may.
+# Only the files of layer L1, fleet/model and agent-conformance may include cereal. For the last
+# two, other checks name the files that may.
 check_cereal() {
   {
     layer_of 1
@@ -142,8 +142,8 @@ canary_cereal() {
   echo 'upgrader/shell/loop.h'
 }
 
-# Only L3 of base/ and the upgrader, the sample agent, and programs of tools/ and fleet/ may include
-# libuv. The library for agents may not.
+# Only the files of layer L3 of base/ and the upgrader, the sample agent, and programs of tools/ and
+# fleet/ may include libuv. The library for agents may not.
 check_uv() {
   layer_of 3 | grep -E '^(base|upgrader)/' >"$scratch/allowed"
   product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
@@ -159,8 +159,8 @@ canary_uv() {
   echo 'agent-protocol/agent.h'
 }
 
-# The system headers that L0 to L2 may include: none for input or output, for the time, or for
-# processes. The permitted ones are listed, so that a new one is noticed.
+# The system headers that the layers L0 to L2 may include: none for input or output, for the time,
+# or for processes. The permitted ones are listed, so that a new one is noticed.
 pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstdarg cstddef
   cstdint cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
   optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
@@ -174,7 +174,7 @@ impure_calls() {
     grep -v ':[[:space:]]*//'
 }
 
-# L0 to L2 must do no input or output, and read no clock.
+# The layers L0 to L2 must do no input or output, and read no clock.
 check_decisions() {
   pure=$(for layer in 0 1 2; do layer_of $layer; done)
   echo "$pure_headers sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"

@@ -32,7 +32,8 @@ members_in_code() {
     }' agent-protocol/cpp/wire/message.h agent-protocol/cpp/wire/serialize.h
 }
 
-# Prints the same lines from the page: a list of types, each with a list of its members.
+# Prints the lines that members_in_code prints, but from the page: a list of types, each with a list
+# of its members.
 members_on_page() {
   awk '
     /^\.S[hs] / { part = $0; depth = 0 }

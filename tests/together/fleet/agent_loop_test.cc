@@ -127,7 +127,7 @@ TEST_CASE("a fetch ends with its fetcher, however long the server would let it w
                 [&told](const Fetcher::Result&) { told = true; });
   server.wait_for_client();
   fetcher.leave();
-  loop.run();  // if it waited for the server, which never answers, `limit` would end the test
+  loop.run();  // if it waited for an answer of the server, `limit` would end the test
 
   CHECK_FALSE(told);
 }

@@ -16,7 +16,8 @@ struct ProcessUse {
   long most_memory_kib = 0;  // so far
 };
 
-// Returns the use of a process of this machine; all zero if there is no such process.
+// Returns the processor time and memory of a process of this machine; all are 0 if there is no such
+// process.
 [[nodiscard]] ProcessUse use_of(pid_t process);
 
 // A process of the real fleet-controller. It ends with this object.

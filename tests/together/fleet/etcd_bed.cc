@@ -80,7 +80,7 @@ class EtcdBed : public StoreBed {
                                    .seed = seed});
   }
 
-  static constexpr std::uint64_t tick_ms = 2;  // a turn of the loop takes at most so long
+  static constexpr std::uint64_t tick_ms = 2;  // the longest that a turn of the loop takes
 
   uv_loop_t loop_{};
   uv_timer_t tick_{};

@@ -108,7 +108,7 @@ judge-here: $(addprefix $(BUILD)/tests/together/fleet/,judge_test undo_scale_tes
 # The tests that walk through all states, and the targets that run them and print their figures.
 fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \
   plan_explore_test)
-# Runs many more random rollouts and plans: RUNS=N; with LONG=1 a million.
+# Runs many more random rollouts and plans than `make check` does: RUNS=N; with LONG=1 a million.
 .PHONY: explore-fleet simulate-fleet simulate-fleet-here simulate-fleet-day fuzz-records \
   fuzz-records-here
 explore-fleet:

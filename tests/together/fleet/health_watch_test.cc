@@ -91,7 +91,7 @@ struct Bench {
 TEST_CASE("a node that has moved reports at the beginning, at the first failure, and at the end") {
   Bench bench;
   bench.wait(minute);
-  bench.watch.ended();  // the version before has failed
+  bench.watch.ended();  // the earlier version has failed
   bench.wait(minute);
   CHECK_FALSE(bench.watch.report());
   CHECK(bench.measured == 0);
@@ -128,7 +128,7 @@ TEST_CASE("a node of the control reports for each batch, by its own clock, and c
   bench.run = {.id = "r.control.0", .by = "rollout/r", .soak_ms = 2 * minute, .judged = true};
   bench.wait(minute + 5'000);
   bench.errors = 1;
-  bench.run = {};  // the record has gone with its lease
+  bench.run = {};  // the record `control` has vanished with its lease
   bench.wait(2 * minute);
   CHECK(bench.watch.report()->over);
   CHECK(bench.watch.report()->before == 1);

@@ -38,7 +38,7 @@ struct Tally {
   // the share of runs that the judge stops with at most 5 % of the nodes touched
   double early = 0;
   double median = 0;      // the median of the nodes touched, by whatever stops the rollout first
-  double nearly_all = 0;  // in 99.9 % of the runs, at most so many nodes are touched
+  double nearly_all = 0;  // the most nodes touched in a run, apart from the worst 0.1 % of the runs
 };
 
 Tally tally(const JudgedVersion& version, std::size_t line, JudgeKind kind = JudgeKind::real,

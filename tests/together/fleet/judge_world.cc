@@ -326,7 +326,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
       changes.push_back({false, value});
     for (std::int64_t i = 0; i < sizes[batch]; ++i)
       changes.push_back({true, change(gauge.shift)});
-    // The nodes come in an order by chance, as the real judge's do.
+    // The nodes come in a random order, as they do for the real judge.
     for (std::size_t i = changes.size(); i > 1; --i)
       std::swap(changes[i - 1], changes[chance.bits() % i]);
     const auto type = gauge.rises > 0 ? fleet::MeasureType::counter : fleet::MeasureType::gauge;

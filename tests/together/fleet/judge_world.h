@@ -38,7 +38,7 @@ struct JudgedVersion {
 // The judge of a simulation: the real one, or one with an error that the simulation must find.
 enum class JudgeKind {
   real,
-  peeks,          // compares two failure rates at 1 %, again at each failure
+  peeks,          // tests two failure rates at the level of 1 %, anew at each failure
   forgets_early,  // forgets which nodes failed before they moved
 };
 

@@ -98,7 +98,7 @@ class NodeWorld {
   std::string ended_;
   fleet::UpgradeEnding ending_ = fleet::UpgradeEnding::failed;
   bool expired_ = false;
-  std::string fetching_;  // what the present process of fleet-agent is fetching
+  std::string fetching_;  // the command for which fleet-agent fetches a release now
   fleet::Ms activated_at_ = 0;
 
   fleet::Ms now_ = 0;

@@ -97,7 +97,7 @@ TEST_CASE("an event that is not to be sent is read once, however often the cell 
   CHECK(told.post() == 0);
   const Effort before = effort;
   CHECK(told.post() == 0);
-  // Reads the settings, and the number of the last event that was notified.
+  // Two records are read: the settings, and the last event that was notified.
   CHECK(effort.records - before.records == 2);
   told.put("event/000000001000", R"({"class":"rollout-aborted"})");
   CHECK(told.post() == 1'000);

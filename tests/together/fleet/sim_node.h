@@ -98,9 +98,9 @@ class SimNode {
   NodeCommander commander_;
   WishMachine machine_;
   bool registered_ = false;
-  bool wish_reports_ = false;  // the last upgrade is for a wish: its record is the wish's
+  bool wish_reports_ = false;  // the last upgrade is for a wish, so machine_ makes its record
   std::pair<std::string, Revision> seen_;
-  std::string upgrade_;  // the record of the wish's upgrade that is to be written
+  std::string upgrade_;  // the record of the wish's upgrade, while it is still to be written
   bool writes_upgrade_ = false;
   std::string version_ = "1.0.0";
   std::string before_;  // the version before the last upgrade

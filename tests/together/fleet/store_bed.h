@@ -28,7 +28,7 @@ class StoreBed {
 
   // ---- faults
   virtual void compact(Revision revision) = 0;
-  // Loses all answers to store() from now on. Its requests still reach the store and are carried
+  // Loses all answers to store() from now on. The requests of store() still arrive and are carried
   // out.
   virtual void swallow_answers() = 0;
   // Ends the loss of answers, and all connections of store().
@@ -51,7 +51,7 @@ class StoreBed {
     }
     return true;
   }
-  // Lets so much time pass.
+  // Lets this much time pass.
   void pass(std::chrono::milliseconds time);
 
   // ---- requests: most functions wait for the answer

@@ -1,4 +1,4 @@
-// Tests windows in time zones that change their clocks, and which releases are newer.
+// Tests windows in time zones with daylight saving, and which releases are newer.
 #include "fleet/model/windows.h"
 
 #include <catch2/catch.hpp>
