@@ -64,7 +64,7 @@ class Agent {
   struct Activate {
     bool clean = false;
     std::optional<std::string> state = {};
-    // Set only for a fallback whose `welcome` came before the failure.
+    // Why the upgrade failed. Set only for a fallback whose `welcome` came before the failure.
     std::optional<Failure> failure = {};
     // The length of the trial, and the condition for passing it. Both are set only if the agent is
     // on trial.
@@ -289,7 +289,8 @@ class Agent {
     return 1;
   }
 
-  std::vector<std::unique_ptr<Check>> checks_;  // owned here, since handle_ has pointers to them
+  // The start-up checks, to which handle_ has pointers.
+  std::vector<std::unique_ptr<Check>> checks_;
   std::unique_ptr<agent_protocol_agent, Close> handle_;
   std::string refusal_;  // why this class refused the last call; else empty
 };

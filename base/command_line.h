@@ -20,7 +20,7 @@ struct VersionWanted {
 };
 
 struct UsageError {
-  std::string reason;  // names the argument, and says what is allowed
+  std::string reason;  // a text that names the argument, and says what is allowed
 
   bool operator==(const UsageError&) const = default;
 };

@@ -65,7 +65,7 @@ class SampleAgent {
   // The longest time between two heartbeats, if the upgrader wants any.
   std::optional<Agent::Milliseconds> watchdog_;
   std::optional<Agent::Failure> past_failure_;
-  std::optional<Copier> copier_;  // set while this agent is active
+  std::optional<Copier> copier_;  // copies lines; set while this agent is active
   bool on_trial_ = false;
   bool vouched_ = false;                // this agent has said `healthy`
   std::optional<Agent::Stop> stop_;     // the requested stop; absent again after a cancel

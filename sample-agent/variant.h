@@ -11,7 +11,7 @@ enum class Fault {
   none,
   crash_at_start,
   hang_at_start,
-  crash_on_trial,    // soon after its activation, in the middle of a record
+  crash_on_trial,    // crashes soon after its activation, in the middle of a record
   slow_to_stop,      // takes two seconds to stop
   never_stops,       // ignores a stop, and continues to work
   writes_too_early,  // copies a line before it is activated

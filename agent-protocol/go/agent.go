@@ -218,7 +218,7 @@ func (a *Agent) Unfit(reason string) error {
 type Upgrade struct {
 	ID             string   // required: 1 to 64 bytes of printable ASCII
 	Executable     string   // required: an absolute path
-	Args           []string // nil: the arguments of this agent
+	Args           []string // nil stands for the arguments of this agent
 	Mode           string   // "parallel", "sequential"
 	Gate           string   // "none", "confirm"
 	Commit         string   // "survive", "healthy"

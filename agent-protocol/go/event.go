@@ -35,7 +35,7 @@ type Welcome struct {
 // "survive" or "healthy". For others Trial is 0 and Commit empty.
 type Activate struct {
 	Clean   bool
-	State   *string // nil if the agent before has left no state
+	State   *string // the state that the agent before has left, if any
 	Failure *Failure
 	Trial   time.Duration
 	Commit  string

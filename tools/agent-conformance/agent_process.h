@@ -30,7 +30,7 @@ class PolledFd {
  private:
   upgrader::OwnedFd fd_;
   std::function<void()> on_readable_;
-  upgrader::UvHandle<uv_poll_t> poll_;  // must be closed before the descriptor
+  upgrader::UvHandle<uv_poll_t> poll_;  // polls the descriptor, so it is closed first
 };
 
 class AgentProcess {

@@ -13,7 +13,7 @@
 namespace conformance {
 
 struct Life {
-  std::string role;  // empty if the agent runs without an upgrader
+  std::string role;  // the agent's role; empty if it has no upgrader
   int generation = 0;
 
   int pid = 0;

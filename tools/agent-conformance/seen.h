@@ -23,7 +23,7 @@ struct NotStarted {
 // A line on the agent's standard output, without its newline.
 struct Line {
   enum class End : std::uint8_t { newline, output, too_long };
-  std::string bytes;  // if the line is too long, only its beginning
+  std::string bytes;  // the line, or only its beginning if it is too long
   End end = End::newline;
 };
 struct ErrorLine {

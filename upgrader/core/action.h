@@ -140,7 +140,8 @@ struct Answer {
 // Record how the upgrade under way ended. Ordered exactly once for each upgrade that was accepted.
 struct RecordEnding {
   UpgradeOutcome outcome = UpgradeOutcome::committed;
-  std::optional<agent_protocol::Failure> failure;  // absent if the upgrade was committed
+  // Why the upgrade failed; absent if it was committed.
+  std::optional<agent_protocol::Failure> failure;
   bool operator==(const RecordEnding&) const = default;
 };
 

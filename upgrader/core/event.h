@@ -98,7 +98,7 @@ struct Outcome {
   bool way_back = true;  // after Check: the active agent's program could be started again
   // After Spawn: exec failed because of the file, not because the system lacked a resource.
   bool not_executable = false;
-  Sent sent = Sent::written;  // set after the action Send of an `activate`
+  Sent sent = Sent::written;  // how much of an `activate` the action Send has written
 };
 
 // All deadlines up to the time `by` have passed, and all messages and exits that the kernel held at

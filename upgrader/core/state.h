@@ -96,8 +96,8 @@ struct UpgradeUnderWay {
   Terms terms;
   ProgramId previous = 0;  // the program that a fallback runs
   std::optional<std::string> previous_version;
-  std::optional<ProgramId> program;      // set when the executable has passed the check
-  std::optional<Generation> generation;  // set when the upgrade is accepted
+  std::optional<ProgramId> program;      // the new program, once it has passed the check
+  std::optional<Generation> generation;  // the candidate's, once the upgrade is accepted
   std::optional<std::string> version;    // the version of the candidate
   bool waits_for_confirm = false;        // the candidate is ready, and `confirm` is awaited
   // The active agent knows of this upgrade: it requested it, or was sent `candidate_ready` or
@@ -143,7 +143,7 @@ enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, r
 struct State {
   // The agent that has the work, or gets it at its `ready` (first agent or fallback).
   std::optional<Agent> incumbent;
-  std::optional<Agent> candidate;  // held; during a trial, this is the standby
+  std::optional<Agent> candidate;  // the held agent; during a trial, the standby
   std::optional<UpgradeUnderWay> upgrade;
   std::optional<LeftBehind> left_behind;
   // The failure of the previous upgrade, until another upgrade begins.

@@ -120,7 +120,7 @@ class Control {
   const Programs& programs_;
   ControlDirectory directory_;
   Chronicle chronicle_;
-  std::optional<ControlFifo> fifo_;  // exists from claim() to finish()
+  std::optional<ControlFifo> fifo_;  // reads requests, from claim() to finish()
   BootFacts boot_;
   bool locked_ = false;
   bool has_files_ = false;

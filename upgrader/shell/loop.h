@@ -96,7 +96,7 @@ class Loop {
   InitSystem& init_system_;
   Lock* lock_;
   std::optional<Link> link_;              // exists with --relink
-  std::optional<AttemptsFile> attempts_;  // exists with --attempts, if the file can be written
+  std::optional<AttemptsFile> attempts_;  // set with --attempts, if the file can be written
   Attempts attempt_;                      // the content of the file of --attempts
   std::optional<ProgramId> first_program_;
   Supervisor supervisor_;

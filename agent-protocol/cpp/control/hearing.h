@@ -9,8 +9,8 @@ namespace upgraderctl {
 
 enum class Hearing {
   listens,  // the upgrader takes requests
-  stopped,  // stopped, for example by SIGSTOP: takes requests when it continues
-  full,     // takes requests, but the disk of the control directory is full
+  stopped,  // the upgrader is stopped, for example by SIGSTOP, until it is continued
+  full,     // the upgrader takes requests, but its control directory's disk is full
   deaf,     // the upgrader runs, but has no FIFO
   gone,     // the upgrader has ended: its FIFO is missing, or nobody reads it
   unseen,   // the upgrader's process cannot be seen, and its FIFO cannot be opened
@@ -22,7 +22,7 @@ enum class Hearing {
 // upgrader, since a new upgrader renames the old status.json before it makes its FIFO.
 struct Signs {
   int fifo_error = 0;                 // errno of opening the FIFO for writing; 0 if it has a reader
-  std::optional<bool> process_there;  // absent if status.json names no pid
+  std::optional<bool> process_there;  // the upgrader's process exists; absent if no pid is known
   bool process_stopped = false;
   bool disk_full = false;
 };

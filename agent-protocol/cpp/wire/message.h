@@ -217,7 +217,8 @@ struct Activate {
   static constexpr std::string_view type = "activate";
   std::optional<std::string> state;
   bool clean = false;
-  std::optional<PastFailure> failure{};  // absent if the agent's `welcome` already had the failure
+  // The failed upgrade, unless the agent's `welcome` named it.
+  std::optional<PastFailure> failure{};
   // How long the trial lasts, and what the agent must do to pass it. Both are set only if the agent
   // is on trial.
   std::optional<std::int64_t> trial_ms{};
@@ -229,8 +230,8 @@ struct Stop {
   static constexpr std::string_view type = "stop";
   StopReason reason = StopReason::shutdown;
   std::int64_t deadline_ms = 1;
-  std::optional<std::string> id;           // set only if the reason is `upgrade`
-  std::optional<std::int64_t> generation;  // set only if the reason is `upgrade`
+  std::optional<std::string> id;           // the upgrade's; only if the reason is `upgrade`
+  std::optional<std::int64_t> generation;  // the candidate's; only if the reason is `upgrade`
   bool operator==(const Stop&) const = default;
 };
 

@@ -9,7 +9,7 @@ import path from 'node:path';
 import process from 'node:process';
 
 const outputBytesMax = 16_777_216; // enough: a list of a thousand releases has half a megabyte
-const reasonCharactersMax = 600; // kept of a program's last lines, since people read them
+const reasonCharactersMax = 600; // the most that people read of a program's last lines
 
 /** An update that could not be made: `deed` is what was tried, `reason` why it failed. */
 export class UpdateError extends Error {

@@ -10,7 +10,7 @@ const UNSENT_BYTES_MAX: usize = 131_072; // the upgrader keeps as many for an ag
 pub struct Channel {
     pub input: OwnedFd,
     pub output: OwnedFd,
-    /// Nothing more can be read.
+    /// The input has ended: nothing more can be read.
     pub over: bool,
     unsent: Vec<u8>,
     unread: Vec<u8>,

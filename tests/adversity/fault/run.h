@@ -182,11 +182,12 @@ class Run {
   bool init_heard_ready_ = false;
   int wake_ = -1;  // readable when a child may have ended
   std::deque<Agent> agents_;
-  std::vector<std::pair<int, pid_t>> sockets_;  // pid 0: the agent has not introduced itself yet
+  // The agents' sockets, each with the agent's pid, or 0 until the agent has introduced itself.
+  std::vector<std::pair<int, pid_t>> sockets_;
   bool begun_ = false;
   bool over_ = false;
   bool probing_ = false;
-  std::size_t asked_ = 0;  // requests that the operator has written
+  std::size_t asked_ = 0;  // how many requests the operator has written
   int idle_looks_ = 0;
   std::chrono::steady_clock::time_point deadline_;
   Report report_;

@@ -16,7 +16,7 @@ struct Json {
   Kind kind = Kind::null;
   bool boolean = false;
   std::string number{};         // the number as it is spelt in the line
-  std::string text{};           // in UTF-8, without lone surrogates
+  std::string text{};           // the text in UTF-8, without its lone surrogates
   bool lone_surrogate = false;  // the text has a lone surrogate
   std::vector<Json> names{};    // the names of an object's members, in order; each is a text
   std::vector<Json> items{};    // the items of an array, or the values of an object

@@ -36,7 +36,7 @@ std::int64_t simple_duration(std::string_view text) {
   std::string_view number = text.substr(0, digits);
   while (number.size() > 1 && number.front() == '0')
     number.remove_prefix(1);
-  if (number.size() > 9) return -1;  // over a day even in ms
+  if (number.size() > 9) return -1;  // ten digits are over a day even in ms
   std::int64_t value = 0;
   for (const char digit : number)
     value = value * 10 + (digit - '0');

@@ -21,7 +21,7 @@ class Theatre {
  private:
   std::string directory_;
   Cast cast_;
-  int owner_;  // only this process removes the directory, not a forked worker
+  int owner_;  // the process that removes the directory; a forked worker must not
 };
 
 std::vector<std::string> lines_of(const std::string& text);

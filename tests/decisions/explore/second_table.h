@@ -46,11 +46,11 @@ class SecondTable {
 
   struct CompiledRow {
     int line = 0;
-    std::vector<std::pair<Guard, bool>> guards;  // with the answers for which the row applies
+    std::vector<std::pair<Guard, bool>> guards;  // the row's guards, and the answers that it needs
     std::vector<Effect> effects;
     std::optional<What> then;
-    std::array<std::optional<std::uint8_t>, 3> next;  // nullopt: the row does not change this part
-    std::array<std::vector<std::uint8_t>, 3> words;   // if empty, any state fits
+    std::array<std::optional<std::uint8_t>, 3> next;  // the new situation; nullopt: this part stays
+    std::array<std::vector<std::uint8_t>, 3> words;   // the states that fit; if empty, any
     std::vector<bool> whats;
     mutable std::size_t uses = 0;
   };

@@ -69,7 +69,7 @@ struct Notes {
   Policy policy;
   Party a, b;
   Generation last = 0;
-  Request request;  // has an id if an upgrade is under way
+  Request request;  // the upgrade under way; without an id, there is none
   // Facts about the agent that was active last: whether it confirmed its stop, the state that it
   // left, and the status with which its end would end the upgrader.
   bool clean = false;

@@ -81,7 +81,7 @@ struct Bench {
         return exited != nullptr && exited->generation == generation;
       });
     };
-    constexpr int turns_max = 1'000'000;  // a turn without a wait takes almost no time
+    constexpr int turns_max = 1'000'000;  // so many turns take little time, as none of them waits
     for (int turns = 0; !told() && turns < turns_max; ++turns)
       turn();
     REQUIRE(told());

@@ -230,7 +230,7 @@ TEST_CASE("a message that an agent reads in part is sent on until it closes its 
   CHECK_FALSE(bench.agents->start(
       1, shell("head -c 70000 >/dev/null; echo taken; exec </dev/null tail -f /dev/null")));
   const pid_t group = bench.agents->pid_of(1);
-  REQUIRE(::kill(-group, SIGSTOP) == 0);  // stopped until all messages are sent
+  REQUIRE(::kill(-group, SIGSTOP) == 0);  // the agent is stopped until all messages are sent
   for (int count = 0; count < 5; ++count)
     bench.agents->send(1, large_message());
   REQUIRE(bench.count<InputClosed>() == 0);

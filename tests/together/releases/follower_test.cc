@@ -300,7 +300,7 @@ TEST_CASE("a ledger that another process locks stops no agent, and is written on
   LockHolder holder(bench.directory / "ledger.jsonl");
   bench.start("1.1.0");  // a locked ledger cannot record the ending of 1.1.0
   bench.fail("trial");
-  CHECK(bench.asks_no_more(1));  // nor can an attempt at 1.2.0 be recorded
+  CHECK(bench.asks_no_more(1));  // an attempt at 1.2.0 cannot be recorded, so none is made
   CHECK(holder.has_held());
   CHECK(bench.ledger().size() == 1);
   CHECK(bench.reports.find("another process holds it") != std::string::npos);

@@ -26,7 +26,7 @@ struct Handle {
   uv_poll_cb on_poll = nullptr;
   uv_timer_cb on_timer = nullptr;
   uv_idle_cb on_idle = nullptr;
-  uv_close_cb on_close = nullptr;  // set if the handle is being closed
+  uv_close_cb on_close = nullptr;  // called when the handle is closed; null before uv_close()
 };
 
 // The handles of the only loop.

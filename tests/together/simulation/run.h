@@ -16,8 +16,8 @@ struct RunOutcome {
 };
 
 struct Setting {
-  const StepFunction* step = nullptr;  // null for the supervisor's own step
-  const Atlas* atlas = nullptr;        // if null, no run is guided and no visits are counted
+  const StepFunction* step = nullptr;  // the step of a faulty supervisor; null: the real one
+  const Atlas* atlas = nullptr;        // the maps; if null, no run is guided or counted on them
   const Goals* goals = nullptr;
   Visits* visits = nullptr;
   std::string* trace = nullptr;

@@ -49,8 +49,9 @@ struct Findings {
   std::vector<Listener> listeners;
   upgrader::Duration ready_after{};  // from the start to the last listener or notification
   SignalledEnd end;
-  std::optional<bool> takes_sockets;  // absent if not tried: the daemon listens on no tcp port
-  std::string check;                  // a check command that succeeded with this daemon
+  // The daemon takes sockets from init; absent if that was not tried, since it has no tcp port.
+  std::optional<bool> takes_sockets;
+  std::string check;  // a check command that succeeded with this daemon
 };
 
 // Facts about a well-known daemon, found by its name before it is run.
