@@ -47,7 +47,7 @@ struct Desired {
   bool ignore_window = false;
   std::string who = {};
   std::string trace = {};
-  std::string refused = {};  // if not empty: no node moves to the version, for this reason
+  std::string refused = {};  // why no node moves to the version; empty if nodes may
 
   bool operator==(const Desired&) const = default;
 };

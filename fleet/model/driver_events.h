@@ -17,7 +17,7 @@ namespace fleet {
 // ---- steps of a task, one at a time
 
 struct Wait {
-  std::optional<Ms> until = {};  // no value: only an event can change the decision
+  std::optional<Ms> until = {};  // when to decide again; no value: only after an event
 
   bool operator==(const Wait&) const = default;
 };

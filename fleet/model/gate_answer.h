@@ -46,7 +46,7 @@ inline constexpr std::size_t gate_query_bytes_max = 4'096;
 
 // The answer of an HTTP server.
 struct GateReply {
-  long status = 0;  // 0 if there was no answer
+  long status = 0;  // HTTP status; 0 if there was no answer
   std::string body = {};
   std::string error = {};  // why there was no answer
 };

@@ -58,7 +58,7 @@ struct Validity {
 // The request of a node for a new certificate, with the records that it depends on.
 struct PendingRenewal {
   std::string node = {};
-  std::string pem = {};          // empty if the request cannot be read
+  std::string pem = {};          // the request, in PEM; empty if it cannot be read
   std::string certificate = {};  // the node's present certificate; empty if unknown
   Revision revision = 0;
   std::optional<Identity> identity = {};

@@ -139,7 +139,7 @@ class JudgeWatch {
   std::string id_;
   std::map<std::string, Heard> heard_;
   std::optional<RolloutJudge> written_;  // the record rollout/RID/judge as it is in the store
-  std::optional<Cohorts> cohorts_;       // no value if the rollout has too few nodes
+  std::optional<Cohorts> cohorts_;       // the compared nodes; no value if the rollout has too few
   RolloutJudge found_;
   Verdict verdict_ = Verdict::not_known;
   bool is_waited_for_ = false;

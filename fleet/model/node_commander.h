@@ -62,9 +62,10 @@ enum class UpgradeEnding { committed, failed, rolled_back };
 // The first event after a start, when the ledger was read: the state of the last upgrade, according
 // to the upgrader.
 struct Restarted {
-  std::string under_way = {};            // the id of the upgrade under way, or empty
-  std::optional<Ms> activated_ago = {};  // no value: the new version is not active yet
-  std::string ended = {};                // the id of the upgrade that ended last, or empty
+  std::string under_way = {};  // the id of the upgrade under way, or empty
+  // how long ago the new version became active; no value: it is not
+  std::optional<Ms> activated_ago = {};
+  std::string ended = {};  // the id of the upgrade that ended last, or empty
   UpgradeEnding ending = UpgradeEnding::failed;
   std::string why = {};
   bool expired = false;  // the trial of the upgrade `ended` was over without a commit
@@ -96,7 +97,7 @@ struct ReportEnded {
 };
 struct PrepareEnded {
   std::string command = {};
-  std::string error = {};  // empty if the release is on the disk and verified
+  std::string error = {};  // why the release is not on disk and verified; empty if it is
   std::vector<Capsule> evidence = {};
 };
 struct UpgradeActivated {

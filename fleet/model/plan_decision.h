@@ -76,7 +76,7 @@ struct PlanView {
 struct PlanFacts {
   std::string controller = {};
   Revision fence = 0;
-  const Budgets* budgets = nullptr;  // null: no places are needed
+  const Budgets* budgets = nullptr;  // the cell's budgets; null: the plan needs no places
   Opening window = {};               // whether the windows let the plan begin
   // the wait that the plan is in, from the last PlanDecision
   std::string waits_for = {};

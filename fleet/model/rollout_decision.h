@@ -118,7 +118,7 @@ struct DriverFacts {
   // The nodes of the control that have to be asked for their health before the batch begins.
   std::vector<std::string> controls = {};
   std::optional<GateRound> gates = {};  // the last round of questions to the gates
-  const Budgets* budgets = nullptr;     // null: the rollout takes no places of budgets
+  const Budgets* budgets = nullptr;     // the cell's budgets; null: the rollout takes no places
 };
 
 struct WantLease {

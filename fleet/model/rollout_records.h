@@ -38,7 +38,8 @@ struct RolloutTerms {
   std::int64_t soak_ms = 60'000;
   std::int64_t pause_ms = 0;
   std::int64_t max_failed = 1;
-  std::int64_t confirm_ms = 0;  // 0 stands for the longer of three soaks and five minutes
+  // how long a node waits for `confirm`; 0: three soaks, but at least five minutes
+  std::int64_t confirm_ms = 0;
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
   bool downgrade = false;
@@ -46,10 +47,11 @@ struct RolloutTerms {
   NodeOrder order = NodeOrder::name;
   std::string seed = {};                // the seed of a random order
   std::vector<std::string> apart = {};  // texts as in `--apart`
-  std::int64_t spread_ms = 0;           // -1: depends on the size of each batch
-  bool max_failed_unsaid = false;       // no --max-failed was given: failures_allowed() decides
-  bool undo = false;                    // --undo: an automatic abort is followed by an undo
-  bool no_undo = false;                 // the release's manifest forbids an undo
+  // the time over which a batch begins; -1: depends on its size
+  std::int64_t spread_ms = 0;
+  bool max_failed_unsaid = false;  // no --max-failed was given, so failures_allowed() decides
+  bool undo = false;               // --undo: an automatic abort is followed by an undo
+  bool no_undo = false;            // the release's manifest forbids an undo
   // How long a batch waits for its judge and its gates after its soak. 0 stands for as long as the
   // soak, but at least five minutes.
   std::int64_t judge_timeout_ms = 0;

@@ -19,7 +19,7 @@ struct KnownStore {
 
 struct StoreVerdict {
   KnownStore known = {};   // the facts to keep from now on
-  std::string doubt = {};  // if not empty: the node does nothing, for this reason
+  std::string doubt = {};  // why the node does nothing; empty if it goes on
 };
 
 // Decides whether the node may go on with this store. A node that knows no store yet may. If the

@@ -68,7 +68,7 @@ struct RunsSeen {
 };
 struct Fetched {
   std::string attempt = {};
-  std::string error = {};  // empty if the release is on disk and verified
+  std::string error = {};  // why the release is not on disk and verified; empty if it is
   std::vector<Capsule> evidence = {};
 };
 struct GateReached {};

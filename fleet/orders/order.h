@@ -41,7 +41,7 @@ struct Orderer {
   bool is_proved = false;  // the person's certificate shows that `who` is true
   std::string time = {};   // the present time, as a text for records
   std::string trace = {};  // the trace of this order
-  ZoneBook zones = {};     // if empty, names of time zones are not checked
+  ZoneBook zones = {};     // finds time zones; if empty, their names are not checked
 };
 
 struct OrderRefused {
