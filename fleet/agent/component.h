@@ -73,7 +73,8 @@ class Component {
     std::string executable = {};
     std::string version = {};  // the version of the release
     bool gate = false;         // true: the new version, when ready, waits for `confirm`
-    // If not 0: after this time without a `commit`, the upgrade is undone.
+    // The time of the trial. Without a `commit`, the upgrade is undone after it. 0: the upgrader
+    // itself decides about the commit.
     Ms trial_ms = 0;
   };
   // The functions that send requests to this component's upgrader. Each returns why the request

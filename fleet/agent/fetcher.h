@@ -40,7 +40,7 @@ class Fetcher {
     std::string running = {};
   };
   struct Result {
-    std::string error = {};       // empty if the release is on disk and verified
+    std::string error = {};       // why the release is not on disk and verified; empty if it is
     std::string executable = {};  // the path of the release's executable
   };
   using Then = std::function<void(const Result& result)>;

@@ -51,7 +51,7 @@ class HookRun {
   Settings settings_;
   Timers& timers_;
   std::function<void(const Result&)> ended_;
-  pid_t pid_ = -1;  // -1 before the start and after the end
+  pid_t pid_ = -1;  // the program's process; -1 before the start and after the end
   upgrader::OwnedFd output_;
   upgrader::UvHandle<uv_poll_t> readable_;
   upgrader::UvHandle<uv_signal_t> child_;

@@ -67,7 +67,7 @@ class JoinTalk {
   std::size_t controller_ = 0;
   int tries_ = 0;
   int unknown_ = 0;         // how often a controller has answered that it does not know the token
-  std::string waits_ = {};  // if not empty: a controller's message that the machine must wait
+  std::string waits_ = {};  // a controller's message that the machine must wait, or empty
   std::string trouble_ = {};
   bool other_authority_ = false;
   std::string told_ = {};

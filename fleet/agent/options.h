@@ -14,7 +14,7 @@ namespace fleet {
 // The options of `fleet-agent join`.
 struct JoinOptions {
   std::string token = "-";  // a file; `-` for standard input
-  std::string node;         // empty: the machine's host name
+  std::string node;         // the node's name; empty: the machine's host name
   std::string root;         // a directory to use instead of `/`; empty: this machine itself
   int wait_s = 60;
 };
@@ -40,7 +40,7 @@ struct AgentOptions {
   std::vector<std::string> allowed_files;
   std::string state;  // a directory for files of fleet-agent
   std::string hooks = "/etc/upgrader/hooks.d";
-  std::string reboot_command;  // if empty, commands cannot reboot this machine
+  std::string reboot_command;  // reboots the machine; if empty, commands cannot reboot it
   // The path of a file. A new version that needs a reboot of the machine makes this file.
   std::string reboot_asked = "/run/reboot-required";
   // The path of a file with an id that changes at each boot.
@@ -53,7 +53,8 @@ struct AgentOptions {
   int trial_s = 60;
   EvidenceLevel evidence = EvidenceLevel::reason;  // how much to tell about a failed version
   bool self_test = false;
-  std::optional<JoinOptions> join;  // if set, fleet-agent joins a cell and exits
+  // the options of `join`; if set, fleet-agent joins a cell and exits
+  std::optional<JoinOptions> join;
 };
 
 struct AgentText {  // the text to show before the program exits

@@ -12,8 +12,8 @@ constexpr UnixSeconds day_s = 86'400;
 // A certificate that expires within this time is reported, so that a person has time to make
 // another. `fleetctl status` uses the same time.
 constexpr UnixSeconds soon_s = 30 * day_s;
-// The check reports a server's clock if it differs from this machine's by more than this, and this
-// machine's clock if it is behind the time of the newest event by more than this.
+// The check reports a clock that is wrong by more than this: a server's clock, compared with this
+// machine's, and this machine's clock, if it is behind the time of the newest event.
 constexpr UnixSeconds clock_tolerance_s = 60;
 // fleet-signer takes a snapshot of the store every hour. The check reports a cell whose last
 // snapshot is older than this.

@@ -12,7 +12,7 @@
 namespace fleet {
 
 struct MachineFile {
-  std::string path = {};  // without the slash at its beginning
+  std::string path = {};  // the file's absolute path, without the slash at its beginning
   std::string content = {};
   unsigned int mode = 0644;
   std::string group = "root";  // the owner is root

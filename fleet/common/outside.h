@@ -14,7 +14,7 @@
 namespace fleet {
 
 struct OutsideAnswer {
-  long status = 0;  // 0 if there is no answer
+  long status = 0;  // HTTP status; 0 if there is no answer
   std::string body = {};
   std::string error = {};
 

@@ -1,6 +1,6 @@
 // Makes the headers of a request to a webhook: the event as a CloudEvent of version 1.0 in HTTP's
-// binary mode, and a signature as in Standard Webhooks, by which the receiver knows that a
-// controller of this cell has sent it. No I/O.
+// binary mode, and a signature as in Standard Webhooks. The signature shows the receiver that a
+// controller of this cell has sent the event. No I/O.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ bool is_plain(const std::string& path) {
 
 struct Bound {
   upgrader::OwnedFd socket = {};
-  int port = 0;  // 0 if the port could not be bound
+  int port = 0;  // the bound port; 0 if it could not be bound
 };
 
 // Binds a socket to this port of 127.0.0.1. With port 0, the kernel chooses a free port.

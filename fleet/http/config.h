@@ -23,7 +23,7 @@ struct ConfigMoment {
   std::string time = {};         // the present time, as a text for records
   std::string trace = {};        // the trace of this order
   std::uint64_t next_event = 0;  // a number for the next event: no event in the store has it yet
-  ZoneBook zones = {};           // if empty, names of time zones are not checked
+  ZoneBook zones = {};           // finds time zones; if empty, their names are not checked
 };
 
 // Returns the keys to read before decide_config(). For a key that ends in `/`, these are all keys

@@ -39,7 +39,7 @@ struct WatchAnswer {
   Changes changes = {};
   bool more = false;  // more changes of this revision follow in the next answer
   bool canceled = false;
-  // If not 0, the watch has ended: the store has removed revisions up to this one.
+  // The store has removed revisions up to this one, and the watch has ended; 0: the watch goes on.
   Revision compacted = 0;
   std::string reason = {};
 };

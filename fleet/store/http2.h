@@ -48,8 +48,9 @@ class Http2 {
   };
   struct Request {
     std::string url;
-    std::string body;                      // the first message, already with its prefix
-    std::chrono::milliseconds timeout{0};  // 0 for a stream, which lasts until one side ends it
+    std::string body;  // the first message, already with its prefix
+    // the time limit; 0 for a stream, which lasts until one side ends it
+    std::chrono::milliseconds timeout{0};
     // All calls with the same number go to the same member, over the same connection. A connection
     // ends when there is one with a larger number, and its own last call has ended.
     std::uint64_t connection = 1;

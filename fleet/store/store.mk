@@ -7,7 +7,7 @@ $(etcd_proto).cc: fleet/store/etcd.proto
 	@mkdir -p $(@D)
 	protoc --cpp_out=$(@D) --proto_path=fleet/store $<
 $(etcd_proto).h: $(etcd_proto).cc ;
-# Generated code is compiled without warnings.
+# Warnings are turned off for the generated code.
 $(etcd_proto).o: $(etcd_proto).cc
 	$(CXX) -std=c++20 -w -fPIC $(wide_types) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 etcd_messages := $(BUILD)/objects/fleet/store/etcd_messages.o
