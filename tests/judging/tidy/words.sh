@@ -1,5 +1,6 @@
-# Checks words in files: nothing is left to be done, tests do not sleep, no path of one machine
-# occurs, and each thing has one word. The patterns are written so that they do not find themselves.
+# Checks words in files: no note of unfinished work is left, tests do not sleep, no path of one
+# machine occurs, and each thing has one word. The patterns are written so that they do not find
+# themselves.
 
 word_checks='unfinished sleeps machine_paths documents vocabulary named_rules'
 

@@ -18,7 +18,7 @@ struct Faults {
   unsigned lost_requests = 0;
   unsigned lost_answers = 0;
   unsigned late_requests = 0;  // requests that arrive after the client has given up
-  unsigned cut_watches = 0;    // drawn each time a watch has news to deliver
+  unsigned cut_watches = 0;    // of a thousand deliveries to a watch, how many end the watch
 };
 
 class FakeStore : public Store {

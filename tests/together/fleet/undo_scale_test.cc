@@ -1,6 +1,6 @@
-// Measures, in simulated time, how long an undo of many nodes takes with `--now`: the real driver
-// on a store of the test, in which a write takes as long as on real members, and nodes that take as
-// long as a machine with the release on its disk. NODES=N says how many.
+// Measures how long an undo of many nodes takes with `--now`, in simulated time. The driver is the
+// real one, on a store of the test in which a write takes as long as on real members. A node takes
+// as long as a machine that has the release on its disk. NODES=N sets the number of nodes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
