@@ -1,5 +1,6 @@
 #include "upgrader/shell/loop.h"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -36,6 +37,11 @@ Loop::~Loop() {
 
 // Returns 0 or an errno value.
 int Loop::set_up(ChildSetting setting) {
+  // libuv aborts without a message if it can make no pipe, so one is made here first.
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
+  for (const int end : ends)
+    ::close(end);
   if (const int error = uv_loop_init(&loop_); error != 0) return -error;
   loop_made_ = true;
   // A filter of system calls, such as seccomp, may forbid epoll_wait(). libuv would then abort

@@ -67,7 +67,7 @@ TEST_CASE("on an old kernel an adapter's upgrade that fails is fallen back from"
 
 TEST_CASE("a call that the event loop needs and a filter forbids is a reason in words") {
   World world{World::Later()};
-  const unsigned call = GENERATE(SYS_eventfd2, SYS_signalfd4, SYS_ioctl);
+  const unsigned call = GENERATE(SYS_eventfd2, SYS_signalfd4, SYS_ioctl, SYS_pipe2);
   world.start({.agent = "/bin/true", .before_exec = [call] { let_fail(call, EPERM); }});
 
   world.expect_exit(125);
