@@ -73,8 +73,8 @@ class Component {
     std::string executable = {};
     std::string version = {};  // the version of the release
     bool gate = false;         // true: the new version, when ready, waits for `confirm`
-    // The time of the trial. Without a `commit`, the upgrade is undone after it. 0: the upgrader
-    // itself decides about the commit.
+    // The time of the trial, after which the upgrade is undone without a `commit`. If it is 0, the
+    // upgrader itself decides about the commit.
     Ms trial_ms = 0;
   };
   // The functions that send requests to this component's upgrader. Each returns why the request

@@ -71,7 +71,7 @@ std::string why_not_allowed(const Fetcher::Settings& settings, const std::string
   return "neither http nor https, nor a file below what --allow-file names: " + url;
 }
 
-// If the directory has this version, makes it the desired one. A program that follows the directory
+// Makes this version the desired one, if the directory has it. A program that follows the directory
 // then does not go to another version by itself.
 void desire_now(const Place& place, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);

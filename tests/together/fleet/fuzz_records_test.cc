@@ -4,8 +4,8 @@
 // with invalid JSON, or hold up the work on good records.
 //
 // One run of all this is a life. Each life has a seed, and a process of its own, since a crash must
-// not end the search. SEED=N begins with the seed N; RUNS=N runs N lives; SECONDS=N runs lives for N
-// seconds.
+// not end the search. SEED=N begins with the seed N; RUNS=N runs N lives; SECONDS=N runs lives for
+// N seconds.
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>

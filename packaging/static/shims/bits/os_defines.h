@@ -6,7 +6,7 @@
 
 #define __locale_t locale_t
 
-// libstdc++'s headers name these functions, since Debian has configured libstdc++ for a C library
+// Declares functions that libstdc++'s headers name: Debian has configured libstdc++ for a C library
 // that has them.
 extern "C" int pthread_cond_clockwait(pthread_cond_t*, pthread_mutex_t*, clockid_t,
                                       const struct timespec*);
