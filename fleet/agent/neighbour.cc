@@ -13,9 +13,9 @@ namespace {
 // report changes of the directory, or if the directory does not exist yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
-// The time for which a request to upgrade waits for an upgrader that is not there. The daemon of a
-// bad version may end again and again, and then its upgrader is started anew each time.
-constexpr std::chrono::milliseconds patience{30'000};
+// The time for which a request to upgrade is written to one upgrader after the other, until one of
+// them has taken it. The daemon of a bad version may end again and again, and its upgrader with it.
+constexpr std::chrono::seconds patience{30};
 
 }  // namespace
 
@@ -69,8 +69,7 @@ std::string Neighbour::ask(const Component::Request& request) {
   watch_.begin(version_, request.version);
   was_ready_ = false;
   was_activated_ = false;
-  request_ = next_name();
-  upgraderctl::UpgradeRequest line{.request = request_,
+  upgraderctl::UpgradeRequest line{.request = next_name(),
                                    .id = request.id,
                                    .executable = request.executable,
                                    .args = {},
@@ -80,41 +79,69 @@ std::string Neighbour::ask(const Component::Request& request) {
     line.terms.commit = "healthy";
     line.terms.trial_ms = request.trial_ms;
   }
-  std::string why = send(line);
-  if (why.empty() || !upgraderctl::line_of(line)) return why;
-  desk_.log(name() + ": " + request.id + " waits for the upgrader: " + why);
-  waiting_ = line;
-  patience_ = desk_.timers.after(
-      patience, [this, why = std::move(why)] { give_up(UpgradeEnding::failed, why); });
+  if (const auto text = upgraderctl::line_of(line); !text) return text.reason();
+  pending_.emplace(std::move(line));
+  patience_ = desk_.timers.after(patience, [this] { lose_patience(); });
+  const std::string why = offer(control_.status().status);
+  if (!why.empty()) desk_.log(name() + ": " + request.id + " waits for the upgrader: " + why);
   return "";
 }
 
-// Sends the request that waits, if the upgrader takes it now. An upgrader that has just begun
-// refuses requests until an agent is active.
-void Neighbour::ask_again(const upgraderctl::Status& status) {
-  if (!waiting_ || !status.active || !send(*waiting_).empty()) return;
-  waiting_.reset();
-  patience_.reset();
+// Closes the pending request if the upgrader with this status has taken it. Otherwise writes the
+// request to that upgrader, unless it was written already. Returns why the request cannot be
+// written now, or an empty text.
+std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
+  if (!status) return "it is not there";
+  if (pending_->was_taken(*status)) {
+    close_request();
+    return "";
+  }
+  if (pending_->has(*status)) return "";
+  if (!pending_->is_due(*status)) return "it takes no upgrade now";
+  pending_->rename(next_name());
+  std::string why = send(pending_->request());
+  if (why.empty()) pending_->written(*status);
+  return why;
 }
 
-// Drops the request that waits: the upgrade ends before it has begun.
+// Returns true if an upgrader that runs may obey the pending request yet.
+bool Neighbour::may_be_obeyed() {
+  const bool is_heard = control_.open() == 0;
+  control_.close();
+  return is_heard && pending_->is_written();
+}
+
+void Neighbour::lose_patience() {
+  patience_.reset();
+  if (may_be_obeyed()) return;
+  give_up(UpgradeEnding::failed, control_.path() + ": no upgrader has taken the request in " +
+                                     std::to_string(patience.count()) + " s");
+}
+
+// Drops the pending request: the upgrade ends before it has begun.
 void Neighbour::give_up(UpgradeEnding ending, const std::string& why) {
-  waiting_.reset();
-  request_.clear();
+  close_request();
   if (asked_.empty()) return;
   UpgradeEnded told{.command = std::exchange(asked_, ""), .ending = ending, .why = why};
   if (ending == UpgradeEnding::failed) told.evidence = desk_.evidence_of("request", why);
   component_.upgrade_ended(told);
 }
 
+// Called when it is known what has become of the pending request.
+void Neighbour::close_request() {
+  pending_.reset();
+  patience_.reset();
+}
+
 std::string Neighbour::go_back(const std::string& id, const std::string& reason) {
-  if (waiting_ && id == asked_) {
-    waiting_.reset();
+  if (pending_ && id == asked_ && !may_be_obeyed()) {
+    pending_.reset();
     // This is called within a step of the component, which must end before the next one begins.
     patience_ = desk_.timers.after(std::chrono::milliseconds(0),
                                    [this, reason] { give_up(UpgradeEnding::rolled_back, reason); });
     return "";
   }
+  patience_.reset();
   told_ = next_name();
   if (was_activated_) return send(upgraderctl::RollbackRequest{told_, id, reason});
   return send(upgraderctl::CancelRequest{told_, id, reason});
@@ -163,8 +190,8 @@ void Neighbour::look_at_status() {
   const std::string life = file.status->upgrader.started;
   const bool is_another = !life_.empty() && life_ != life;
   life_ = life;
-  if (is_another) end_with_life();
-  ask_again(*file.status);
+  if (is_another) end_with_life(*file.status);
+  if (pending_) static_cast<void>(offer(file.status));
   take_status(*file.status);
   look_at_health(*file.status, is_another);
 }
@@ -190,14 +217,16 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
   return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
 }
 
-// Called when the upgrader process has ended: the upgrade under way has ended with it. If the
-// upgrader wrote before its end how the upgrade ended, that is the outcome.
-void Neighbour::end_with_life() {
-  if (waiting_) return;  // the request still waits, so the upgrader that has ended never got it
-  request_.clear();
+// Called when another upgrader process has begun. The upgrade under way has ended with the process
+// before, unless that process never took the request. If that process wrote before its end how the
+// upgrade ended, that is the outcome.
+void Neighbour::end_with_life(const upgraderctl::Status& status) {
   told_.clear();
-  if (asked_.empty()) return;
+  if (asked_.empty() || (pending_ && pending_->has(status))) return;
   const upgraderctl::StatusFile before = control_.previous();
+  if (pending_ && patience_ && !(before.status && pending_->was_taken(*before.status)))
+    return pending_->take_back();
+  close_request();
   const upgraderctl::Ending* ending = before.status ? find_ending(*before.status, asked_) : nullptr;
   const std::string id = std::exchange(asked_, "");
   component_.take(ending != nullptr ? ended(*ending) : ended_with_life(id));
@@ -254,14 +283,14 @@ void Neighbour::settle(const upgraderctl::Status& status) {
   component_.settle(is_good ? told.command : "", is_good ? "" : told.why, told.evidence);
 }
 
-// Looks in the upgrader's status for the answer to the request to upgrade. If the upgrader has
-// refused the request, that ends the upgrade.
+// Looks in the upgrader's status whether the request to upgrade was refused. That ends the upgrade,
+// unless the upgrader was only busy.
 void Neighbour::look_at_answer(const upgraderctl::Status& status) {
-  if (request_.empty()) return;
-  const upgraderctl::Answer* answer = find_answer(status, request_);
+  if (!pending_) return;
+  const upgraderctl::Answer* answer = find_answer(status, pending_->request().request);
   if (answer == nullptr) return;
-  request_.clear();
-  if (answer->ok != false) return;
+  if (patience_ && PendingRequest::is_busy(answer->reason)) return pending_->take_back();
+  close_request();
   const std::string id = std::exchange(asked_, "");
   component_.upgrade_ended({.command = id,
                             .why = "request: " + answer->reason,

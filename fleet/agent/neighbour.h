@@ -15,6 +15,7 @@
 #include "fleet/agent/component.h"
 #include "fleet/agent/failure_watch.h"
 #include "fleet/agent/health_keeper.h"
+#include "fleet/agent/pending_request.h"
 #include "fleet/store/timers.h"
 
 namespace fleet {
@@ -44,7 +45,7 @@ class Neighbour {
 
  private:
   void watch(uv_loop_t& loop);
-  void end_with_life();
+  void end_with_life(const upgraderctl::Status& status);
   [[nodiscard]] UpgradeEnded ended_with_life(const std::string& id) const;
   void take_status(const upgraderctl::Status& status);
   void begin(const upgraderctl::Status& status);
@@ -58,8 +59,11 @@ class Neighbour {
   [[nodiscard]] std::string next_name();
   [[nodiscard]] Component::Hands hands();
   [[nodiscard]] std::string ask(const Component::Request& request);
-  void ask_again(const upgraderctl::Status& status);
+  [[nodiscard]] std::string offer(const std::optional<upgraderctl::Status>& status);
+  [[nodiscard]] bool may_be_obeyed();
+  void lose_patience();
   void give_up(UpgradeEnding ending, const std::string& why);
+  void close_request();
   [[nodiscard]] std::string go_back(const std::string& id, const std::string& reason);
 
   NodeDesk& desk_;
@@ -71,14 +75,11 @@ class Neighbour {
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::string version_;
-  std::string life_;     // the start time of the upgrader process that was seen last
-  std::string request_;  // the request to upgrade that has no answer yet
-  std::string told_;     // the request to commit or go back that has no answer yet
-  std::string asked_;    // the upgrade that was requested and is under way
-  // A request to upgrade that waits until the upgrader is there again, and the timer that gives up
-  // this request.
-  std::optional<upgraderctl::UpgradeRequest> waiting_;
-  std::unique_ptr<Timer> patience_;
+  std::string life_;   // the start time of the upgrader process that was seen last
+  std::string told_;   // the request to commit or go back that has no answer yet
+  std::string asked_;  // the upgrade that was requested and is under way
+  std::optional<PendingRequest> pending_;  // the request to upgrade that has no answer yet
+  std::unique_ptr<Timer> patience_;        // as long as it runs, the request may be written again
   bool unreadable_ = false;
   bool was_ready_ = false;
   bool was_activated_ = false;

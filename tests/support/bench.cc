@@ -21,6 +21,13 @@ int errno_named(const std::string& name) {
 
 }  // namespace
 
+std::vector<Phase> every_phase() {
+  std::vector<Phase> phases;
+  for (int phase = 0; phase <= static_cast<int>(Phase::ended); ++phase)
+    phases.push_back(static_cast<Phase>(phase));
+  return phases;
+}
+
 Policy Bench::default_policy() {
   Policy policy;
   policy.defaults.start_timeout = std::chrono::minutes(5);

@@ -15,6 +15,8 @@
 
 namespace upgrader::test {
 
+[[nodiscard]] std::vector<Phase> every_phase();
+
 class Bench {
  public:
   // Makes a bench with this policy, by default that of a command line without options.

@@ -194,6 +194,21 @@ TEST_CASE("init is told of an operator's upgrade as of SIGUSR2") {
   CHECK(init_news((*office.bench).state()).reloads == 1);
 }
 
+// A node of a fleet relies on this phase and on this word (fleet/agent/pending_request.h).
+TEST_CASE("an upgrade is refused as busy in each phase but `running`") {
+  for (const Phase phase : every_phase()) {
+    if (phase == Phase::ended) continue;  // nobody is asked
+    INFO(name_of(phase));
+    Office office;
+    (*office.bench).reach(phase);
+
+    office.ask(request(Deed::upgrade, "r1", "u2"));
+
+    CHECK(office.latest().ok == (name_of(phase) == "running"));
+    CHECK(office.latest().reason.starts_with("busy") == !office.latest().ok);
+  }
+}
+
 TEST_CASE("a shutdown is a SIGTERM, and everything else is refused afterwards") {
   Office office;
   (*office.bench).reach(Phase::trial);

@@ -13,14 +13,6 @@ namespace {
 using namespace upgrader;
 using namespace upgrader::test;
 
-std::vector<Phase> every_phase() {
-  std::vector<Phase> phases;
-  for (int phase = 0; phase <= static_cast<int>(Phase::ended); ++phase) {
-    phases.push_back(static_cast<Phase>(phase));
-  }
-  return phases;
-}
-
 }  // namespace
 
 TEST_CASE("every phase is reached by a story of its own") {
