@@ -3,7 +3,6 @@
 #include <curl/curl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tests/together/fleet/etcd_cluster.h"
 #include "tests/together/fleet/sim_node.h"
 
 namespace fleet::test {
@@ -130,20 +130,6 @@ class Part {
   std::vector<std::unique_ptr<SimNode>> nodes_;
 };
 
-pid_t start(std::vector<std::string> words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words)
-    pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child != 0) return child;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
-  execv("/proc/self/exe", pointers.data());
-  _exit(127);
-}
-
 }  // namespace
 
 Crowd::Crowd(const Settings& settings) : memory_(memfd_create("crowd", 0)) {
@@ -157,7 +143,7 @@ Crowd::Crowd(const Settings& settings) : memory_(memfd_create("crowd", 0)) {
     const std::size_t from = all * i / processes;
     const std::size_t to = all * (i + 1) / processes;
     std::vector<std::string> words{
-        "bench",
+        "/proc/self/exe",
         crowd_word,
         std::to_string(memory_),
         std::to_string(all),
@@ -170,7 +156,7 @@ Crowd::Crowd(const Settings& settings) : memory_(memfd_create("crowd", 0)) {
         settings.certificates.own,
         settings.certificates.key};
     words.insert(words.end(), settings.endpoints.begin(), settings.endpoints.end());
-    pids_.push_back(start(std::move(words)));
+    pids_.push_back(start_process(std::move(words)));
   }
 }
 

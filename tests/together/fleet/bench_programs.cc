@@ -1,8 +1,6 @@
 #include "tests/together/fleet/bench_programs.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +8,8 @@
 #include <iterator>
 #include <sstream>
 #include <utility>
+
+#include "tests/together/fleet/etcd_cluster.h"
 
 namespace fleet::test {
 
@@ -46,17 +46,7 @@ RealController::RealController(const std::string& build, const std::vector<std::
   for (const std::string& url : endpoints)
     words.push_back("--endpoint=" + url);
   words.insert(words.end(), options.begin(), options.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words)
-    pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  process_ = fork();
-  if (process_ != 0) return;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  dup2(quiet, 2);
-  execv(pointers[0], pointers.data());
-  _exit(127);
+  process_ = start_process(std::move(words), "/dev/null");
 }
 
 RealController::~RealController() {

@@ -34,25 +34,6 @@ void must_run(const std::string& command) {
   if (!ran.good) throw std::runtime_error(command + ": " + ran.output);
 }
 
-pid_t start_process(const std::vector<std::string>& arguments, const std::string& log) {
-  std::vector<char*> pointers;
-  for (const std::string& argument : arguments) {
-    pointers.push_back(const_cast<char*>(argument.c_str()));
-  }
-  pointers.push_back(nullptr);
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child != 0) return child;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
-  const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  dup2(fd, 1);
-  dup2(fd, 2);
-  unsetenv("ETCD_NAME");
-  execv(pointers[0], pointers.data());
-  _exit(127);
-}
-
 // Returns the number after `"name":` in JSON without spaces.
 std::string number_in(const std::string& json, const std::string& name) {
   const std::size_t at = json.find("\"" + name + "\":");
@@ -99,6 +80,26 @@ Ran run(const std::string& command) {
   }
   ran.good = pclose(pipe) == 0;
   return ran;
+}
+
+pid_t start_process(std::vector<std::string> words, const std::string& log) {
+  std::vector<char*> pointers;
+  for (std::string& word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child != 0) return child;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  if (!log.empty()) {
+    const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    dup2(fd, 1);
+    dup2(fd, 2);
+  }
+  unsetenv("ETCD_NAME");
+  execv(pointers[0], pointers.data());
+  _exit(127);
 }
 
 EtcdCluster::EtcdCluster(std::size_t members, Speech speech, Peers peers)

@@ -92,4 +92,9 @@ struct Ran {
 };
 [[nodiscard]] Ran run(const std::string& command);
 
+// Starts the program that the first word names, and returns its process. The program ends with this
+// process. It appends its output and errors to the file `log`; if `log` is empty, they go where
+// those of this process go.
+[[nodiscard]] pid_t start_process(std::vector<std::string> words, const std::string& log = "");
+
 }  // namespace fleet::test
