@@ -43,30 +43,11 @@ HealthKeeper::HealthKeeper(uv_loop_t& loop, NodeDesk& desk, std::string componen
       watch_(desk.boot_id, desk.instance, !sources_.empty()),
       outside_(loop) {}
 
-// Returns the run that the component is in: an upgrade by a rollout that soaks or has soaked here,
-// or the comparison of a rollout for which this node belongs to the control.
-HealthRun HealthKeeper::run_of(const NodeLedger* ledger) const {
-  if (ledger != nullptr && ledger->upgrade.action == CommandAction::apply &&
-      ledger->progress.attempt == ledger->upgrade.id && !ledger->upgrade.undo) {
-    const UpgradePhase phase = ledger->progress.phase;
-    const bool is_soaked = phase == UpgradePhase::soaked || phase == UpgradePhase::done;
-    if (is_soaked || phase == UpgradePhase::soaking) {
-      return {.id = ledger->upgrade.id,
-              .soak_ms = ledger->upgrade.soak_ms,
-              .judged = ledger->upgrade.judged,
-              .soaked = is_soaked};
-    }
-  }
-  const auto asked =
-      desk_.find<ControlWatch>(key_of(KeyKind::node_control, {desk_.node, component_}));
-  if (!asked) return {};
-  return {.id = asked->run, .by = asked->by, .soak_ms = asked->soak_ms, .judged = true};
-}
-
 void HealthKeeper::look(const NodeLedger* ledger) {
   if (desk_.active == 0 || desk_.is_doubtful) return;
   const Ms now = desk_.timers.now().count();
-  watch_.look(run_of(ledger), now);
+  const std::string control = key_of(KeyKind::node_control, {desk_.node, component_});
+  watch_.look(health_run_of(ledger, desk_.find<ControlWatch>(control)), now);
   if (!is_measuring_ && watch_.is_to_measure(now)) measure();
   const std::optional<NodeHealth>& report = watch_.report();
   if (!report || report->sequence == written_) return;

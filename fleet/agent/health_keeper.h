@@ -46,7 +46,6 @@ class HealthKeeper {
   void look(const NodeLedger* ledger);
 
  private:
-  [[nodiscard]] HealthRun run_of(const NodeLedger* ledger) const;
   void measure();
   void take(const std::string& output, const std::string& trouble);
   void ask_next();
@@ -57,7 +56,7 @@ class HealthKeeper {
   std::vector<MeasureSource> sources_;
   HealthWatch watch_;
   Outside outside_;
-  // The sources that have not answered yet; empty while nothing is measured.
+  // The sources that have not been asked yet. While the last one is asked, there are none left.
   std::vector<MeasureSource> waiting_;
   std::string output_;   // the output of the sources that have answered
   std::string trouble_;  // why the other sources have failed

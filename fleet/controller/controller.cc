@@ -199,8 +199,8 @@ void Controller::leave_all() {
 }
 
 // Returns whether the store has removed the record of this process, and the keys of all drivers of
-// this controller. The key for
-// writing the history does not count: Front (front.h) gives that key back by itself.
+// this controller. The key for writing the history does not count: Front (front.h) gives that key
+// back by itself.
 bool Controller::has_left() const {
   if (life_ != nullptr && !life_->records().empty()) return false;
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),

@@ -7,6 +7,21 @@
 
 namespace fleet {
 
+HealthRun health_run_of(const NodeLedger* ledger, const std::optional<ControlWatch>& control) {
+  const bool has_moved = ledger != nullptr && ledger->upgrade.action == CommandAction::apply &&
+                         ledger->progress.attempt == ledger->upgrade.id && !ledger->upgrade.undo;
+  const UpgradePhase phase = has_moved ? ledger->progress.phase : UpgradePhase::unknown;
+  const bool is_soaked = phase == UpgradePhase::soaked || phase == UpgradePhase::done;
+  if (is_soaked || phase == UpgradePhase::soaking) {
+    return {.id = ledger->upgrade.id,
+            .soak_ms = ledger->upgrade.soak_ms,
+            .judged = ledger->upgrade.judged,
+            .soaked = is_soaked};
+  }
+  if (!control) return {};
+  return {.id = control->run, .by = control->by, .soak_ms = control->soak_ms, .judged = true};
+}
+
 HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measures)
     : boot_id_(std::move(boot_id)), instance_(std::move(instance)), has_measures_(measures) {}
 

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/model/node_ledger.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/time.h"
 
@@ -39,6 +40,12 @@ struct HealthRun {
 
   bool operator==(const HealthRun&) const = default;
 };
+
+// Returns the run that a component is in: the upgrade of a rollout whose new version soaks or has
+// soaked, or the comparison for which `control`, if there is one, asks. `ledger` is that of the
+// component, or null if it obeys no commands yet.
+[[nodiscard]] HealthRun health_run_of(const NodeLedger* ledger,
+                                      const std::optional<ControlWatch>& control);
 
 class HealthWatch {
  public:

@@ -60,6 +60,35 @@ TEST_CASE("a number is read back as it was written") {
   CHECK_FALSE(measured_number(""));
 }
 
+TEST_CASE("a run is the upgrade that soaks or has soaked, and otherwise that of the control") {
+  const ControlWatch control{.by = "rollout/r", .run = "r.control.0", .soak_ms = minute};
+  const HealthRun asked{.id = "r.control.0", .by = "rollout/r", .soak_ms = minute, .judged = true};
+  CHECK(health_run_of(nullptr, std::nullopt) == HealthRun());
+  CHECK(health_run_of(nullptr, control) == asked);
+
+  NodeLedger ledger;
+  ledger.upgrade = {
+      .id = "r.apply.1", .action = CommandAction::apply, .soak_ms = 5, .judged = true};
+  ledger.progress.attempt = "r.apply.1";
+  HealthRun moved{.id = "r.apply.1", .soak_ms = 5, .judged = true};
+  ledger.progress.phase = UpgradePhase::soaking;
+  CHECK(health_run_of(&ledger, control) == moved);
+  moved.soaked = true;
+  for (const UpgradePhase phase : {UpgradePhase::soaked, UpgradePhase::done}) {
+    ledger.progress.phase = phase;
+    CHECK(health_run_of(&ledger, control) == moved);
+  }
+
+  ledger.progress.phase = UpgradePhase::failed;
+  CHECK(health_run_of(&ledger, control) == asked);
+  ledger.progress.phase = UpgradePhase::done;
+  ledger.upgrade.undo = true;
+  CHECK(health_run_of(&ledger, control) == asked);
+  ledger.upgrade.undo = false;
+  ledger.progress.attempt = "an earlier one";
+  CHECK(health_run_of(&ledger, control) == asked);
+}
+
 struct Bench {
   HealthWatch watch;
   Ms now = 0;
