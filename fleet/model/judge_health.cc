@@ -70,22 +70,30 @@ bool JudgeWatch::has_control_reports(const RolloutView& view) const {
   return reports >= judge_control_min;
 }
 
-// Returns the nodes of the batch and of the control that have reported the end of this soak.
-std::vector<MeasuredNode> JudgeWatch::measured_nodes(const RolloutView& view) const {
-  std::vector<MeasuredNode> nodes;
-  for (const std::string& node : view.batch()) {
-    const NodeHealth* health = health_of(view, node);
-    if (health == nullptr || !health->over || !has_soaked(view.sight(node))) continue;
-    nodes.push_back({node, true, health->measures});
-  }
+// Returns the reports on the end of this soak, from the batch and from the control.
+JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const {
+  SoakReports reports;
   const std::string run = control_run(id_, turn_of(*view.rollout));
   for (const std::string& node : control_) {
-    if (!unmoved_.contains(node)) continue;
-    const NodeHealth* health = health_of(view, node);
-    if (health == nullptr || !health->over || health->run != run) continue;
-    nodes.push_back({node, false, health->measures});
+    const NodeHealth* health = unmoved_.contains(node) ? health_of(view, node) : nullptr;
+    if (health == nullptr) continue;
+    if (health->over && health->run == run) {
+      reports.nodes.push_back({node, false, health->measures});
+    } else if (!is_silent(node)) {
+      ++reports.missing;
+    }
   }
-  return nodes;
+  for (const std::string& node : view.batch()) {
+    if (!has_soaked(view.sight(node))) continue;
+    ++reports.soaked;
+    const NodeHealth* health = health_of(view, node);
+    if (health != nullptr && health->over) {
+      reports.nodes.push_back({node, true, health->measures});
+    } else {
+      ++reports.missing;
+    }
+  }
+  return reports;
 }
 
 // Judges the batch by those measures that enough nodes have given. Returns why the measures do not
@@ -100,23 +108,14 @@ std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
       std::all_of(found_.measures.begin(), found_.measures.end(),
                   [turn](const JudgedMeasure& measure) { return measure.batch == turn; });
   if (is_judged) return "";
-  const auto nodes = measured_nodes(view);
-  std::vector<MeasuredNode> control;
-  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(control),
-               [](const MeasuredNode& node) { return !node.is_fresh; });
-  const auto soaked = std::count_if(view.batch().begin(), view.batch().end(),
-                                    [&](const auto& id) { return has_soaked(view.sight(id)); });
-  const auto asked = std::count_if(control_.begin(), control_.end(), [&](const auto& id) {
-    return unmoved_.contains(id) && health_of(view, id) != nullptr && !is_silent(id);
-  });
-  const auto missing = soaked + asked - static_cast<std::ptrdiff_t>(nodes.size());
-  if (missing > 0 && now < over_.second + judge_measures_ms) {
-    return "waits for the health of " + std::to_string(missing) + " nodes";
+  const SoakReports reports = soak_reports(view);
+  if (reports.missing > 0 && now < over_.second + judge_measures_ms) {
+    return "waits for the health of " + std::to_string(reports.missing) + " nodes";
   }
-  if (found_.measures.empty()) found_.measures = chosen_measures(control);
+  if (found_.measures.empty()) found_.measures = chosen_measures(reports.nodes);
   std::string why;
   for (JudgedMeasure& measure : found_.measures) {
-    const std::string one = judge_measure(measure, nodes, soaked, turn);
+    const std::string one = judge_measure(measure, reports.nodes, reports.soaked, turn);
     if (!one.empty()) why += (why.empty() ? "" : "; ") + one;
   }
   return why;

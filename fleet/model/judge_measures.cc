@@ -96,9 +96,12 @@ double log_evidence_of(MeasureType type, MeasureWorse worse,
   return log_sum(by_median, log_by_failures(changes)) - std::log(2.0);
 }
 
-std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& control) {
+std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes) {
   std::map<std::tuple<std::string, MeasureType, MeasureWorse>, std::int64_t> given;
-  for (const MeasuredNode& node : control) {
+  std::int64_t control = 0;
+  for (const MeasuredNode& node : nodes) {
+    if (node.is_fresh) continue;
+    ++control;
     for (const Measure& one : node.measures) {
       if (one.worse != MeasureWorse::unknown && measured_number(one.change))
         ++given[{one.name, one.type, one.worse}];
@@ -106,8 +109,7 @@ std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& cont
   }
   std::vector<JudgedMeasure> chosen;
   for (const auto& [kind, count] : given) {
-    const auto nodes = static_cast<std::int64_t>(control.size());
-    const bool is_usual = count >= judge_control_min && count * 100 >= nodes * measure_given_min;
+    const bool is_usual = count >= judge_control_min && count * 100 >= control * measure_given_min;
     if (!is_usual || chosen.size() == measures_max) continue;
     const auto& [name, type, worse] = kind;
     chosen.push_back({.name = name, .type = type, .worse = worse});

@@ -58,8 +58,8 @@ struct MeasuredNode {
   std::vector<Measure> measures = {};
 };
 
-// Returns the measures by which a rollout is to be judged, from the reports of the control's nodes.
-[[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& control);
+// Returns the measures by which a rollout is to be judged. Only the control's nodes choose them.
+[[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes);
 
 // Judges one batch, of which `fresh` nodes have soaked, by this measure, and notes the findings in
 // it. Returns why it is not known how the batch does, or an empty text. With fewer than

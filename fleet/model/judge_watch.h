@@ -109,6 +109,11 @@ class JudgeWatch {
     std::string version = {};  // the version of fleet-agent
     bool is_counted = false;   // the node's health shows a failure, which was counted
   };
+  struct SoakReports {
+    std::vector<MeasuredNode> nodes = {};
+    std::int64_t soaked = 0;   // nodes of the batch whose soak is over
+    std::int64_t missing = 0;  // nodes whose report may still come
+  };
 
   void begin(const RolloutView& view);
   void remember(const RolloutJudge& judge);
@@ -122,7 +127,7 @@ class JudgeWatch {
   // Returns what the node has reported for this rollout, or null.
   [[nodiscard]] const NodeHealth* health_of(const RolloutView& view, const std::string& node) const;
   [[nodiscard]] bool has_control_reports(const RolloutView& view) const;
-  [[nodiscard]] std::vector<MeasuredNode> measured_nodes(const RolloutView& view) const;
+  [[nodiscard]] SoakReports soak_reports(const RolloutView& view) const;
   void judge_measures(const RolloutView& view, bool is_soak_over, Ms now);
   [[nodiscard]] std::string why_measures_miss(const RolloutView& view, Ms now);
   [[nodiscard]] double share_of_failures(const RolloutView& view) const;

@@ -225,6 +225,23 @@ TEST_CASE("the last reports are waited for, but not longer than a minute") {
   CHECK(cell.confirmed() == 51);
 }
 
+TEST_CASE("a node of the control that has reported and is silent stands for no other report") {
+  Cell cell;
+  const auto gives = [](std::size_t, bool) { return std::vector{errors("0")}; };
+  ends(cell, gives);
+  const auto control = cell.asked_controls();
+  for (std::size_t i = 0; i < 3; ++i)
+    cell.is_silent(control[i]);
+  cell.wait(soak - 5 * minute);
+  for (std::size_t i = 0; i < 3; ++i)
+    cell.reports(cell.first[i], fresh_health());  // these nodes have not reported their end
+  cell.first_reports(UpgradePhase::soaked, "web");
+  cell.wait(30 * second);
+  CHECK(cell.confirmed() == 0);
+  cell.wait(minute);
+  CHECK(cell.confirmed() == 51);
+}
+
 TEST_CASE("another driver goes on with the measures that were chosen and judged") {
   Cell cell;
   cell.soaks_with([](std::size_t, bool) { return std::vector{errors("0")}; });
