@@ -83,7 +83,7 @@ MeasureLines read_measures(std::string_view output) {
 }
 
 std::optional<double> measured_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_whole = error == std::errc{} && end == text.data() + text.size();

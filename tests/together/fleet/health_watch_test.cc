@@ -57,6 +57,8 @@ TEST_CASE("a number is read back as it was written") {
     CHECK(measured_number(measured_text(number)) == number);
   CHECK_FALSE(measured_number("inf"));
   CHECK_FALSE(measured_number("1x"));
+  CHECK(measured_number("+1.5") == 1.5);
+  CHECK_FALSE(measured_number("+-1.5"));
   CHECK_FALSE(measured_number(""));
 }
 
