@@ -169,9 +169,8 @@ std::string tell_measures(std::vector<JudgedMeasure>& measures, double share) {
                     " worse than the median of " + std::to_string(measure.control) +
                     " of the control: ";
     const bool is_worse = log >= limit;
-    measure.words += (is_worse ? "worse, " : "well, ") + evidence_text(log);
+    measure.words += (is_worse ? "worse, " : "well, ") + evidence_text(log, limit);
     if (!is_worse) continue;
-    measure.words += " > " + evidence_text(limit).substr(4);
     worse += (worse.empty() ? "measure " : "; measure ") + measure.name + ": " + measure.words;
   }
   return worse;

@@ -17,6 +17,16 @@ std::string digits_of_number(double number, std::chars_format format, int digits
   return error == std::errc{} ? std::string(text.data(), end) : "?";
 }
 
+// The evidence up to which its digits are shown.
+constexpr double evidence_shown_max = 1e6;
+
+std::string evidence_digits(double value) {
+  constexpr double few = 10;
+  if (!(value < evidence_shown_max)) return "1000000";
+  return value < few ? digits_of_number(value, std::chars_format::general, 2)
+                     : digits_of_number(value, std::chars_format::fixed, 0);
+}
+
 std::string failed_text(const CohortCount& count) {
   return std::to_string(count.failed) + " of " + std::to_string(count.nodes);
 }
@@ -57,13 +67,11 @@ std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
 
 }  // namespace
 
-std::string evidence_text(double log_evidence) {
-  constexpr double many = 1e6;
-  constexpr double few = 10;
+std::string evidence_text(double log_evidence, double limit) {
   const double value = std::exp(log_evidence);
-  if (!(value < many)) return "e > 1000000";
-  if (value < few) return "e = " + digits_of_number(value, std::chars_format::general, 2);
-  return "e = " + digits_of_number(value, std::chars_format::fixed, 0);
+  const std::string text =
+      value < evidence_shown_max ? "e = " + evidence_digits(value) : "e > 1000000";
+  return log_evidence < limit ? text : text + " > " + evidence_digits(std::exp(limit));
 }
 
 std::string_view text_of(Verdict verdict) {
@@ -94,8 +102,7 @@ Judgement judge(const Compared& compared, const BatchSeen& seen, const JudgeTerm
                       : missing.empty() ? Verdict::well
                                         : Verdict::not_known;
   judgement.words = counts + ": " + std::string(text_of(judgement.verdict)) + ", " +
-                    evidence_text(compared.log_evidence);
-  if (is_worse) judgement.words += " > " + evidence_text(limit).substr(4);
+                    evidence_text(compared.log_evidence, limit);
   if (judgement.verdict == Verdict::not_known) judgement.words += ": " + missing;
   if (terms.order != NodeOrder::random) judgement.words += " (not randomised)";
   return judgement;
@@ -116,11 +123,9 @@ Judgement judge_bake(const BakeCounts& counts, double log_before, double share) 
   const double log_evidence = log_before + log_bake_evidence(counts);
   const double limit = log_limit(JudgeTerms{}.alpha, share);
   if (log_evidence >= limit) judgement.verdict = Verdict::worse;
-  judgement.words = begin + "at most " +
-                    digits_of_number(rate * day_ms, std::chars_format::general, 3) + ": " +
-                    std::string(text_of(judgement.verdict)) + ", " + evidence_text(log_evidence);
-  if (judgement.verdict == Verdict::worse)
-    judgement.words += " > " + evidence_text(limit).substr(4);
+  judgement.words =
+      begin + "at most " + digits_of_number(rate * day_ms, std::chars_format::general, 3) + ": " +
+      std::string(text_of(judgement.verdict)) + ", " + evidence_text(log_evidence, limit);
   return judgement;
 }
 

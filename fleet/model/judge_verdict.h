@@ -70,9 +70,10 @@ struct Judgement {
 // verdict. `log_before` is the logarithm of the evidence from the batches before the bake.
 [[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before, double share);
 
-// Returns the evidence as a text: `e = 325`. Below 10 the number has two digits, so that people see
-// how far away the limit is; from a million on, the text is `e > 1000000`.
-[[nodiscard]] std::string evidence_text(double log_evidence);
+// Returns the evidence as a text: `e = 32`, or `e = 325 > 100` if it has reached the limit. It has
+// two digits if it is small, which show how far away the limit is, and ends at a million:
+// `e > 1000000`. Both numbers are logarithms.
+[[nodiscard]] std::string evidence_text(double log_evidence, double limit);
 
 // Returns the part of alpha, from 0 to 1, that the judge may use. In a rollout with a bake, the
 // rest is for bake_alpha: see judge_bake.h.
