@@ -24,7 +24,7 @@ $(fleet_worlds): $(fleet_world_unit); $(make_archive)
 
 fleet_walk_tests := rollout_explore_test node_explore_test plan_explore_test \
   rollout_simulate_test plan_simulate_test rollout_driver_test driver_test desired_test judge_test \
-  judge_watch_test judge_health_test budgets_test undo_scale_test
+  judge_watch_test judge_health_test budgets_simulate_test undo_scale_test
 long_tests += $(BUILD)/tests/together/fleet/rollout_explore_test
 fleet_walk_unit := $(call fleet_test_unit,walks,$(fleet_walk_tests))
 $(fleet_walk_unit): CXXFLAGS += -O2
