@@ -31,7 +31,6 @@ struct JudgeBench : DriverWork {
   Ms now = 0;
   int drivers = 0;
   int lives = 0;
-  Revision told_until = 0;
 
   explicit JudgeBench(std::size_t count = 600, NodeOrder order = NodeOrder::random,
                       const std::string& component = "agent", Ms soak = 600 * minute) {
@@ -113,12 +112,11 @@ struct JudgeBench : DriverWork {
   void first_soaks(const std::string& component = "agent") {
     for (const UpgradePhase phase : {UpgradePhase::prepared, UpgradePhase::soaking}) {
       for (const std::string& node : first) {
-        const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, component}));
-        const auto command = read_record<Command>(found->value).value();
+        const std::string id = command(node, component).id;
         put(key_of(KeyKind::node_upgrade, {node, component}),
             write_record(Upgrade{.phase = phase, .attempt = "r.apply.1"}));
         put(key_of(KeyKind::node_answer, {node, component}),
-            write_record(Answer{.command = command.id, .result = "done"}));
+            write_record(Answer{.command = id, .result = "done"}));
       }
       tell(KeptAlive{});
       settle();
@@ -135,8 +133,7 @@ struct JudgeBench : DriverWork {
   // Returns how many nodes of the first batch have a command with this action.
   std::int64_t ordered(CommandAction action) {
     return std::count_if(first.begin(), first.end(), [&](const std::string& node) {
-      const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, "agent"}));
-      return found != nullptr && read_record<Command>(found->value).value().action == action;
+      return command(node, "agent").action == action;
     });
   }
 
@@ -147,12 +144,14 @@ struct JudgeBench : DriverWork {
     const KeyValue* found = store.find(key_of(KeyKind::rollout_judge, {"r"}));
     return found == nullptr ? RolloutJudge{} : read_record<RolloutJudge>(found->value).value();
   }
+  // Returns the node's command, or an empty one if it has none.
+  Command command(const std::string& node, const std::string& component) {
+    const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, component}));
+    return found == nullptr ? Command{} : read_record<Command>(found->value).value();
+  }
+
   // ---- the health that nodes report
 
-  std::string command_of(const std::string& node, const std::string& component) {
-    const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, component}));
-    return found == nullptr ? "" : read_record<Command>(found->value).value().id;
-  }
   // Returns the nodes that the rollout has asked as its control.
   Ids asked_controls(const std::string& component = "web") {
     Ids ids;

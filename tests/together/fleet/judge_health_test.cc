@@ -63,7 +63,7 @@ struct Cell : Bench {
   }
   std::int64_t confirmed() {
     return std::count_if(first.begin(), first.end(), [this](const std::string& node) {
-      return command_of(node, "web").starts_with("r.confirm");
+      return command(node, "web").id.starts_with("r.confirm");
     });
   }
   void soaks_with(const Gives& gives) {
@@ -85,9 +85,7 @@ TEST_CASE("the control is asked before the batch begins, and all nodes are told 
   std::sort(last.begin(), last.end());
   CHECK(asked == last);
   CHECK(bench.control_run_of(asked[0]) == "r.control.0");
-  const auto command = read_record<Command>(
-      bench.store.find(key_of(KeyKind::node_command, {bench.first[0], "web"}))->value);
-  CHECK(command.value().judged);
+  CHECK(bench.command(bench.first[0], "web").judged);
 }
 
 // Rows: S-13
