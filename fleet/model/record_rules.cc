@@ -15,6 +15,7 @@
 namespace fleet {
 
 using namespace record_checks;
+
 // ---- the records of a node
 
 Wrong put_right(NodeInfo& info) {
