@@ -41,7 +41,7 @@ HealthKeeper::HealthKeeper(uv_loop_t& loop, NodeDesk& desk, std::string componen
       component_(std::move(component)),
       sources_(std::move(sources)),
       watch_(desk.boot_id, desk.instance, !sources_.empty()),
-      outside_(loop) {}
+      outside_(loop, "fleet-agent") {}
 
 void HealthKeeper::look(const NodeLedger* ledger) {
   if (desk_.active == 0 || desk_.is_doubtful) return;

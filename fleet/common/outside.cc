@@ -13,6 +13,7 @@ constexpr long redirects_max = 5;
 
 struct Question {
   uv_work_t work = {};
+  std::string program = {};
   std::string url = {};
   std::string body = {};
   std::vector<std::string> headers = {};
@@ -45,7 +46,7 @@ void perform(uv_work_t* work) {
   curl_easy_setopt(easy.get(), CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy.get(), CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT_MS, question.limits.timeout_ms);
-  curl_easy_setopt(easy.get(), CURLOPT_USERAGENT, "fleet-controller");
+  curl_easy_setopt(easy.get(), CURLOPT_USERAGENT, question.program.c_str());
   curl_easy_setopt(easy.get(), CURLOPT_WRITEFUNCTION, take_bytes);
   curl_easy_setopt(easy.get(), CURLOPT_WRITEDATA, &question);
   curl_easy_setopt(easy.get(), CURLOPT_NOPROGRESS, 0L);
@@ -74,6 +75,7 @@ void perform(uv_work_t* work) {
 void Outside::ask(const std::string& url, const std::string& body, const Limits& limits, Then then,
                   const std::vector<std::string>& headers) {
   auto question = std::make_unique<Question>();
+  question->program = program_;
   question->url = url;
   question->body = body;
   question->headers = headers;

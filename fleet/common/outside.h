@@ -1,5 +1,6 @@
-// Sends requests by HTTP to servers outside the fleet: webhooks, sources of releases and gates.
-// Each request runs in a thread of libuv's pool, so a slow server does not delay anything else.
+// Sends requests by HTTP to servers outside the fleet: webhooks, sources of releases, gates and
+// measures. Each request runs in a thread of libuv's pool, so a slow server does not delay anything
+// else.
 #pragma once
 
 #include <uv.h>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fleet {
@@ -25,7 +27,8 @@ class Outside {
  public:
   using Then = std::function<void(const OutsideAnswer&)>;
 
-  explicit Outside(uv_loop_t& loop) : loop_(loop) {}
+  // `program` is the name by which the requests say who asks.
+  Outside(uv_loop_t& loop, std::string program) : loop_(loop), program_(std::move(program)) {}
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
   // Stops all requests that are under way. Their function `then` is not called.
@@ -53,6 +56,7 @@ class Outside {
            const std::vector<std::string>& headers = {});
 
   uv_loop_t& loop_;
+  std::string program_;
   std::shared_ptr<std::atomic<bool>> over_ = std::make_shared<std::atomic<bool>>(false);
 };
 

@@ -54,7 +54,7 @@ Front::Front(FrontSettings settings) : settings_(std::move(settings)) {
                                    .deadline = member_deadline});
     member.admin = std::make_unique<EtcdAdmin>(member.store->line());
   }
-  outside_ = std::make_unique<Outside>(loop_);
+  outside_ = std::make_unique<Outside>(loop_, "fleet-controller");
   source_ = std::make_unique<ReleaseSource>(*outside_);
   health_.controller = settings_.controller;
   health_.trouble = "nothing has been read yet";

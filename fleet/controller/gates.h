@@ -29,7 +29,10 @@ class Gates {
   using Then = std::function<void(const GatesAnswered&)>;
 
   Gates(uv_loop_t& loop, Timers& timers, Settings settings)
-      : loop_(loop), timers_(timers), settings_(std::move(settings)), outside_(loop) {}
+      : loop_(loop),
+        timers_(timers),
+        settings_(std::move(settings)),
+        outside_(loop, "fleet-controller") {}
   Gates(const Gates&) = delete;
   Gates& operator=(const Gates&) = delete;
   // Breaks off all questions and kills the programs. Does not call their `then`.
