@@ -189,8 +189,8 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// Before a step that closes a pipe, lets time pass until shortly before the next deadline, if that
-// deadline has to pass after the step. An agent that has closed a pipe is soon killed, so a
+// Lets time pass until shortly before the next deadline. Does so before a step that closes a pipe,
+// if that deadline has to pass after the step: an agent that has closed a pipe is soon killed, so a
 // deadline that is far off could not pass before.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
