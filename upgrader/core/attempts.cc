@@ -37,7 +37,7 @@ Attempts read_text(std::string_view text) {
 }
 
 struct Record {
-  std::int64_t turn = 0;  // the newest record has the highest; 0 if the record is not sound
+  std::int64_t turn = 0;  // the newest record has the highest turn; 0 if the record is not sound
   std::string_view text;
 };
 

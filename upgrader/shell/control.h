@@ -84,9 +84,9 @@ class Control {
                            ControlFifo::TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
+  using Read = std::variant<std::monostate, ControlRequested, Notice>;
   // Makes an event or a line for the log out of a line of the FIFO. Makes neither if the request
   // has been answered before.
-  using Read = std::variant<std::monostate, ControlRequested, Notice>;
   [[nodiscard]] Read read(const agent_protocol::Line& line);
 
   void note_checked(const Program& program) { chronicle_.note_checked(program.path()); }
