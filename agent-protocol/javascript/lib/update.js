@@ -21,7 +21,8 @@ import { Directory, Registry, Url, compare, isVersion, withoutScope } from './so
 export { UpdateError };
 
 const betweenLooksMs = 250;
-// Longer than the present version's own trial, which takes 30 seconds by default.
+// How long to wait for an upgrade to end: longer than the present version's own trial, which takes
+// 30 seconds by default.
 const defaultWaitMs = 120_000;
 const longestUpgradeMs = 3_600_000;
 const scratchPrefix = 'upgrader-update-';

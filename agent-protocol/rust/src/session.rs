@@ -145,7 +145,8 @@ impl Session {
         !matches!(self.life, Life::Active | Life::Stopping | Life::Stopped)
     }
 
-    /// Returns true if `stopped` would be sent at once, and false if it would only be kept.
+    /// Returns true if `stopped` would be sent at once, and false if it would be kept until the
+    /// upgrader requests a stop.
     pub fn stop_ordered(&self) -> bool {
         self.ordered.is_some() && !self.gone
     }
