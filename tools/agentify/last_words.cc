@@ -31,7 +31,7 @@ int write_file(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-// Makes the shared memory. The kernel fills new pages with zeros, which is how both members begin.
+// Makes the shared memory. The kernel fills it with zeros, the initial values of both members.
 LastWords* LastWords::share() {
   void* const place =
       ::mmap(nullptr, sizeof(LastWords), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -35,8 +35,8 @@ $(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \
     $(upgraderctl_library) $(control_library) $(base_library) $(protocol_library)
 	$(link_wing) -luv
 
-# make check-recipes: the lines for boot counters in docs/small-machines.md, with the programs of
-# U-Boot and RAUC. Needs root.
+# make check-recipes: tries the lines for boot counters in docs/small-machines.md with the programs
+# of U-Boot and RAUC. Needs root.
 .PHONY: check-recipes
 check-recipes:
 	@tests/need-packages $(build_packages) python3 u-boot-tools libubootenv-tool rauc dbus

@@ -1,5 +1,5 @@
-// Makes a release of a program that was installed as a plain file, and a link of the program's
-// path.
+// Makes a release of a program that was installed as a plain file, and makes the program's path a
+// link to it.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -107,8 +107,8 @@ Outcome Adoption::copy(int program, const Directory& staging) {
   return synced ? place(staging, size) : synced;
 }
 
-// Moves the release to its place: the manifest first, and the release last, since that makes it
-// visible.
+// Moves the release to its place: the manifest first, and the release itself last, since the store
+// shows a release as soon as its file is there.
 Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const Directory& directory = store_.directory();
   const auto there_already = directory.status(name_);

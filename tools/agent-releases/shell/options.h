@@ -47,7 +47,7 @@ struct Options {
   std::string sha256;
   bool unsigned_is_wanted = false;
   bool older_is_wanted = false;
-  std::optional<Version> version;  // the version in the command; for `try`, of the running agent
+  std::optional<Version> version;  // the version in the command; for `try`, the running agent's
   Failure failure;                 // for fail
   bool all = false;
   bool newest = false;

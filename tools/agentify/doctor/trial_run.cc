@@ -195,7 +195,8 @@ std::vector<Listener> TrialRun::listeners() const {
 }
 
 std::string TrialRun::log() {
-  // A daemon may write faster than this reads, so that one call does not read for ever.
+  // The most bytes that one call reads, so that it ends even if a daemon writes faster than it
+  // reads.
   constexpr off_t read_max = 67'108'864;
   std::vector<char> piece(1'048'576);
   const off_t limit = read_ + read_max;

@@ -22,8 +22,8 @@ namespace upgraderctl {
 
 enum class Occasion { good, commit, fallback };
 
-// The most occasions that wait for the command to run. If there are more, the oldest one is dropped
-// whose command is not running.
+// The most occasions that wait for the command to run. If there are more, the oldest one whose
+// command is not running is dropped.
 inline constexpr std::size_t occasions_waiting_max = 64;
 // The pause between a failed command and the next try.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
