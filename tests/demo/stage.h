@@ -56,9 +56,9 @@ class Stage {
   // ended in time.
   [[nodiscard]] std::optional<int> wait_for_upgrader(std::chrono::milliseconds limit);
 
+  using Wanted = std::function<bool(const SeenEvent&)>;
   // Returns the next event for which `wanted` is true, and skips those before it. Returns no value
   // if there is none in time.
-  using Wanted = std::function<bool(const SeenEvent&)>;
   [[nodiscard]] std::optional<SeenEvent> wait_for(const Wanted& wanted,
                                                   std::chrono::milliseconds limit);
 

@@ -30,8 +30,8 @@ std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;
 
-// The name of the link of --previous, and of the new link that is renamed to it. CARELESS=order
-// puts off that rename.
+// The name of the link of --previous, and the name of the new link until the upgrader renames it to
+// `previous`. CARELESS=order puts off that rename.
 constexpr const char* previous = "previous";
 constexpr const char* fresh_previous = ".previous.upgrader";
 int put_off_move = -1;  // the descriptor of the directory in which the rename is put off, or -1

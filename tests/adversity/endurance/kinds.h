@@ -23,7 +23,6 @@ struct Kind {
   bool refused;  // the request is refused before anything is started
 };
 
-// Returns the upgrade with a given number. Seven of ten are good, by turns parallel and sequential.
 struct Upgrade {
   const Kind* kind;
   bool sequential;
@@ -35,6 +34,7 @@ struct Upgrade {
   [[nodiscard]] std::string request(const std::string& directory) const;
 };
 
+// Returns the upgrade with a given number. Seven of ten are good, by turns parallel and sequential.
 Upgrade upgrade_of(std::size_t number);
 
 }  // namespace endurance

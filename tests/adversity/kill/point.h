@@ -37,12 +37,12 @@ struct Verdict {
 // Plays the point. With `deaf`, which only canaries set, the signal is not sent.
 Verdict play(const Cast& cast, const Point& point, bool deaf = false);
 
-// Plays the story to its end, and lists its points. With `every_call`, each system call of the
-// upgrader is a point, too.
 struct Survey {
   Verdict verdict;
   std::vector<Point> points;
 };
+// Plays the story to its end, and lists its points. With `every_call`, each system call of the
+// upgrader is a point, too.
 Survey survey(const Cast& cast, const Setting& setting, bool every_call);
 
 // Reads a name that Point::name() has made; returns false for any other text.

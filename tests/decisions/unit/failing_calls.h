@@ -76,8 +76,8 @@ class Failing {
       : call_(call), error_(error), after_(after), let_(after), times_(times), before_(first_) {
     first_ = this;
   }
-  // Checks that the call has failed at least once. Does not check if the test has called fired()
-  // itself, or if `times` is 0.
+  // Checks that the call has failed at least once, unless the test has called fired() itself or
+  // `times` is 0.
   ~Failing() {
     first_ = before_;
     if (!asked_ && times_ > 0) CHECK(fired_ > 0);

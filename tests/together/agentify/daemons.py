@@ -108,7 +108,7 @@ class Machine:
                 continue
             rest = b""
             # The daemon may have written half a line before the upgrader or agentify writes one, so
-            # that theirs begins in the middle.
+            # that their line begins in the middle of a line.
             self.tail = [*self.tail[-30:], line[:300]]
             ours = re.search(rb"(upgrader|agentify): .*", line)
             if ours:
