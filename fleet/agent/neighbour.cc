@@ -104,7 +104,7 @@ std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   return why;
 }
 
-// Returns true if an upgrader that runs may obey the pending request yet.
+// Returns true if a running upgrader may still obey the pending request.
 bool Neighbour::may_be_obeyed() {
   const bool is_heard = control_.open() == 0;
   control_.close();
@@ -127,7 +127,7 @@ void Neighbour::give_up(UpgradeEnding ending, const std::string& why) {
   component_.upgrade_ended(told);
 }
 
-// Called when it is known what has become of the pending request.
+// Forgets the pending request: an upgrader has taken or refused it, or it is given up.
 void Neighbour::close_request() {
   pending_.reset();
   patience_.reset();

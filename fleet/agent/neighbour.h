@@ -79,7 +79,7 @@ class Neighbour {
   std::string told_;   // the request to commit or go back that has no answer yet
   std::string asked_;  // the upgrade that was requested and is under way
   std::optional<PendingRequest> pending_;  // the request to upgrade that has no answer yet
-  std::unique_ptr<Timer> patience_;        // as long as it runs, the request may be written again
+  std::unique_ptr<Timer> patience_;        // while it runs, the request may be written again
   bool unreadable_ = false;
   bool was_ready_ = false;
   bool was_activated_ = false;

@@ -1,6 +1,7 @@
 // Decides when a request to upgrade is written to an upgrader. That upgrader may end before it has
 // read the request, or refuse it as busy, since it has only begun, is about to end, or carries out
-// another upgrade. No upgrader has taken the request then, and it is written again when one can.
+// another upgrade. No upgrader has taken the request then, and it is written again when an upgrader
+// can take it.
 #pragma once
 
 #include <string>
@@ -27,7 +28,7 @@ class PendingRequest {
   }
   // Notes that the request was written to the upgrader with this status.
   void written(const upgraderctl::Status& status) { life_ = status.upgrader.started; }
-  // Notes that the upgrader to which it was written has not taken it.
+  // Notes that the upgrader has not taken the request that was written to it.
   void take_back() { life_.clear(); }
 
   // Returns true if the request was written to this upgrader.
@@ -50,7 +51,7 @@ class PendingRequest {
 
  private:
   upgraderctl::UpgradeRequest request_;
-  std::string life_;  // when the upgrader to which it was written had started; empty: not written
+  std::string life_;  // the start time of the upgrader that got the request; empty: none got it
 };
 
 }  // namespace fleet

@@ -14,7 +14,7 @@ namespace fleetctl {
 
 struct ChildTerms {
   std::vector<std::string> arguments = {};    // the path of the program first
-  std::vector<std::string> environment = {};  // NAME=value, added to our own
+  std::vector<std::string> environment = {};  // NAME=value, added to this process's own
   std::string log = {};                       // a file, to which output and errors are appended
 };
 

@@ -11,7 +11,7 @@ namespace fleet {
 
 // The record token/ID: a token that lets machines in. The secret itself is not in the store.
 struct Token {
-  std::string hash = {};   // SHA-256 of the secret, in hexadecimal; begins with ID
+  std::string hash = {};   // SHA-256 of the secret, in hexadecimal; begins with the token's ID
   std::string nodes = {};  // a glob for the names of the nodes; empty for all names
   std::map<std::string, std::string> labels = {};  // the labels that the nodes get
   std::int64_t uses = 1;                           // how many nodes may join with the token

@@ -61,9 +61,9 @@ struct MeasuredNode {
 // Returns the measures by which a rollout is to be judged. Only the control's nodes choose them.
 [[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes);
 
-// Judges one batch, of which `fresh` nodes have soaked, by this measure, and notes the findings in
-// it. Returns why it is not known how the batch does, or an empty text. With fewer than
-// judge_control_min nodes of the control, nothing is judged, and the measure's text says so.
+// Judges one batch by `measure`, and notes the findings in it. `fresh` is how many nodes of the
+// batch have soaked. Returns why it is not known how the batch does, or an empty text. With fewer
+// than judge_control_min nodes of the control, nothing is judged, and the measure's text says so.
 [[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
                                         const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
                                         std::int64_t batch);

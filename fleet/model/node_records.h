@@ -191,7 +191,7 @@ struct NodeHealth {
 };
 
 // The record node/ID/control/COMPONENT: this node belongs to the control of a rollout, and has to
-// report its health once more after the same time as the nodes of the batch.
+// report its health like the nodes of the batch: for the same time, by its own clock.
 struct ControlWatch {
   std::string by = {};   // rollout/NAME
   std::string run = {};  // ROLLOUT.control.NUMBER, with another number for each batch

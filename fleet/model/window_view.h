@@ -71,7 +71,7 @@ class WindowView {
 
   [[nodiscard]] const Held* window_of(const Node& node) const;
   [[nodiscard]] Opening opening(const Held& held, const Node& node, Ms takes, Ms now) const;
-  // Returns the answer for each node that has this window and this time zone.
+  // Returns the answer that is the same for all nodes with this window and this time zone.
   [[nodiscard]] Opening opening(const Held& held, const std::string& zone, Ms takes, Ms now) const;
   [[nodiscard]] const Result<TimeZone>& zone_of(const std::string& name) const;
 

@@ -11,7 +11,7 @@ namespace benchmark {
 
 // The paths that a run needs.
 struct Place {
-  std::string directory;  // for all files that are written; empty at the start
+  std::string directory;  // the directory for all files of the run; empty at its start
   std::string upgrader;
   std::string minimal;
   std::string agent;

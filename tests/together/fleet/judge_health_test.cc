@@ -232,7 +232,8 @@ TEST_CASE("a node of the control that has reported and is silent stands for no o
     cell.is_silent(control[i]);
   cell.wait(soak - 5 * minute);
   for (std::size_t i = 0; i < 3; ++i)
-    cell.reports(cell.first[i], fresh_health());  // these nodes have not reported their end
+    // these nodes have not reported the end of their soak
+    cell.reports(cell.first[i], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);
   CHECK(cell.confirmed() == 0);

@@ -28,7 +28,7 @@ class RecordMaker {
   // Returns one record of every kind, for the nodes e1 and e2, the rollout `evil` and the plan
   // `evil-plan`.
   [[nodiscard]] static std::vector<Written> good();
-  // Returns one of these records, changed or not.
+  // Returns one of the records that good() returns, changed or not.
   [[nodiscard]] Written next();
 
   // Returns a text of up to 70,000 bytes that a reader must not trust: a text of real records, then
