@@ -11,8 +11,8 @@ namespace fleet {
 // Reads the file. If it is absent or cannot be read, returns the state of a node that knows no
 // store.
 [[nodiscard]] KnownStore read_known_store(const std::string& path);
-// Replaces the whole file. Returns why that failed, so that the file is as before, or an empty
-// text.
+// Replaces the whole file. Returns why that failed, or an empty text. After a failure, the file is
+// as before.
 [[nodiscard]] std::string write_known_store(const std::string& path, const KnownStore& known);
 
 }  // namespace fleet

@@ -70,9 +70,9 @@ struct Judgement {
 // verdict. `log_before` is the logarithm of the evidence from the batches before the bake.
 [[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before, double share);
 
-// Returns the evidence as a text: `e = 32`, or `e = 325 > 100` if it has reached the limit. Below 10
-// the number has two digits, so that people see how far away the limit is; from a million on, the
-// text is `e > 1000000`. Both parameters are logarithms.
+// Returns the evidence as a text: `e = 32`, or `e = 325 > 100` if it has reached the limit. Below
+// 10 the number has two digits, so that people see how far away the limit is; from a million on,
+// the text is `e > 1000000`. Both parameters are logarithms.
 [[nodiscard]] std::string evidence_text(double log_evidence, double limit);
 
 // Returns the part of alpha, from 0 to 1, that the judge may use. In a rollout with a bake, the

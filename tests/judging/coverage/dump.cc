@@ -81,7 +81,8 @@ int counted_kill(pid_t pid, int number) {
   if (number == SIGKILL && pid > 0 && pid != getpid() && runs_what_we_run(pid)) {
     const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     __real_kill(pid, last_signal);
-    constexpr int patience_ms = 2'000;  // the child may be stopped, or block the signal
+    // The limit for this wait: the child may be stopped, or block the signal.
+    constexpr int patience_ms = 2'000;
     pollfd end{process, POLLIN, 0};
     poll(&end, 1, patience_ms);
     close(process);
