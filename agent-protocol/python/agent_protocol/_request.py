@@ -45,8 +45,9 @@ def record_failures(upgrading: Upgrading, place: Releases) -> None:
 
 
 def request(agent: AnyAgent, id: str, executable: str) -> Optional[Failure]:
-    """Requests the upgrade. Returns the failure, which is then among the failures to record; or
-    None when this agent has been told to stop and the request was sent before."""
+    """Requests the upgrade, and waits until it fails or this agent is told to stop. Returns the
+    failure, which is then among the failures to record; or None if this agent has been told to stop
+    after the upgrader's pipe had taken the request."""
     upgrading: Upgrading = agent._upgrading
     asked = threading.Event()  # set when the agent's thread has tried to send the request
     is_sent: Optional[Callable[[], bool]] = None  # stays None if the agent refuses to send it

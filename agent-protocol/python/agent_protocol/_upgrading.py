@@ -17,7 +17,8 @@ Call = Callable[[], None]
 
 
 class Upgrading:
-    """Owned by the agent. Its functions may be called in any thread, if nothing else is said."""
+    """What update() sees of an agent; belongs to that agent. Its functions may be called in any
+    thread, if nothing else is said."""
 
     def __init__(self, session: Session, version: Optional[str], rouse: Call) -> None:
         """`rouse` makes the agent's thread call perform_calls()."""

@@ -130,7 +130,8 @@ class Conversation:
         self._watch()
 
     def _sending(self) -> Callable[[], bool]:
-        """Returns a function that says whether all was sent that has been said until now."""
+        """Returns a function that says whether the upgrader's pipe has taken all that was said
+        until now."""
         return self._channel.sending() if self._channel else lambda: True
 
     def _perform(self, actions: list[Action], line: bytes = b"") -> None:

@@ -38,7 +38,8 @@ class Standing:
 
     @property
     def stop_ordered(self) -> bool:
-        """Returns True if `stopped` would be sent at once, and False if it would only be kept."""
+        """Returns True if `stopped` would be sent at once, and False if it would be kept until the
+        upgrader requests a stop."""
         return self.ordered is not None and not self.gone
 
     def when_upgrade(self) -> str:

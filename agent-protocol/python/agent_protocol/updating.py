@@ -30,13 +30,13 @@ _busy = threading.Lock()  # two updates at a time would fetch the same version t
 class Update:
     """What came of update().
 
-    outcome   `current`: there is no newer version. `installed`: the directory had none, and has its
-              first now. `committed`: the newer version has passed its trial; only a caller that is
-              not itself replaced is told. `failed`: the newer version was tried, now or before. It
-              is tried again only if the failure was not its own, as with the stages `request` and
-              `cancel`. `held`: an operator desires a version, and nothing was done. `stopping`: the
-              agent has been told to stop. If `newest` is set, that version was requested, and as a
-              rule it replaces the agent now.
+    outcome   `current`: there is no newer version. `installed`: the directory had no release, and
+              has its first now. `committed`: the newer version has passed its trial; only a caller
+              that is not itself replaced is told. `failed`: the newer version was tried, now or
+              before. It is tried again only if the failure was not its own, as with the stages
+              `request` and `cancel`. `held`: an operator desires a version, and nothing was done.
+              `stopping`: the agent has been told to stop. If `newest` is set, that version was
+              requested, and as a rule it replaces the agent now.
     version   the version that runs, or None if none does
     newest    with `failed` and `stopping`: the version that was tried
     stage     with `failed`: where, by the words of agent-protocol(7)
@@ -267,7 +267,8 @@ class _Replacement:
         return ended
 
     def _past_failure(self, release: Any) -> Update:
-        """Returns why the version that is the newest is not to be tried."""
+        """Returns the result of an update that must not try the newest version, and why it must
+        not."""
         now = self.place.show(release["version"])
         last = now.get("last", {})
         if last.get("ending") == "failed" and not last.get("tried_again"):

@@ -30,7 +30,8 @@ PATIENCE = 60.0
 
 
 class FakeAgent:
-    """An active agent; as a candidate, on trial. The test's own thread is the agent's."""
+    """A fake agent, which is active; with the role `candidate` it is also on trial. The test's
+    thread takes the place of the agent's thread."""
 
     alone = False
 
@@ -77,7 +78,8 @@ def begun(function: Any, *arguments: Any) -> "SimpleQueue[Any]":
 
 
 def requested(agent: Any) -> "SimpleQueue[Any]":
-    """Requests an upgrade, until the agent's thread has said so."""
+    """Calls request() in another thread, and returns when the agent has sent the request. The queue
+    gets the result of request()."""
     result = begun(request, agent, "u", "/agent")
     assert agent.roused.wait(PATIENCE)
     agent._upgrading.perform_calls()

@@ -1,4 +1,4 @@
-"""What update() decides by itself: the order of versions, and what it says of programs that
+"""Tests what update() decides by itself: the order of versions, and what it says of programs that
 fail."""
 
 import json
@@ -86,7 +86,7 @@ class Update(unittest.TestCase):
 
 
 class UpdateOfAnAgent(unittest.TestCase):
-    """With answers of agent-releases that the test has written."""
+    """Tests update() for an agent, with answers of agent-releases that the test has written."""
 
     def setUp(self) -> None:
         self.directory = tempfile.TemporaryDirectory()
