@@ -146,9 +146,9 @@ Outcome Follower::look_at_left_file(std::uint64_t now_us) {
 }
 
 // Returns true if nobody has written to the file for long enough. The file's own time shows this
-// even to an agent that has just started. If the file's time lies in the future (another machine
-// has written it, or this machine's clock was put back), the time counts for which this agent has
-// seen the file unchanged.
+// even to an agent that has just started. If that time lies in the future (another machine has
+// written it, or this machine's clock was put back), this agent counts from when it first saw the
+// file unchanged.
 Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   const Result<FileAge> age = lines_->file().age();
   if (!age) return Refusal{age.reason()};

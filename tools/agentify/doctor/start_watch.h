@@ -24,10 +24,10 @@ class StartWatch {
   // `begun` is the time at which the upgrader that runs the daemon was started.
   explicit StartWatch(upgrader::Duration begun) : begun_(begun), changed_(begun) {}
 
-  // Takes a look at the time `now` into the findings. Returns whether the daemon has been watched
-  // for long enough. A daemon that listens or has said READY=1 is watched until nothing of that has
-  // changed for a while. Any other daemon is watched until all its processes have slept for
-  // silent_time(): while one computes, or waits for its turn on a busy machine, it may still be
+  // Adds what was seen at the time `now` to the findings. Returns whether the daemon has been
+  // watched for long enough. A daemon that listens or has said READY=1 is watched until nothing of
+  // that has changed for a while. Any other daemon is watched until all its processes have slept
+  // for silent_time(): while one computes, or waits for its turn on a busy machine, it may still be
   // starting. No daemon is watched for longer than half a minute.
   [[nodiscard]] bool look(const StartLook& look, upgrader::Duration now, Findings& findings);
 
