@@ -118,7 +118,8 @@ class Tree:
 
 
 def materialise(picture, where):
-    """Makes it in an empty directory; what is absolute here begins there."""
+    """Makes the tree that Tree.picture() has returned in the empty directory `where`. Targets of
+    links that begin with `/` lead into `where`."""
     for path, kind, content, _ in picture:
         place = where + path
         if kind == "directory":

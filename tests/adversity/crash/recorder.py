@@ -93,7 +93,8 @@ class Recorder:
         return done.returncode
 
     def take(self, log, notes=()):
-        """Reads a record; of each note, (so many lines, a function), calls the function there."""
+        """Passes the calls in a log of strace to the disk. `notes` are pairs of a number of lines
+        and a function, which is called after so many lines."""
         self.open = {}
         notes = list(notes)
         with open(log, encoding="latin-1") as lines:

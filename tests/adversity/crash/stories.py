@@ -245,7 +245,8 @@ class PositionStory:
         return state
 
     def end(self, killed_at=None):
-        """Waits for the end; a kill must have come when that path was about to be synced."""
+        """Waits for the agent's end. With `killed_at`, it must have been killed when this path was
+        about to be synced."""
         if killed_at:
             wait_until(lambda: self.process.poll() is not None, "the kill")
             calls = content_of(os.path.join(self.scratch, "trace")).splitlines()

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Inputs of a fuzzer as one text file for each target: a line for each input, its name and its
-bytes in base64. Lines that begin with `#` are for people. A name that begins with `kept-` stays for
-ever: the input was written by hand, or was a finding once. Any other is the beginning of the SHA-1
-of its bytes, and is replaced when the corpus is made anew.
+bytes in base64. Lines that begin with `#` are for people. An input whose name begins with
+`kept-` stays for ever: it was written by hand, or was a finding once. The name of any other input
+is the beginning of the SHA-1 of its bytes; these inputs are replaced when the corpus is made anew.
 
 usage: inputs.py add FILE NAME <BYTES   puts a line into FILE; NAME gets `kept-` before it
        inputs.py unpack FILE DIRECTORY  makes a file of each input

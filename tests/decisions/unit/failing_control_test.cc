@@ -369,7 +369,7 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(desk.control->next_deadline() == Time{2s});
   {
     // Each settle() tries to open the FIFO, and this try fails. A new status is due a tenth of a
-    // second after the last one, before the next try need be made.
+    // second after the last one, which is earlier than the next try.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});

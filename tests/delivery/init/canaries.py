@@ -48,8 +48,8 @@ def upgrade_by_restart(check):
 
 
 def power_cut_with_link(check):
-    """Cuts the power on trial after the operator's link has been made to name the version on trial,
-    as if it had stayed so."""
+    """Cuts the power during a trial in which the operator's link names the version on trial again,
+    as if the upgrader had not put the link back."""
     check.ask_by_link()
     check.wait_for_trial("8.5.0")
     check.service.link_to(UNTRIED)

@@ -224,7 +224,8 @@ class Check:
             self.machine_halts()
 
     def machine_halts(self):
-        """Takes less time than the agent would need, were it not for the line for that."""
+        """Halts the machine by init's own command. The service must be stopped cleanly: without the
+        `shutdown` line in /etc/inittab, init would not give the agent enough time for that."""
         self.init.start(self.machine)
         self.works("1.0.1")
         with self.machine.path(EVENTS).open() as events:  # the file outlives the machine

@@ -119,8 +119,9 @@ class Machine:
         wait_until("process 1 is init", self.has_become_init)
 
     def limit_memory(self, more):
-        """Leaves the machine so many bytes more than it uses now; None is no limit. False where it
-        has no controller of memory: none is taken from who else uses it."""
+        """Lets the machine use `more` bytes more than it uses now; None removes the limit. Returns
+        False if the machine has no memory controller: it is not taken from anybody who uses it
+        elsewhere."""
         if "memory" not in (self.cgroup / "cgroup.controllers").read_text().split():
             return False
         used = int((self.cgroup / "memory.current").read_text())
@@ -166,7 +167,7 @@ class Machine:
         return pathlib.Path("/proc/%d/root" % self.pid) / path.lstrip("/")
 
     def run(self, *words, seconds=COMMAND_SECONDS_MAX):
-        """Runs a command on the machine; its status and what it printed."""
+        """Runs a command on the machine. Returns its status and what it printed."""
         namespaces = ["--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup"]
         try:
             done = subprocess.run(

@@ -288,8 +288,8 @@ class Double:
         return self.log_path.read_text(errors="replace")
 
     def keeper(self):
-        """Returns the keeper of the daemon; other keepers keep commands. It sets its name
-        itself."""
+        """Returns the keeper of the daemon, as soon as it has set its own name; keepers of commands
+        do not count."""
         return wait_until(self.find_keeper, "the keeper runs")
 
     def find_keeper(self):

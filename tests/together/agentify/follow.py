@@ -75,7 +75,7 @@ class Follower:
         return os.path.basename(os.path.realpath(self.world.path("releases", "current")))
 
     def starts(self, version):
-        """Returns the arguments of each start; a check has `-t`."""
+        """Returns the arguments of each start of this version; a start for the check has `-t`."""
         lines = self.starts_path.read_text().splitlines()
         return [line.split(" ", 1)[1] for line in lines if line.startswith(version + " ")]
 
@@ -100,7 +100,7 @@ def add(world, version, kind="good", **keywords):
 
 
 def begin(world, *options, **keywords):
-    """Starts the follower with 1.0.0, from an adopted program."""
+    """Adopts a program as release 1.0.0, and starts the follower with it."""
     world.make_key()
     place = world.write("agent", daemon("1.0.0"), 0o755)
     world.succeeds("adopt", "--as=1.0.0", place)

@@ -178,7 +178,8 @@ def parent_of(pid):
 
 
 def live(point):
-    """Returns what is wrong with one life, or nothing; and its steps."""
+    """Plays one life. Returns what is wrong with it, or None; its steps; and which process was
+    killed."""
     life = Life(point)
     try:
         life.play()
@@ -191,7 +192,7 @@ def live(point):
 
 
 def live_through(point):
-    """Runs in a worker process, which traces and reaps only its own processes."""
+    """Calls live() in a worker process, which traces and reaps only its own processes."""
     wrong, _, struck = live(point)
     return point, wrong, struck
 

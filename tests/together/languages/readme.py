@@ -49,7 +49,8 @@ class Shell:
                 self.news.notify()
 
     def type(self, line, *expected):
-        """Types it, and waits for a line with each of these words behind what was said before."""
+        """Types the line, and waits until each of the expected texts is in a line of the output
+        after it."""
         with self.news:
             before = len(self.said)
             self.process.stdin.write(line + "\n")

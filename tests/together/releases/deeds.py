@@ -170,8 +170,8 @@ def leavings(root):
 
 
 # Returns whether a deed that is cut short may have left these facts. All deeds but one have either
-# no effect or their whole effect. `adopt` makes the release first and the link of its place last,
-# so it may leave the release alone.
+# no effect or their whole effect. `adopt` makes the release first, and puts the link in the
+# program's place last, so it may leave the release alone.
 def may_be(deed, found, before, after):
     if found in (before, after):
         return True
@@ -187,7 +187,8 @@ class Judge:
         self.ended_well = set()
 
     def look_at(self, root):
-        """Raises Wrong where it is not as it may be."""
+        """Raises Wrong if the directories below `root` are not in a state that the interrupted deed
+        may leave, or if the next call of the deed fails."""
         found = facts(self.stage, root)
         if not may_be(self.deed, found, self.before, self.after):
             raise Wrong("neither as before nor as after: %s" % found)

@@ -20,7 +20,8 @@ TRUE_MEMBERS = {"version", "arch", "expires"}
 
 
 def main(result=None):
-    """Runs the cases; `result`, if given, says layer, figures and bar of all for make verify."""
+    """Runs the cases. If `result` is given, it returns the layer, the figures and the bar for a row
+    in the table of `make verify`."""
     def close(failed):
         layer, figures, bar = result()
         print_result(layer, "make crash-releases", figures, bar, not failed)
@@ -146,7 +147,8 @@ class World:
         return command + list(arguments)
 
     def run(self, *arguments, keys=True, name="agent", **keywords):
-        """Runs the program; gives its exit status, what it printed and what it complained of."""
+        """Runs the program, and returns its exit status. What it printed is then in `out`, and what
+        it complained of in `error`."""
         done = subprocess.run(self.command(*arguments, keys=keys, name=name),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=DEADLINE_S, check=False, **keywords)

@@ -68,8 +68,8 @@ class Side:
                                   stdout=subprocess.PIPE, stderr=log, check=check, cwd=self.place)
 
     def install_killed(self, at, command):
-        """Runs the installation, which is killed at its call number `at` that writes; 0: never.
-        Returns how many it has made, and whether it was killed."""
+        """Runs the installation, and kills it at its `at`-th call that changes files; if `at` is 0,
+        never. Returns how many such calls it has made, and whether it was killed."""
         self.counter.write_bytes(struct.pack("QQ", 0, at))
         environment = {**self.environment, "LD_PRELOAD": KILLER, "KILL_AT": str(self.counter)}
         with open(self.log, "ab") as log:
@@ -174,7 +174,8 @@ class Pm2(Side):
     name = "npm install -g and pm2"
 
     def __init__(self, place, registry, pm2, delay_ms=None):
-        """With `delay_ms`, pm2 waits so long before a restart, and after each failure longer."""
+        """With `delay_ms`, pm2 waits so many milliseconds before a restart, and longer after each
+        further failure."""
         super().__init__(place, registry)
         self.delay = [] if delay_ms is None else [str(delay_ms)]
         self.prefix = self.place / "prefix"

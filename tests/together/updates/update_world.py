@@ -165,7 +165,7 @@ class UpdateWorld(World):
         return self.said + text
 
     def call(self, *command, status=0, **environment):
-        """Gives the standard output."""
+        """Runs the command, which must end with `status`. Returns its standard output."""
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, check=False, cwd=self.place,
                               env={**self.environment, **environment}, timeout=300)

@@ -240,7 +240,7 @@ class Double:
         self.finish("fell_back", stage, " ".join(reason))
 
     def do_set(self, *text):
-        """Members of the status, as JSON; null takes one away."""
+        """Sets the members of the status that are in this JSON object; null removes a member."""
         for name, value in json.loads(" ".join(text)).items():
             self.state[name] = value
             if value is None:
@@ -256,15 +256,15 @@ class Double:
         self.mute = how == "on"
 
     def do_flood(self, count):
-        """Adds the answers to `count` requests of others."""
+        """Adds the answers to `count` requests of other operators."""
         for number in range(int(count)):
             self.state["requests"] = ([{"request": "flood-%d-%d" % (self.sent, number),
                                         "type": "confirm", "ok": False, "reason": "flood"}] +
                                       self.state["requests"])[:KEPT]
 
     def do_restart(self, *word):
-        """Begins another life. The life before ends without a word, or as the order `end` has
-        said."""
+        """Starts again as a new upgrader. The one before has recorded its end only if the order
+        `end` came."""
         os.close(self.fifo)
         os.close(self.lock)
         self.offset += 1
@@ -280,7 +280,8 @@ class Double:
         self.state["ended"] = {"exit_status": int(status), "reason": " ".join(reason), "at": now}
 
     def do_exit(self):
-        """Ends as an upgrader does that has said how: its FIFO is removed."""
+        """Exits as an upgrader does that has recorded its end: writes status.json, and removes the
+        FIFO."""
         self.write()
         os.unlink(self.path("control"))
         sys.stdout.write("done\n")

@@ -129,7 +129,8 @@ class Asking:
         return self.streams[stream.fileno()].decode() if stream else ""
 
     def wait_for(self, condition, what):
-        """Reads what is said until the condition holds; fails with the words if it ends first."""
+        """Reads the output until the condition holds. Fails, and names `what`, if upgraderctl ends
+        before or time is up."""
         ends = time.monotonic() + DEADLINE
         while not condition():
             need(self.open and time.monotonic() < ends, "waited in vain for", what, "\n", self.out,
