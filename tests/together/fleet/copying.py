@@ -8,11 +8,14 @@ import threading
 DAEMON = pathlib.Path(__file__).resolve().parents[2] / "demo" / "copier"
 
 
-def copier(version, dies_after=0):
+def copier(version, dies_after=0, fails_each=50):
     """Returns a version of the daemon that dies after so many lines, or never if `dies_after`
-    is 0."""
+    is 0. One of `fails_each` lines fails at first."""
     text = DAEMON.read_text(encoding="ascii")
-    return text.replace("@VERSION@", version).replace("@DIES_AFTER@", str(dies_after)).encode()
+    told = {"VERSION": version, "DIES_AFTER": dies_after, "FAILS_EACH": fails_each}
+    for name, value in told.items():
+        text = text.replace("@%s@" % name, str(value))
+    return text.encode()
 
 
 class Source:
