@@ -142,7 +142,7 @@ class Disk:
     def __init__(self, root):
         self.root = root
         self.operations = []
-        self.marks = []         # (the moment, what was said)
+        self.marks = []         # pairs of a moment and the text that was printed then
         self.moment = 0         # counts everything that happens
         self.now = Tree([])
         self.add_from(root)

@@ -85,7 +85,7 @@ class Recorder:
 
     def __init__(self, disk):
         self.disk = disk
-        self.open = {}  # descriptor: a list of the offset, shared by its copies
+        self.open = {}  # for each descriptor a list of its offset, which its copies share
 
     def run(self, log, command, **keywords):
         done = subprocess.run(strace(log, command), check=False, **keywords)

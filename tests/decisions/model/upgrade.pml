@@ -1,37 +1,41 @@
-/* The upgrader, its agents, the lock, and the init that starts the upgrader again: who may be
- * active, and that nothing waits for ever. `make model` checks it. To be read beside
+/* A model of the upgrader, its agents, the lock, and the init that starts the upgrader again. `make
+ * model` checks who may be active, and that nothing waits for ever. To be read beside
  * agent-protocol(7).
  *
- * A phase is that of the same name in upgrader/core/supervisor.h; but here it is a variable, and what
- * the page says is written out event by event. A step of the upgrader takes one event to its end;
- * its death falls between two steps.
+ * A phase here is the phase of the same name in upgrader/core/supervisor.h; but here it is a
+ * variable, and the rules of the page are written out event by event. A step of the upgrader takes
+ * one event to its end; the upgrader dies only between two steps.
  *
  * Left out, since nothing that is checked here depends on it:
- * - What a message carries. A `stop` for an upgrade and one for good are two words. `hello`,
+ * - What a message carries. A `stop` for an upgrade and any other `stop` are two messages. `hello`,
  *   `welcome`, `accepted`, `status`, `heartbeat` and `error` decide nothing, and are not sent.
- * - Time. A deadline may pass at any moment from when it is set, and does pass in the end. So
- *   `extend` is only a deadline that passes later; timeouts of 0, which never pass, are left out.
- *   A phase has one deadline; where an agent's word is waited for, which may ask for an upgrade
- *   meanwhile, that is the one. `stopped` sets a new one in its place.
- * - What was asked for is chosen where it matters: the gate at `ready`, what an unclean stop leads
- *   to at that stop, what the end of a trial means at its end. Upgrades by SIGUSR2 are requests.
- * - A closed pipe of a held agent, one that its `activate` finds closed included: its `unfit`. So
- *   are a standby's exit, and its deadline for as long as the agent on trial lives.
- * - What runs behind an adapter. To the upgrader an adapter is an agent that has the feature
- *   `readiness`; so may any other have.
- * - How long an `activate` waits that cannot be written: until it is written, or the deadline.
- * SIGQUIT: the upgrader's death.
+ * - Time. A deadline may pass at any moment after it is set, and does pass in the end. So `extend`
+ *   is only a deadline that passes later; timeouts of 0, which never pass, are left out. A phase
+ *   has one deadline. While `healthy` is awaited from an agent, which may request an upgrade
+ *   meanwhile, the deadline is that of `healthy`. `stopped` sets a new deadline in the place of the
+ *   old one.
+ * - The terms of a request. They are chosen where they matter: whether there is a gate at `ready`,
+ *   the effect of an unclean stop at that stop, the meaning of the end of a trial at its end.
+ *   Upgrades by SIGUSR2 are requests.
+ * - A closed pipe of a held agent, also one that is found closed when `activate` is sent: it counts
+ *   as the agent's `unfit`. So do the exit of a standby, and a standby's deadline while the agent
+ *   on trial lives.
+ * - The program behind an adapter. To the upgrader an adapter is an agent with the feature
+ *   `readiness`, which any other agent may have, too.
+ * - How long an `activate` that cannot be written waits: until it is written, or the deadline.
+ * - SIGQUIT: it is the upgrader's death.
  *
  * Assumed: a process that got SIGKILL ends, and an agent whose input ends exits, both some time
- * later. An agent keeps the lock's descriptor until it exits. There is room for two processes: the
- * lock leaves none for more, and without it two are enough to be two active.
+ * later. An agent keeps the lock's descriptor until it exits. There is room for two processes: with
+ * the lock there are never more, and without it two are enough to show two active agents.
  *
- * An agent is straight, and does what the page asks of it, or crooked, and does anything or
- * nothing: it may say any word at any moment, so its words are chosen when they are heard, and what
- * it is told is of no consequence.
- * From the moment that it is `calm`, new agents are straight, and nothing else goes wrong: the
- * upgrader is not killed, processes can be started, the link can be written, and no deadline passes
- * while only straight agents run. Every property holds from every state that comes before.
+ * An agent is straight or crooked. A straight agent does what the page asks of it. A crooked agent
+ * does anything or nothing: it may say any word at any moment, so its words are chosen when the
+ * upgrader hears them, and what it is told has no effect.
+ * From the moment that the model is `calm`, new agents are straight, and nothing else goes wrong:
+ * the upgrader is not killed, processes can be started, the link can be written, and no deadline
+ * passes while only straight agents run. Every property must hold from every state that comes
+ * before.
  *
  * SEED_... are errors, each of which a check must find: see `run`.
  */
@@ -58,7 +62,7 @@ bit crooked[2];
 bit trialled[2];    /* started as a candidate */
 bit beginning[2];   /* active, has the feature `readiness`, and has not said that it works */
 bit killed[2];      /* got SIGKILL */
-bit orphan[2];      /* its upgrader has died: end of input */
+bit orphan[2];      /* its upgrader has died, and its input has ended */
 bit calm, sigterm;
 
 /* ---- what the upgrader knows */
@@ -68,14 +72,14 @@ bit is_ready[2], to_stop[2], has_stopped[2];
 bit promised[2];    /* `activate` was sent, and waits behind a full pipe, or is lost */
 bit stands_by[2];   /* started beside the agent on trial, and not activated */
 bit awaits_word[2]; /* init's READY=1 waits for its `healthy`, and not for ever */
-bit sequential;     /* the upgrade under way */
-bit failed;         /* the upgrade under way: what is left is the way back */
-bit passed;         /* the deadline of this phase */
+bit sequential;     /* how the upgrade under way is made */
+bit failed;         /* the upgrade under way, so that only the way back is left */
+bit passed;         /* the deadline of this phase has passed */
 
 /* ---- variables that only the properties read */
 bit is_active[2];   /* from `activate` until it is reaped, or has exited as an orphan */
 bit under_way;      /* an accepted upgrade has not ended */
-bit wish;           /* one that a straight agent asked for when it was calm; ended by a commit */
+bit wish;           /* a straight agent has requested an upgrade since the calm: until the commit */
 
 #define is_up (phase != ended)
 #define standby_lives (candidate != none && stands_by[candidate] && !killed[candidate])
@@ -147,7 +151,7 @@ inline start(i, as_candidate) { /* i is none afterwards if the system refuses */
     life[i] = living; mind[i] = fresh; trialled[i] = as_candidate;
     if
     :: crooked[i] = 0
-    :: !calm -> crooked[i] = 1 /* and exits, sooner or later */
+    :: !calm -> crooked[i] = 1 /* crooked, but it exits sooner or later */
     :: !calm -> crooked[i] = 1; mind[i] = hung
     fi
   fi
@@ -241,7 +245,7 @@ inline fall_back() {
   fi
 }
 
-inline roll_back() { /* a standby stays what it is */
+inline roll_back() { /* a standby stays a standby */
   failed = 1;
   send_stop(stop_for_good);
   go_to(rolling_back)
@@ -344,7 +348,7 @@ inline activate_candidate() {
   send_activate(candidate)
 }
 
-inline lose_candidate() { /* it is killed, or has been reaped */
+inline lose_candidate() { /* the candidate is killed, or has been reaped */
 #ifndef SEED_LOSS_UNNOTICED
   failed = 1;
 #endif
@@ -365,7 +369,7 @@ inline hear_ready(i) {
 #ifdef SEED_STANDBY_WAITS_NOT
   :: i == candidate && (phase == trial || phase == rolling_back) -> send_activate(i)
 #else
-  :: i == candidate && (phase == trial || phase == rolling_back) /* it stands by */
+  :: i == candidate && (phase == trial || phase == rolling_back) /* standby: it waits */
 #endif
   fi
 }
@@ -382,7 +386,7 @@ inline held_agent_fails(i) {
 
 inline hear_upgrade() {
   if
-  :: !calm -> tell(incumbent, upgrade_failed) /* its executable is unfit to be started */
+  :: !calm -> tell(incumbent, upgrade_failed) /* the executable cannot be started */
   :: true -> /* parallel */
     start(candidate, 1);
     if
@@ -398,7 +402,7 @@ inline hear_cancel(i) {
   :: phase == preparing || phase == confirming || (phase == switching && !has_stopped[i]) ->
     abandon()
   :: phase == shutting_down && to_stop[i] && !has_stopped[i] -> tell(i, stop_for_good)
-  :: else /* an error is all that it gets */
+  :: else /* the agent gets only an `error` */
   fi
 }
 
@@ -412,7 +416,7 @@ inline hear(i, what) {
     fi
 #endif
   :: what == stopped && !(to_stop[i] && !has_stopped[i])
-  :: what != stopped && (killed[i] || life[i] == exited) /* seen to be dead: too late */
+  :: what != stopped && (killed[i] || life[i] == exited) /* it is known to be dead */
   :: what == ready && !killed[i] ->
     if
     :: !is_ready[i] -> hear_ready(i)
@@ -449,8 +453,8 @@ inline hear(i, what) {
   fi
 }
 
-/* ---- what befalls them */
-inline old_agent_has_gone(was_clean) { /* it was told to stop for an upgrade */
+/* ---- ends of agents, deadlines and signals */
+inline old_agent_has_gone(was_clean) { /* that was told to stop for an upgrade */
   if
   :: failed -> fall_back()
   :: !failed && !was_clean -> fall_back()
@@ -488,7 +492,7 @@ inline reap_candidate(i) {
   candidate = none;
   if
   :: phase == preparing || phase == confirming || (phase == abandoning && under_way) -> abandon()
-  :: phase == abandoning && !under_way -> upgrade_is_over() /* it was the standby */
+  :: phase == abandoning && !under_way -> upgrade_is_over() /* of the standby */
   :: phase == trial || phase == rolling_back
   :: phase == switching && !failed -> lose_candidate()
   :: phase == switching && failed
@@ -497,7 +501,7 @@ inline reap_candidate(i) {
   fi
 }
 
-inline does_not_work() { /* who has not said in time that it does */
+inline does_not_work() { /* the incumbent has not said `healthy` in time */
   kill(incumbent);
   if
   :: candidate != none -> kill(candidate)
@@ -514,7 +518,7 @@ inline phase_takes_too_long() {
   :: phase == confirming -> abandon()
   :: phase == switching || phase == rolling_back || phase == shutting_down -> kill(incumbent)
   :: phase == trial -> commit()
-  :: phase == trial && (!calm || crooked[incumbent]) -> roll_back() /* it had to be healthy */
+  :: phase == trial && (!calm || crooked[incumbent]) -> roll_back() /* without its `healthy` */
   fi
 }
 
@@ -566,7 +570,8 @@ inline die() {
 }
 
 /* The order in which the upgrader takes events: a deadline that has passed, then exits, then
- * messages, a crooked agent's last. Reading is fair: a flood of one agent delays no other. */
+ * messages, those of a crooked agent last. Reading is fair: a flood of one agent delays no other
+ * agent. */
 #define is_own(i) (life[i] != absent && !orphan[i])
 #define exit_is_seen(i) (is_up && is_own(i) && life[i] == exited && len(said[i]) == 0 && !passed)
 #define has_words(i) (len(said[i]) > 0 || (crooked[i] && len(said[1 - i]) == 0))
@@ -607,7 +612,7 @@ inline serve(i) {
 inline reap(i) {
   if
   :: true
-  :: crooked[i] && to_stop[i] -> has_stopped[i] = 1 /* its last word was found */
+  :: crooked[i] && to_stop[i] -> has_stopped[i] = 1 /* its last word was `stopped` */
   fi;
   if
   :: i == incumbent -> reap_incumbent(i)

@@ -17,8 +17,8 @@ class Init:
 
     packages = []
     program = ["/sbin/init"]
-    watches = False  # whether it ends an agent that hangs
-    halts = False  # whether it has a command of its own to halt the machine
+    watches = False  # whether this init ends an agent that hangs
+    halts = False  # whether this init has a command of its own to halt the machine
     crash_seconds_max = 180  # for twenty quick crashes
     said = staticmethod(lambda machine: "nothing")
 
