@@ -1,5 +1,6 @@
 #include "fleet/store/endpoints.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace fleet {
@@ -11,11 +12,14 @@ constexpr int doublings_max = 5;
 
 Endpoints::Endpoints(std::vector<std::string> urls, std::uint64_t seed, Milliseconds pause_max)
     : urls_(std::move(urls)),
-      at_(urls_.empty() ? 0 : seed % urls_.size()),
       chance_(seed),
       losses_(seed, pause_max, first_pause),
       rounds_(seed, pause_max) {
-  if (!urls_.empty()) present_.url = urls_[at_];
+  if (urls_.empty()) return;
+  const auto first = static_cast<std::ptrdiff_t>(seed % urls_.size());
+  std::rotate(urls_.begin(), urls_.begin() + first, urls_.end());
+  std::shuffle(urls_.begin() + 1, urls_.end(), chance_);
+  present_.url = urls_.front();
 }
 
 void Endpoints::heard(std::uint64_t connection, Milliseconds now) {

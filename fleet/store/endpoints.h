@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,10 @@ class Endpoints {
   // of that.
   static constexpr Milliseconds patience{1'500};
 
-  // `urls` has at least one member. `seed` chooses the first member and all random times; it should
-  // differ from client to client, so that not all clients ask the same member. `pause_max` is the
-  // largest limit of the pause before a new connection.
+  // `urls` has at least one member. `seed` chooses the first member, the order of the others and
+  // all random times. It should differ from client to client, so that not all clients ask the same
+  // member, nor go to the same one when theirs is lost. `pause_max` is the largest limit of the
+  // pause before a new connection.
   Endpoints(std::vector<std::string> urls, std::uint64_t seed, Milliseconds pause_max);
 
   struct Endpoint {
@@ -64,7 +66,7 @@ class Endpoints {
   void move(Milliseconds opens);
 
   std::vector<std::string> urls_;
-  std::size_t at_;
+  std::size_t at_ = 0;
   std::mt19937_64 chance_;
   Backoff losses_;  // pauses after connections that have worked
   Backoff rounds_;  // pauses after each member was tried in vain

@@ -82,8 +82,20 @@ void Http2::tell(CURLM* multi) {
       const auto told = at->second->observer_.message;
       told(*message);
     }
+    // A call has ended with its status. libcurl itself may report the end of a stream only when
+    // more is sent on it.
+    const auto at = calls_.find(number);
+    if (at != calls_.end() && at->second->status_.code())
+      tell_ending(number, at->second->ending(CURLE_OK));
   }
   tell_endings(multi);
+}
+
+void Http2::tell_ending(std::uint64_t number, const Ending& ending) {
+  const auto at = calls_.find(number);
+  if (at == calls_.end() || std::exchange(at->second->is_over_, true)) return;
+  const auto told = at->second->observer_.ended;
+  told(ending);
 }
 
 void Http2::tell_endings(CURLM* multi) {
@@ -97,10 +109,7 @@ void Http2::tell_endings(CURLM* multi) {
     endings.emplace_back(ended.number_, ended.ending(news->data.result));
   }
   for (const auto& [number, ending] : endings) {
-    const auto at = calls_.find(number);
-    if (at == calls_.end()) continue;
-    const auto told = at->second->observer_.ended;
-    told(ending);
+    tell_ending(number, ending);
   }
 }
 

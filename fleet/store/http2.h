@@ -103,6 +103,7 @@ class Http2 {
     std::string outgoing_;
     bool paused_ = false;
     bool has_begun_ = false;  // the request may have been sent
+    bool is_over_ = false;    // the observer has been told the end
     JudgingTime judging_;     // the time by which this call's connection was judged
     char error_[CURL_ERROR_SIZE] = "";
   };
@@ -122,6 +123,7 @@ class Http2 {
   void end_old_connections();
   void tell(CURLM* multi);
   void tell_endings(CURLM* multi);
+  void tell_ending(std::uint64_t number, const Ending& ending);
 
   uv_loop_t& loop_;
   Certificates certificates_;

@@ -88,7 +88,9 @@ void Http2::Call::set_options() {
   set(CURLOPT_WRITEFUNCTION, static_cast<Callback>(take));
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   const auto take_line = [](char* bytes, std::size_t size, std::size_t count, void* self) {
-    static_cast<Call*>(self)->status_.take_line({bytes, size * count});
+    Call& call = *static_cast<Call*>(self);
+    call.status_.take_line({bytes, size * count});
+    if (call.status_.code()) call.owner_.heard_.insert(call.number_);
     return size * count;
   };
   set(CURLOPT_HEADERFUNCTION, static_cast<Callback>(take_line));

@@ -58,6 +58,7 @@ class Bench {
   Bench& operator=(const Bench&) = delete;
 
   EtcdCluster& cluster() { return cluster_; }
+  Timers& timers() { return timers_; }
   [[nodiscard]] bool is_connected() const {
     return lease_->lease() != 0 && follows() == mirrors_.size();
   }
@@ -122,13 +123,14 @@ class Bench {
     return true;
   }
 
- private:
-  std::unique_ptr<EtcdStore> open(std::vector<std::string> urls) {
+  [[nodiscard]] std::unique_ptr<EtcdStore> open(std::vector<std::string> urls) {
     return std::make_unique<EtcdStore>(
         loop_,
         EtcdStore::Settings{
             .endpoints = std::move(urls), .certificates = cluster_.certificates(), .deadline = 3s});
   }
+
+ private:
   void take(const Changes& changes) {
     for (const Change& change : changes.changes) {
       told_.push_back(change.now.value);
@@ -200,6 +202,32 @@ TEST_CASE("a client whose member is killed has one connection to another one") {
 
   CHECK(bench.opened() == 2);
   CHECK(bench.wait([&] { return bench.open_now() == 1; }));
+}
+
+TEST_CASE("each watch ends on a member that has lost the majority, also where no other is known") {
+  Bench bench;
+  bench.put("/e/1", "before");
+  const auto client = bench.open({bench.cluster().endpoints().front()});
+  const LeaseKeeper lease(
+      *client, bench.timers(), 3s,
+      LeaseKeeper::Observer{.taken = [](const Lease&) {}, .lost = [](const std::string&) {}}, 1);
+  constexpr std::size_t count = 60;
+  std::size_t told = 0;
+  std::size_t lost = 0;
+  std::vector<std::unique_ptr<Watch>> watches;
+  for (std::size_t i = 0; i < count; ++i) {
+    watches.push_back(client->watch({"/e/", true}, 1, [&](const WatchNews& news) {
+      ++(std::holds_alternative<WatchLost>(news) ? lost : told);
+    }));
+  }
+  REQUIRE(bench.wait([&] { return told == count; }));
+
+  bench.cluster().kill(1);
+  bench.cluster().kill(2);
+
+  CHECK(bench.wait([&] { return lost == count; }));
+  CAPTURE(lost);
+  CHECK(lost == count);
 }
 
 }  // namespace store_moves_test

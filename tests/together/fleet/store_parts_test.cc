@@ -2,6 +2,9 @@
 // member is asked next.
 #include <catch2/catch.hpp>
 
+#include <map>
+#include <set>
+
 #include "fleet/store/backoff.h"
 #include "fleet/store/endpoints.h"
 #include "fleet/store/etcd_answer.h"
@@ -108,9 +111,27 @@ TEST_CASE("a client leaves a member once, however many of its calls fail") {
     endpoints.broke(first, 2s);
   }
 
-  CHECK(endpoints.present().url == "c");
+  CHECK(endpoints.present().url != "b");
   CHECK(endpoints.present().connection == first + 1);
   CHECK_FALSE(endpoints.has_worked());
+}
+
+TEST_CASE("clients of a lost member spread over all others, and each tries every member") {
+  std::map<std::string, int> second;
+  for (std::uint64_t client = 0; client < 300; ++client) {
+    Endpoints endpoints({"a", "b", "c"}, 3 * client, 0s);
+    std::set<std::string> tried{endpoints.present().url};
+    REQUIRE(endpoints.present().url == "a");
+    endpoints.broke(endpoints.present().connection, 1s);
+    ++second[endpoints.present().url];
+    tried.insert(endpoints.present().url);
+    endpoints.broke(endpoints.present().connection, 2s);
+    tried.insert(endpoints.present().url);
+    CHECK(tried.size() == 3);
+  }
+
+  CHECK(second["b"] > 100);
+  CHECK(second["c"] > 100);
 }
 
 TEST_CASE("clients that have lost the same member return within a time that doubles") {
