@@ -12,7 +12,8 @@ namespace fleet {
 namespace {
 
 constexpr long connect_ms = 3'000;
-constexpr long answer_ms = 10'000;  // a controller may take two seconds for its answer
+// A controller holds a request for up to two seconds; the rest is for a slow network.
+constexpr long answer_ms = 10'000;
 
 struct EndEasy {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }

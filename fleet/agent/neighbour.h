@@ -32,11 +32,11 @@ class Neighbour {
   Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings, std::function<void()> changed);
 
   // Looks in the mirror for a new wish and a new command. Called after each change of the mirror,
-  // and only while the node is active.
+  // and only while this fleet-agent is the active one of its machine.
   void look() { component_.look(); }
   void take(const NodeEvent& event) { component_.take(event); }
   void leave() { component_.leave(); }
-  // Reads the upgrader's status. Called only while the node is active.
+  // Reads the upgrader's status. Called only while this fleet-agent is the active one.
   void look_at_status();
 
   [[nodiscard]] const std::string& name() const { return component_.name(); }

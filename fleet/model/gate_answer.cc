@@ -67,7 +67,8 @@ struct Series {
   std::string last_bad = {};
 };
 
-// Counts the values of one series. Returns a Refusal if they cannot be read.
+// Reads the values of one series from the server's answer, and counts those on either side of the
+// gate's limit. Returns a Refusal if a value cannot be read.
 Result<Series> series_of(const PrometheusGate& gate, const JsonTree& tree) {
   Series series;
   const JsonTree* values = tree.find("values");

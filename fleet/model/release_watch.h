@@ -1,5 +1,5 @@
-// Chooses which of the releases of a source to take, by their tags, the wanted channel and the
-// order of versions.
+// Chooses which of the releases that a source (a repository on GitHub, for example) lists is taken:
+// by their tags, the wanted channel and the order of versions.
 #pragma once
 
 #include <compare>

@@ -145,7 +145,8 @@ const takeFailure = (members) => ({
   signal: integer(members, 'signal', false),
 });
 
-// Returns the member `failure`, which only a fallback gets, once.
+// Takes the member `failure` out of a `welcome`, and returns it; undefined if there is none. Only
+// the `welcome` of a fallback has this member.
 const takePastFailure = (members) => {
   const failure = take(members, 'failure', isObject, false);
   return failure && takeFailure(failure);

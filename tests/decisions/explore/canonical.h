@@ -43,11 +43,12 @@ struct NamedDeadline {
 
 // ---- for programs that use other texts and times than the exploration
 
+// A policy is a set of the upgrader's options, and is named by its number.
 // The number of basic policies: with and without --relink, each with and without time limits; and
 // one with the options --mode=sequential and --on-unclean-stop=continue, which apply to requests
 // that do not set these terms themselves.
 inline constexpr int policies = 5;
-inline constexpr int plain_policy = 1;  // with time limits, and no option
+inline constexpr int plain_policy = 1;  // with time limits, and no other option
 inline constexpr int relink_policy = 3;
 inline constexpr int sequential_policy = policies - 1;
 // More policies, which not every program explores: one with a watchdog; one with --gate=confirm and

@@ -17,13 +17,13 @@ namespace fleet_test {
 
 enum class Member {
   good,
-  says_no,  // the member's `check` fails
+  says_no,  // the member's hook fails when it is called with `check`
   cannot_stop,
   cannot_act,
   changed_nothing,  // the member's migration fails with status 75
   cannot_migrate,   // the member's migration fails with another status
   silent,
-  reboots,  // the member's `act` asks for a reboot
+  reboots,  // the member's hook asks for a reboot when it is called with `act`
 };
 
 // An error that is put into the driver or a member on purpose. The world's checks must find it.
