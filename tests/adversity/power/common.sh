@@ -7,14 +7,19 @@ mount -t devtmpfs dev /dev
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 . /config
-while read -r module; do insmod "/modules/$module" 2>/dev/null; done </modules/order
+while read -r module; do
+  parameters=
+  [ "$module" != flash.ko ] || parameters=$FLASH
+  insmod "/modules/$module" $parameters 2>/dev/null
+done </modules/order
 ip link set lo up 2>/dev/null
 
 tell() { echo "$*" >/dev/ttyS1; }
 
 # usage: mount_data DEVICE
 # Mounts the file system on /data. For an overlay the device has the upper directory, on ext4, and
-# the lower one is a squashfs with the first release. Prints the reason if it fails.
+# the lower one is a squashfs with the first release. On flash there is no device but mtd0. Prints
+# the reason if it fails.
 mount_data() {
   case $FS in
     overlay)
@@ -25,12 +30,22 @@ mount_data() {
       mkdir -p /upper/files /upper/work
       mount -t overlay -o lowerdir=/lower,upperdir=/upper/files,workdir=/upper/work none /data
       ;;
+    jffs2) mount -t jffs2 mtd0 /data ;;
+    ubifs)
+      ubiattach -m 0 >/dev/null || return
+      [ -e /sys/class/ubi/ubi0_0 ] || ubimkvol /dev/ubi0 -N data -m >/dev/null || return
+      mount -t ubifs ubi0:data /data
+      ;;
     *) mount -t "$FS" -o "$OPTIONS" "$1" /data ;;
   esac
 }
 
 unmount_data() {
-  umount /data && { [ "$FS" != overlay ] || umount /upper; }
+  umount /data || return
+  case $FS in
+    overlay) umount /upper ;;
+    ubifs) ubidetach -m 0 >/dev/null ;;
+  esac
 }
 
 # Prints an agent in shell of the version NUMBER-KIND. It is as long as a small program.

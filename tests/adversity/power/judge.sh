@@ -14,17 +14,38 @@ look_at_link() {
   fi
 }
 
+# usage: insert STATE
+# Makes the state the content of /dev/loop0 or, for a file system on flash, of the flash.
+insert() {
+  case $FS in
+    jffs2 | ubifs)
+      flash_erase -q /dev/mtd0 0 0 &&
+        dd if=/dev/vda of=/dev/mtd0 bs=65536 skip=$(($1 * BYTES / 65536)) \
+          count=$((BYTES / 65536)) 2>/dev/null
+      ;;
+    *) losetup -o "$(($1 * BYTES))" /dev/loop0 /dev/vda ;;
+  esac
+}
+
+remove() {
+  case $FS in
+    jffs2) ;;
+    ubifs) ubidetach -m 0 >/dev/null 2>&1 ;;  # if it could not be mounted
+    *) losetup -d /dev/loop0 ;;
+  esac
+}
+
 works() { [ -s /run/active ]; }
 
 works_or_ended() { works || has_ended; }
 
 judge() {
   tell "state $1"
-  losetup -o "$(($1 * BYTES))" /dev/loop0 /dev/vda
+  insert "$1" || tell 'not inserted'
   [ "$CHECKED" = no ] || /bin/e2fsck -fy /dev/loop0 >/run/fsck 2>&1
   if ! mount_data /dev/loop0 2>/run/mount; then
     tell "not mounted: $(cat /run/mount) $(dmesg | tail -n 3 | tr '\n' ';')"
-    losetup -d /dev/loop0
+    remove
     return
   fi
   look_at_link current
@@ -41,7 +62,7 @@ judge() {
   has_ended || stop_upgrader
   tell "files $(cd /data && find . -name lost+found -prune -o -print | tr '\n' ' ')"
   unmount_data || tell 'not unmounted'
-  losetup -d /dev/loop0
+  remove
 }
 
 for state in $(seq 0 $((STATES - 1))); do

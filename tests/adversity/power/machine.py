@@ -84,9 +84,10 @@ def guest_files(kernel, init, others, modules, config):
     return files
 
 
-def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=False):
+def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=False, words=""):
     """Runs a machine until it switches itself off. Returns what it has told, a line each.
-    `disk` is a -blockdev chain whose last node is called `disk`."""
+    `disk` is a -blockdev chain whose last node is called `disk`, `more` are options of QEMU, and
+    `words` are more words for the kernel's command line."""
     directory = Path(directory)
     initramfs(directory / "initramfs", files, [("bin/sh", "busybox"), ("bin/env", "busybox")])
     told = directory / "told"
@@ -96,8 +97,8 @@ def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=Fal
                  "clock=vm", "-m", "256", "-nodefaults", "-display", "none",
                  "-kernel", str(kernel.image),
                  "-initrd", str(directory / "initramfs"),
-                 "-append", "console=ttyS0 quiet mitigations=off tsc=nowatchdog panic=%d" % (
-                     0 if reboots else -1),
+                 "-append", "console=ttyS0 quiet mitigations=off tsc=nowatchdog panic=%d %s" % (
+                     0 if reboots else -1, words),
                  "-serial", "file:%s" % (directory / "console"), "-serial", "file:%s" % told]
     arguments += [] if reboots else ["-no-reboot"]
     for node in disk:

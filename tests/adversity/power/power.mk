@@ -1,6 +1,6 @@
 # make check-power FS=ext4 CUTS=30: cuts the power of a virtual machine, and judges its disk in
-# another. FS is ext4, ext4-writeback, ext4-nojournal, overlay, f2fs, btrfs or xfs. It needs
-# Debian's kernel, which is unpacked below $(BUILD) and never installed.
+# another. FS is ext4, ext4-writeback, ext4-nojournal, overlay, f2fs, btrfs, xfs, jffs2 or ubifs. It
+# needs Debian's kernel, which is unpacked below $(BUILD) and never installed.
 
 power_mark := $(BUILD)/tests/adversity/power/mark
 $(power_mark): tests/adversity/power/mark.c
@@ -13,6 +13,17 @@ $(power_kernel)/boot:
 	@package=$$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: //p' | head -n 1) && \
 	  echo "Fetching from Debian: $$package" && cd $(power_kernel)/package && \
 	  apt-get download -q $$package >/dev/null 2>&1 && dpkg -x *.deb ..
+
+# The flash for jffs2 and ubifs: a module for that kernel.
+power_flash := $(BUILD)/tests/adversity/power/flash.ko
+$(power_flash): tests/adversity/power/flash.c $(power_kernel)/boot
+	@mkdir -p $(power_kernel)/flash
+	@cp $< $(power_kernel)/flash && echo 'obj-m := flash.o' >$(power_kernel)/flash/Makefile
+	@version=$$(ls $(power_kernel)/lib/modules) && \
+	  tests/need-packages linux-headers-$$version && \
+	  env -u MAKEFLAGS -u MAKELEVEL make -s -C /usr/src/linux-headers-$$version \
+	    M=$(abspath $(power_kernel))/flash modules
+	@mkdir -p $(@D) && cp $(power_kernel)/flash/flash.ko $@
 
 # make check-hangs: runs upgrades in a virtual machine with a hardware watchdog, and with a program
 # that hangs.
@@ -34,10 +45,11 @@ check-fat:
 	@BUILD=$(BUILD) nice -n 15 tests/adversity/power/fat
 
 FS ?= ext4
-CUTS ?= $(if $(filter 1,$(LONG)),1000,30)
+CUTS ?= $(if $(filter 1,$(LONG)),$(if $(filter ext4-writeback jffs2 ubifs,$(FS)),200,1000),30)
 check-power:
 	@tests/need-packages $(build_packages) $(static_packages) gcc python3 qemu-system-x86 \
 	  busybox-static $$(FS=$(FS) tests/adversity/power/power --packages)
 	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(power_mark) \
-	  $(BUILD)/tests/adversity/crash/careless.so $(power_kernel)/boot
+	  $(BUILD)/tests/adversity/crash/careless.so $(power_kernel)/boot \
+	  $(if $(filter jffs2 ubifs,$(FS)),$(power_flash))
 	@BUILD=$(BUILD) FS=$(FS) CUTS=$(CUTS) SEED=$(SEED) nice -n 15 tests/adversity/power/power

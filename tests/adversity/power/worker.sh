@@ -4,8 +4,13 @@
 # V, and how the upgrade ended after it.
 . /common.sh
 
-# Writes a note to the last sectors of the disk, behind the file system.
-mark() { /bin/mark /dev/vda "$SECTOR" "$*" && tell "$*"; }
+# Writes a note to the last sectors of the disk, behind the file system, or to the flash's log.
+mark() {
+  case $FS in
+    jffs2 | ubifs) printf '%s\0' "$*" >/dev/mtd1 ;;
+    *) /bin/mark /dev/vda "$SECTOR" "$*" ;;
+  esac && tell "$*"
+}
 
 runs() { grep -q '"phase":"running"' /run/control/status.json 2>/dev/null; }
 

@@ -1,0 +1,201 @@
+# One file system on a disk: makes it, runs the machine that works on it, makes the states in which
+# a power cut may leave it, and has them judged by another machine.
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import log
+import verdict
+from machine import Kernel, guest_files, run_machine, scratch_directory
+
+HERE = Path(__file__).resolve().parent
+BUILD = os.environ.get("BUILD", "build")
+MIB = 1 << 20
+PATIENCE_S = int(os.environ.get("PATIENCE", "3600"))
+STATES_AT_ONCE = 100
+
+# For each file system: the size of its disk, the commands that make it, the options to mount it,
+# and its modules.
+SYSTEMS = {
+    "ext4": (48, ["mkfs.ext4", "-q", "-F", "-J", "size=4"], "commit=1", ["ext4"]),
+    "ext4-writeback": (48, ["mkfs.ext4", "-q", "-F", "-J", "size=4"],
+                       "commit=1,data=writeback", ["ext4"]),
+    "f2fs": (64, ["mkfs.f2fs", "-q", "-f"], "defaults", ["crc32_generic", "f2fs"]),
+    "overlay": (48, ["mkfs.ext4", "-q", "-F", "-J", "size=4"], "commit=1",
+                ["ext4", "squashfs", "overlay"]),
+    # It promises nothing, so e2fsck repairs each state, and violations are only reported.
+    "ext4-nojournal": (48, ["mkfs.ext4", "-q", "-F", "-O", "^has_journal"], "defaults", ["ext4"]),
+    "btrfs": (128, ["mkfs.btrfs", "-q", "-f"], "commit=1", ["btrfs"]),
+    "xfs": (320, ["mkfs.xfs", "-q", "-f"], "defaults", ["xfs"]),
+}
+
+
+class Bench:
+    """One file system, which is made once, and the machines that work on it."""
+
+    bad_disk = "a disk that obeys each third flush"
+    flushes = "flushes"
+    delays_writes = True  # a write may reach the disk later than a program has made it
+
+    def __init__(self, name, system=None):
+        self.name = name
+        size, make, self.options, self.modules = system or SYSTEMS[name]
+        self.type = name.partition("-")[0]
+        self.bytes = size * MIB
+        self.scratch = scratch_directory(BUILD, name)
+        self.kernel = Kernel(os.environ.get("KERNEL", self.scratch.parent / "kernel"))
+        self.others = {}
+        self.config = {}
+        self.base = self.scratch / "base"
+        self.make_base(make)
+        if self.type == "overlay":
+            self.others["lower.squashfs"] = self.lower()
+        self.checked = name == "ext4-nojournal"
+        if self.checked:
+            self.others["bin/e2fsck"] = "/sbin/e2fsck"
+
+    def make_base(self, make):
+        """Makes the file `base`, which is the disk before the first machine starts."""
+        with open(self.base, "wb") as base:
+            base.truncate(self.bytes)
+        subprocess.run([*make, self.base], check=True, stdout=subprocess.DEVNULL)
+
+    def lower(self):
+        """Makes the squashfs of a device's image, which has the first release. Returns its path."""
+        releases = self.scratch / "lower" / "releases"
+        shutil.rmtree(releases.parent, ignore_errors=True)
+        releases.mkdir(parents=True)
+        make = "eval \"$(sed -n '/^agent_of()/,/^}/p' '%s')\"; agent_of 0-good" % (
+            HERE / "common.sh")
+        agent = releases / "0-good"
+        agent.write_bytes(subprocess.run(["/bin/busybox", "sh", "-c", make], check=True,
+                                         stdout=subprocess.PIPE).stdout)
+        agent.chmod(0o755)
+        (releases.parent / "current").symlink_to("releases/0-good")
+        image = self.scratch / "lower.squashfs"
+        subprocess.run(["mksquashfs", releases.parent, image, "-noappend", "-quiet",
+                        "-all-root"], check=True, stdout=subprocess.DEVNULL)
+        return image
+
+    def files(self, script, upgrader, more=None, others=None):
+        config = {"FS": self.type, "OPTIONS": self.options, "SECTOR": self.bytes // log.SECTOR,
+                  "BYTES": self.bytes, "TRIAL": "200ms", "CARELESS_ENVIRONMENT": "",
+                  "CHECKED": "yes" if self.checked else "no", **self.config,
+                  **(more or {})}
+        programs = {"common.sh": HERE / "common.sh", "bin/upgrader": upgrader, **self.others,
+                    **(others or {})}
+        return guest_files(self.kernel, HERE / script, programs, self.modules, config)
+
+    def work(self, upgrader, upgrades, careless=""):
+        """Runs the machine that makes upgrades. Returns the log of its disk."""
+        others = {"bin/mark": Path(BUILD) / "tests/adversity/power/mark"}
+        measures = not careless and os.environ.get("WEAR", "1") != "0"
+        more = {"UPGRADES": upgrades, "WEAR": "1" if measures else "0"}
+        if careless:
+            others["careless.so"] = Path(BUILD) / "tests/adversity/crash/careless.so"
+            more["CARELESS_ENVIRONMENT"] = "LD_PRELOAD=/careless.so CARELESS=" + careless
+        files = self.files("worker.sh", upgrader, more, others)
+        told, entries = self.record(files)
+        print("report: %s: %d writes and %d %s, and %d notes: %s" % (
+            self.name, sum(1 for entry in entries if entry.data),
+            sum(1 for entry in entries if entry.flushes), self.flushes, len(self.notes(entries)),
+            verdict.summary(told)))
+        if measures:
+            self.report_wear(entries)
+        return entries
+
+    def record(self, files):
+        """Runs the machine that works. Returns what it has told, and the log."""
+        disk = self.scratch / "disk"
+        subprocess.run(["cp", "--sparse=always", self.base, disk], check=True)
+        with open(disk, "r+b") as end:
+            end.truncate(self.bytes + MIB)
+        recorded = self.scratch / "log"
+        recorded.write_bytes(b"")
+        told = run_machine(self.kernel, self.scratch, files, [
+            "driver=file,filename=%s,node-name=data,cache.no-flush=on" % disk,
+            "driver=file,filename=%s,node-name=log,cache.no-flush=on" % recorded,
+            "driver=blklogwrites,file=data,log=log,log-sector-size=512,node-name=disk"], PATIENCE_S)
+        return told, log.read_log(recorded)
+
+    def report_wear(self, entries):
+        notes = self.notes(entries)
+        for begin, end, words in (
+                ("begin", "committed", "a committed upgrade"),
+                ("synced", "lasts", "with noatime, an upgrade to a release that was synced"),
+                ("stops", "restarted", "a stop and a start")):
+            print("report: %s: %s, in the median: %d writes, %.1f KiB, %d %s" % (
+                self.name, words, *verdict.wear(entries, notes, begin, end), self.flushes))
+        print("report: %s: a start in a crash loop of one a second, in the mean: %.1f KiB, "
+              "%.1f %s" % (self.name, *verdict.wear_each(
+                  entries, notes, "loop begins", "loop ends", 60), self.flushes))
+
+    def notes(self, entries):
+        """Returns (number of the entry, text) of each note that the worker has made."""
+        return [(at, entry.data.split(b"\0")[0].decode()) for at, entry in enumerate(entries)
+                if entry.data and entry.offset >= self.bytes]
+
+    def judge(self, entries, cuts, upgrader, chance, obeys=lambda number: True):
+        """Builds the states of the disk after `cuts` power cuts, and has them judged. Returns the
+        violations, in words."""
+        found = []
+        for done in range(0, cuts, STATES_AT_ONCE):
+            positions = self.positions(
+                entries, min(STATES_AT_ONCE, cuts - done), chance, obeys)
+            found += self.judge_at(entries, positions, upgrader, chance, obeys, first=done)
+        return found
+
+    def judge_prefixes(self, entries, upgrader):
+        """Judges the disk after each write of one committed upgrade, every write before it kept.
+        Returns their number and the violations."""
+        notes = self.notes(entries)
+        spans = [(one, other) for (one, word), (other, next_word) in zip(notes, notes[1:])
+                 if word.startswith("begin") and next_word.startswith("committed")]
+        first, last = spans[len(spans) // 2]
+        positions = range(first + 1, last + 2)
+        return len(positions), self.judge_at(entries, positions, upgrader, None, how="all")
+
+    def judge_at(self, entries, positions, upgrader, chance, obeys=lambda number: True, how=None,
+                 first=0):
+        notes = self.notes(entries)
+        base = self.base.read_bytes()
+        states = self.scratch / "states"
+        words = []
+        with open(states, "wb") as file:
+            for number, cut in enumerate(positions):
+                disk, kept = self.state(base, entries, cut, chance, obeys, how)
+                words.append("cut at %d, %s" % (cut, kept))
+                for at in range(0, self.bytes, 65536):
+                    part = disk[at:at + 65536]
+                    if part.count(0) != len(part):
+                        file.seek(number * self.bytes + at)
+                        file.write(part)
+            file.truncate(len(positions) * self.bytes)
+        files = self.files("judge.sh", upgrader, {"STATES": len(positions)})
+        told = self.run_judge(files, [
+            "driver=file,filename=%s,node-name=disk,cache.no-flush=on" % states])
+        return verdict.violations(told, [
+            ([text for at, text in notes if at < cut], word)
+            for cut, word in zip(positions, words)], first)
+
+    def state(self, base, entries, cut, chance, obeys, how):
+        """Returns the disk after a power cut, and in words how it was made."""
+        return log.state(base, entries, cut, chance, obeys, self.bytes, how)
+
+    def run_judge(self, files, disk):
+        """Runs the machine that judges the states on `disk`. Returns what it has told."""
+        return run_machine(self.kernel, self.scratch, files, disk, PATIENCE_S)
+
+    def span(self, entries):
+        """Returns the places, between the notes `begun` and `over`, at which power may be cut."""
+        begin, end = (next(at for at, text in self.notes(entries) if text == word)
+                      for word in ("begun", "over"))
+        return list(range(begin + 1, end + 1))
+
+    def positions(self, entries, cuts, chance, obeys):
+        """Returns random places, between the notes `begun` and `over`, at which the power is cut.
+        At three of four of them, some writes have not been flushed."""
+        places = self.span(entries)
+        loose = [at for at in places if log.unflushed(entries, at, obeys)[1]] or places
+        return [chance.choice(loose if number % 4 else places) for number in range(cuts)]
