@@ -212,6 +212,7 @@ help-all:
 	@echo 'make check-power    a virtual machine whose power is cut (FS=ext4 CUTS=30; LONG=1)'
 	@echo 'make check-hangs    hangs on a virtual machine with a hardware watchdog (LONG=1)'
 	@echo 'make check-fat      a disk without links and FIFOs, in a virtual machine'
+	@echo 'make check-memory   the memory and the flash that a small MIPS device needs'
 	@echo 'make check-recipes  the lines for the boot counters of U-Boot and RAUC, as root'
 	@echo 'make crash-releases   agent-releases killed at every call, and after power cuts'
 	@echo 'make check-projects   projects packed by the real npm and pip (NETWORK=1)'

@@ -44,6 +44,20 @@ check-fat:
 	@$(MAKE) $(jobs) --no-print-directory static-program $(power_kernel)/boot
 	@BUILD=$(BUILD) nice -n 15 tests/adversity/power/fat
 
+# make check-memory: the memory and the flash that a small device needs, on a MIPS processor. With
+# TOOLS=DIRECTORY, that has agentify and agent-releases for it, these are measured, too; see
+# make static-tools.
+.PHONY: check-memory
+power_mipsel := $(BUILD)/power/mipsel
+$(power_mipsel)/boot:
+	@tests/adversity/power/fetch_foreign mipsel $(power_mipsel) linux-image-4kc-malta busybox-static
+check-memory:
+	@tests/need-packages $(build_packages) dpkg-dev g++-mipsel-linux-gnu python3 qemu-system-mips \
+	  squashfs-tools
+	@$(MAKE) $(jobs) --no-print-directory static-program ARCH=mipsel
+	@$(MAKE) --no-print-directory $(power_mipsel)/boot
+	@BUILD=$(BUILD) $(if $(TOOLS),TOOLS=$(TOOLS)) tests/adversity/power/memory
+
 FS ?= ext4
 CUTS ?= $(if $(filter 1,$(LONG)),$(if $(filter ext4-writeback jffs2 ubifs,$(FS)),200,1000),30)
 check-power:

@@ -20,7 +20,7 @@ check_sleeps() {
   pause='poll\((nullptr|NULL|0), *0, *[0-9]{3}'
   command='(^|[;&|({] *|do +|then +)slee[p] +["$0-9]'
   # Scripts of virtual machines with a clock of their own are left out.
-  apart='benchmark/|adversity/power/(common|hang|worker)\.sh'
+  apart='benchmark/|adversity/power/(common|hang|memory|worker)\.sh'
   tree_files | grep '^tests/' | grep -vE "^tests/($apart)" |
     xargs grep -nIE "$call|$pause|$command" | cut -c 1-120
 }

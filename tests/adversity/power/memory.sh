@@ -1,0 +1,43 @@
+#!/bin/busybox sh
+# The init of a small machine of another processor: starts a watched upgrader with an agent, as on a
+# device, and prints how much memory each of them takes. The script memory reads that.
+/bin/busybox mkdir -p /proc /dev /run /tmp
+/bin/busybox --install -s /bin
+mount -t devtmpfs dev /dev
+mount -t proc proc /proc
+
+tell() { echo "told: $*"; }
+
+mkfifo /run/watchdog
+cat /run/watchdog >/dev/null &
+mkdir /run/control
+ln -s /bin/hello-agent /run/current
+ip link set lo up
+follow=
+agent=hello-agent
+arguments='7000 /run/number'
+if [ -x /bin/agentify ]; then
+  # A daemon as agentify's child; agentify waits for releases of it.
+  agent=agentify
+  arguments=
+  mkdir -p /run/releases
+  printf '#!/bin/sh\nexec sleep 1000000\n' >/run/daemon
+  chmod 755 /run/daemon
+  ln -sf /run/daemon /run/current
+  follow='--adapter=/bin/agentify --adapter=--follow=/run/releases'
+fi
+/bin/notify-watchdog --device=/run/watchdog /bin/upgrader --relink --previous=/run/previous \
+  --attempts=3 --control=/run/control $follow /run/current $arguments 2>/run/log &
+tries=0
+until grep -q '"phase":"running"' /run/control/status.json 2>/dev/null; do
+  [ $((tries += 1)) -lt 600 ] || { tell "not active: $(tr '\n' ';' </run/log)"; break; }
+  usleep 100000
+done
+sleep 5  # agentify then waits for releases
+for name in notify-watchdog upgrader $agent; do
+  rollup=/proc/$(pidof $name)/smaps_rollup
+  tell "$name $(sed -n 's/^Pss: *\([0-9]*\) kB/\1/p' "$rollup")" \
+    "$(sed -n 's/^Private_Dirty: *\([0-9]*\) kB/\1/p' "$rollup")"
+done
+tell 'over'
+poweroff -f
