@@ -59,9 +59,11 @@ CLI::Validator component_form() {
 CLI::Validator measure_form() {
   const auto judge = [](std::string& text) -> std::string {
     const std::size_t at = text.find('=');
-    const bool is_good = at != text.npos && is_component(text.substr(0, at)) &&
-                         parse_measure_source(text.substr(at + 1));
-    return is_good ? "" : "needs COMPONENT=exec:/PROGRAM or COMPONENT=http:URL";
+    const std::string form = "needs COMPONENT=exec:/PROGRAM or COMPONENT=http:URL";
+    if (at == text.npos || !parse_measure_source(text.substr(at + 1))) return form;
+    const std::string component = text.substr(0, at);
+    if (is_component(component)) return "";
+    return form + "; the name of the component: " + why_no_id(component);
   };
   return {judge, "", "measure"};
 }

@@ -18,6 +18,9 @@ inline constexpr std::size_t command_id_bytes_max = 64;
 // Returns whether the text matches `[a-z0-9][a-z0-9.-]{0,62}`, as the name of a node, a component,
 // an instance, a rollout, a plan or a group must.
 [[nodiscard]] bool is_id(std::string_view text);
+// Returns why the text is no id: which bytes may not be in it and where, counted from 1, such as
+// `"_" at 4: ...`. Returns an empty text if it is one.
+[[nodiscard]] std::string why_no_id(std::string_view text);
 
 // Returns why neither a rollout nor a plan may have this name, or no value if it may. Each of them
 // has the key driver/NAME, and some such keys belong to the cell's own drivers.

@@ -8,8 +8,13 @@
 #include "fleet/model/enum_text.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/record_brief.h"
+#include "fleet/model/record_checks.h"
 
 namespace fleet {
+
+using agent_protocol::Refusal;
+using agent_protocol::Result;
+
 namespace {
 
 // The most bytes of a bad line, and of a value, that are kept.
@@ -28,17 +33,22 @@ std::vector<std::string_view> words_of_line(std::string_view line) {
   }
 }
 
-// Returns the measure of a line, or no value if the line is bad.
-std::optional<Measure> measure_of(const std::vector<std::string_view>& words) {
-  if (words.size() != 3 && words.size() != 4) return std::nullopt;
+// Returns the measure of a line, or why the line is bad.
+Result<Measure> measure_of(const std::vector<std::string_view>& words) {
+  if (words.size() != 3 && words.size() != 4)
+    return Refusal{"needs NAME counter|gauge [up|down] NUMBER"};
   Measure measure{.name = std::string(words[0]),
                   .type = value_of<MeasureType>(words[1]),
                   .value = std::string(words.back())};
   if (words.size() == 4) measure.worse = value_of<MeasureWorse>(words[2]);
-  const bool has_worse = words.size() == 3 || measure.worse != MeasureWorse::unknown;
-  const bool is_good = is_id(measure.name) && measure.type != MeasureType::unknown && has_worse &&
-                       measure.value.size() <= shown_bytes_max && measured_number(measure.value);
-  return is_good ? std::optional(measure) : std::nullopt;
+  if (!is_id(measure.name)) return Refusal{"the name: " + why_no_id(measure.name)};
+  if (measure.type == MeasureType::unknown)
+    return Refusal{record_checks::quoted(words[1]) + " is neither counter nor gauge"};
+  if (words.size() == 4 && measure.worse == MeasureWorse::unknown)
+    return Refusal{record_checks::quoted(words[2]) + " is neither up nor down"};
+  if (measure.value.size() > shown_bytes_max || !measured_number(measure.value))
+    return Refusal{record_checks::quoted(measure.value) + " is no number"};
+  return measure;
 }
 
 }  // namespace
@@ -63,18 +73,18 @@ MeasureLines read_measures(std::string_view output) {
         "line " + std::to_string(number) + " \"" + brief(line, shown_bytes_max) + "\": ";
     const auto measure = measure_of(words);
     if (!measure) {
-      add(where + "needs NAME counter|gauge [up|down] NUMBER");
+      add(where + measure.reason());
       continue;
     }
     const bool is_there =
         std::any_of(read.measures.begin(), read.measures.end(),
-                    [&](const Measure& one) { return one.name == measure->name; });
+                    [&](const Measure& one) { return one.name == measure.value().name; });
     if (is_there) {
       add(where + "the name is there already");
     } else if (read.measures.size() == measures_max) {
       add(where + "at most " + std::to_string(measures_max) + " measures");
     } else {
-      read.measures.push_back(*measure);
+      read.measures.push_back(measure.value());
     }
   }
   if (is_cut) add("longer than " + std::to_string(measure_bytes_max) + " bytes");

@@ -23,7 +23,7 @@ inline constexpr std::size_t measure_bytes_max = 8'192;
 
 struct MeasureLines {
   std::vector<Measure> measures = {};  // in the order of the lines, each name once
-  // Which lines are bad, and why: `line 2 "x": needs NAME counter|gauge [up|down] NUMBER`; or empty
+  // Which lines are bad, and why: `line 2 "a gauge x": "x" is no number`; or empty
   std::string trouble = {};
 };
 

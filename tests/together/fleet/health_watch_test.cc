@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "fleet/model/ids.h"
 #include "fleet/model/measure_lines.h"
 
 namespace health_watch_test {
@@ -30,12 +31,25 @@ TEST_CASE("measures are read line by line, and bad lines are named") {
   CHECK(read.measures[1] == Measure{"latency", MeasureType::gauge, MeasureWorse::up, "-1.5e3"});
   CHECK(read.measures[2] == Measure{"heap", MeasureType::gauge, MeasureWorse::unknown, "7"});
   CHECK(read.measures[3] == Measure{"threads", MeasureType::gauge, MeasureWorse::down, "4"});
-  for (const char* part :
-       {"line 5 \"Errors counter up 1\": needs NAME counter|gauge [up|down]", "line 6 ", "line 7 ",
-        "line 8 \"errors counter up 13\": the name is", "line 9 "}) {
+  for (const char* part : {"line 5 \"Errors counter up 1\": the name: \"E\" at 1: only a-z,",
+                           "line 6 \"rate gauge sideways 1\": \"sideways\" is neither up nor down",
+                           "line 7 \"load gauge up nan\": \"nan\" is no number",
+                           "line 8 \"errors counter up 13\": the name is",
+                           "needs NAME counter|gauge [up|down] NUMBER"}) {
     CAPTURE(part, read.trouble);
     CHECK(read.trouble.find(part) != std::string::npos);
   }
+}
+
+TEST_CASE("a name that is refused is told with the characters that it may not have, and where") {
+  CHECK(read_measures("max_heap_Mb gauge 7").trouble ==
+        "line 1 \"max_heap_Mb gauge 7\": the name: \"_\" at 4, \"_\" at 9, \"M\" at 10: only a-z, "
+        "0-9, \".\" and \"-\" may be there, and the first is a letter or digit");
+  CHECK(why_no_id("max.heap-mb").empty());
+  CHECK(why_no_id("-a").starts_with("\"-\" at 1: "));
+  CHECK(why_no_id("a\x1b").starts_with("a byte that is no letter at 2: "));
+  CHECK(why_no_id("") == "it is empty");
+  CHECK(why_no_id(std::string(64, 'a')) == "longer than 63 bytes");
 }
 
 TEST_CASE("neither many lines nor long ones make a record too long") {
