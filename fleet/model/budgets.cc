@@ -133,6 +133,24 @@ std::map<Budgets::Domain, Budgets::Need> Budgets::needs_of(
   return needs;
 }
 
+std::size_t Budgets::fitting(const std::vector<std::string>& nodes) const {
+  std::map<std::pair<std::string, std::string>, std::int64_t> wanted;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const auto& [label, most] : limits_) {
+      const std::string value = value_of(nodes[i], label);
+      if (!value.empty() && ++wanted[{label, value}] > most) return i;
+    }
+  }
+  return nodes.size();
+}
+
+std::string Budgets::limits_text() const {
+  std::vector<std::string> texts;
+  for (const auto& [label, most] : limits_)
+    texts.push_back("unavailable." + label + "=" + std::to_string(most));
+  return listed(texts);
+}
+
 PlacesAnswer Budgets::ask(const std::string& by, const std::vector<std::string>& nodes,
                           std::size_t room) const {
   PlacesAnswer answer{.has_all = true};

@@ -59,6 +59,11 @@ class Budgets {
   // order of labels and values, or it has to wait.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
+  // Returns how many of `nodes`, from the first on, may stop something at the same time: the next
+  // one would need one place more of a value than there are. It is at least one of them.
+  [[nodiscard]] std::size_t fitting(const std::vector<std::string>& nodes) const;
+  // Returns the settings, as people write them: `unavailable.site=2`.
+  [[nodiscard]] std::string limits_text() const;
   // Returns the keys of the places that the run has taken for this node.
   [[nodiscard]] std::vector<std::string> held(const std::string& by, const std::string& node) const;
   // Returns the nodes for which the run has taken places.

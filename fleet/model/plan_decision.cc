@@ -28,14 +28,14 @@ class PlanDecider {
     if (plan_.state == PlanState::stopping) return end_stopping();
     if (plan_.state != PlanState::running) return {.over = true};
     for (const std::string& id : view_.ids) {
-      const PlanMember& record = member(id).record;
+      const PlanMember& record = view_.member(id).record;
       if (record.error) return stop(id + ": " + record.message, id);
     }
-    if (const auto behind = those_before(plan_.step + 1); behind.empty()) return advance();
-    if (plan_.step == 0) return wait("to record that they take part", those_before(1));
+    if (const auto behind = view_.those_before(plan_.step + 1); behind.empty()) return advance();
+    if (plan_.step == 0) return wait("to record that they take part", view_.those_before(1));
     switch (step().kind) {
       case StepClass::any:
-        return wait("to end step " + name(), those_before(plan_.step + 1));
+        return any();
       case StepClass::one_at_a_time:
         return one_at_a_time();
       case StepClass::once:
@@ -55,18 +55,6 @@ class PlanDecider {
   [[nodiscard]] std::string name() const {
     return std::to_string(plan_.step) + " (" + step().name + ")";
   }
-  [[nodiscard]] MemberSight member(const std::string& id) const {
-    const auto found = view_.members.find(id);
-    return found == view_.members.end() ? MemberSight{} : found->second;
-  }
-  // Returns the members that have not come to this step yet.
-  [[nodiscard]] std::vector<std::string> those_before(std::int64_t at) const {
-    std::vector<std::string> behind;
-    for (const std::string& id : view_.ids) {
-      if (member(id).record.step < at) behind.push_back(id);
-    }
-    return behind;
-  }
 
   // ---- steps
 
@@ -78,21 +66,17 @@ class PlanDecider {
         return bring_agents(others);
     }
     const bool is_last = plan_.step == static_cast<std::int64_t>(plan_.steps.size());
-    const StepClass kind =
-        is_last ? StepClass::unknown : plan_.steps[static_cast<std::size_t>(plan_.step)].kind;
-    if (kind == StepClass::together && needs_places()) {
-      return stop("it would stop all members at once, and unavailable.* is set", "");
+    const PlanStep next = is_last ? PlanStep{} : plan_.steps[static_cast<std::size_t>(plan_.step)];
+    if (next.kind == StepClass::together && needs_places()) {
+      return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
-    // Gives back the plan's places, unless the next step is of the kind `any`: that step needs
-    // places for all members, and keeps those that the plan has already.
-    const bool needs_all = kind == StepClass::any && needs_places();
-    const std::vector<std::string> needed = needs_all ? view_.ids : std::vector<std::string>{};
-    if (auto frees = free_places(needed)) return *frees;
-    if (needs_all) {
-      if (auto takes = take_places(needed)) return *takes;
-    }
+    // Gives back the plan's places, unless the next step is of the kind `any`: that step keeps
+    // those that its first members have already.
+    const bool is_any = next.kind == StepClass::any && needs_places();
+    const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
+    if (auto places = places_for(first)) return *places;
     next_.acting = false;
-    next_.lock.clear();
+    next_.lock = first.size() < view_.ids.size() && is_any ? first.back() : "";
     if (is_last) {
       next_.state = PlanState::completed;
       return write("plan " + view_.name + " is completed");
@@ -126,19 +110,34 @@ class PlanDecider {
                 "");
   }
 
+  // Waits for the members whose turn it is. After them, as many others may run the step as places
+  // allow.
+  PlanDecision any() {
+    std::vector<std::string> behind = view_.those_before(plan_.step + 1);
+    if (plan_.lock.empty() || behind.front() <= plan_.lock) {
+      const auto is_later = [this](const auto& id) { return id > plan_.lock; };
+      if (!plan_.lock.empty()) std::erase_if(behind, is_later);
+      return wait("to end step " + name(), behind);
+    }
+    const std::vector<std::string> next = fitting(behind);
+    if (auto places = places_for(next)) return *places;
+    next_.lock = next.back();
+    return begin("the members to " + next_.lock + " may run step " + name());
+  }
+
   PlanDecision one_at_a_time() {
-    const auto behind = those_before(plan_.step + 1);
+    const auto behind = view_.those_before(plan_.step + 1);
     if (std::find(behind.begin(), behind.end(), plan_.lock) != behind.end()) {
       return wait("to end step " + name(), {plan_.lock});
     }
-    if (auto frees = free_places({behind.front()})) return *frees;
-    if (auto takes = take_places({behind.front()})) return *takes;
+    if (auto places = places_for({behind.front()})) return *places;
     next_.lock = behind.front();
     return begin(next_.lock + " has the lock of step " + name());
   }
 
   PlanDecision once() {
-    if (plan_.acting) return wait("to go on from step " + name(), those_before(plan_.step + 1));
+    if (plan_.acting)
+      return wait("to go on from step " + name(), view_.those_before(plan_.step + 1));
     const auto before = view_.once.find(step().name);
     if (before != view_.once.end() && before->second.version == plan_.version) {
       if (!before->second.success) {
@@ -152,27 +151,27 @@ class PlanDecider {
       next_.lock = view_.ids.front();
       return begin(next_.lock + " does step " + name() + " for all");
     }
-    if (member(plan_.lock).record.step <= plan_.step) {
+    if (view_.member(plan_.lock).record.step <= plan_.step) {
       return wait("to do step " + name() + " for all", {plan_.lock});
     }
     next_.acting = true;
-    put_once(true, member(plan_.lock).record.message);
+    put_once(true, view_.member(plan_.lock).record.message);
     return write("step " + name() + " is done for all");
   }
 
   PlanDecision together() {
     std::vector<std::string> at_work;
     for (const std::string& id : view_.ids) {
-      const PlanMember& record = member(id).record;
+      const PlanMember& record = view_.member(id).record;
       if (record.step == plan_.step && record.phase == MemberPhase::waiting) at_work.push_back(id);
     }
-    if (plan_.acting) return wait("to end step " + name(), those_before(plan_.step + 1));
+    if (plan_.acting) return wait("to end step " + name(), view_.those_before(plan_.step + 1));
     if (!at_work.empty()) return wait("to stop for step " + name(), at_work);
     if (step().migrate && plan_.lock.empty()) {
       next_.lock = view_.ids.front();
       return begin(next_.lock + " migrates");
     }
-    if (step().migrate && member(plan_.lock).record.phase != MemberPhase::migrated) {
+    if (step().migrate && view_.member(plan_.lock).record.phase != MemberPhase::migrated) {
       return wait("to migrate", {plan_.lock});
     }
     next_.acting = true;
@@ -184,8 +183,18 @@ class PlanDecider {
 
   // ---- places of budgets
 
-  [[nodiscard]] bool needs_places() const {
-    return facts_.budgets != nullptr && facts_.budgets->is_set() && !plan_.over_budget;
+  [[nodiscard]] bool needs_places() const { return fleet::needs_places(plan_, facts_.budgets); }
+  // Returns the first of these members, as many as may have places at the same time.
+  [[nodiscard]] std::vector<std::string> fitting(std::vector<std::string> ids) const {
+    if (needs_places()) ids.resize(facts_.budgets->fitting(ids));
+    return ids;
+  }
+
+  // Gives back the places of all other members, and takes those of these. Returns no value if there
+  // is nothing to do.
+  std::optional<PlanDecision> places_for(const std::vector<std::string>& ids) {
+    auto frees = free_places(ids);
+    return frees || ids.empty() ? frees : take_places(ids);
   }
 
   // Gives back the places of all members but these. Returns no value if there are none to give
@@ -206,9 +215,6 @@ class PlanDecider {
     if (!needs_places()) return std::nullopt;
     const std::size_t room = operations_max - transaction_.compares.size() - 2;
     const PlacesAnswer answer = facts_.budgets->ask(place_owner(view_.name), nodes, room);
-    if (!answer.impossible.empty()) {
-      return stop("more members at once than places: " + answer.impossible, "");
-    }
     if (!answer.waits_for.empty()) {
       next_.waits_for = brief(answer.waits_for);
       const std::string news = "waits for places: " + next_.waits_for;
@@ -249,7 +255,7 @@ class PlanDecider {
   [[nodiscard]] bool may_go_back() const {
     if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
     if (plan_.lock.empty()) return true;
-    const PlanMember& holder = member(plan_.lock).record;
+    const PlanMember& holder = view_.member(plan_.lock).record;
     if (holder.error) return holder.exit_status == exit_nothing_changed;
     return holder.phase == MemberPhase::stopped;
   }
@@ -260,7 +266,7 @@ class PlanDecider {
     next_.back = may_go_back();
     if (!plan_.lock.empty()) {
       transaction_.compares.push_back({.key = key_of(KeyKind::node_plan, {plan_.lock, view_.name}),
-                                       .revision = member(plan_.lock).revision});
+                                       .revision = view_.member(plan_.lock).revision});
     }
     const bool once = plan_.step > 0 && step().kind == StepClass::once && !plan_.acting;
     if (once && who == plan_.lock && !who.empty()) put_once(false, error);
@@ -272,7 +278,7 @@ class PlanDecider {
     std::vector<std::string> going;
     bool all_back = plan_.back;
     for (const std::string& id : view_.ids) {
-      const MemberSight sight = member(id);
+      const MemberSight sight = view_.member(id);
       const MemberPhase phase = sight.record.phase;
       const bool failed = sight.record.error && !(plan_.back && phase == MemberPhase::failed);
       const bool ended = sight.revision == 0 || failed || phase == MemberPhase::halted ||

@@ -16,12 +16,14 @@
 //     a wait is over
 //     the plan stops, and all have reported it    aborted if all went back, otherwise halted
 //
-// While the cell has budgets (budgets.h), the members that a step stops take places before it: all
-// members for `any`, the next holder of the lock for the others. A driver that cannot have all of
-// them gives back those that it has, and the plan waits. The places are given back when the step is
-// done, or the lock goes on, and those of a halted plan when a person recovers it, since its
-// members may still be stopped. A step `together` would stop all members, so it stops the plan,
-// unless the plan is `over_budget`; then it takes no places at all.
+// While the cell has budgets (budgets.h), the members that a step stops take places before it: the
+// next members for `any`, as many as places allow, and the next holder of the lock for the others.
+// If some members of `any` have to come later, `lock` is the last member, in the order of names,
+// that may run the step. A driver that cannot have all these places gives back those that it has,
+// and the plan waits. The places are given back when the step is done, or the lock goes on, and
+// those of a halted plan when a person recovers it, since its members may still be stopped. A step
+// `together` would stop all members, so it stops the plan, unless the plan is `over_budget`; then
+// it takes no places at all.
 //
 // Every transaction compares the driver's key and the plan, and writes the plan. A transaction that
 // lets members begin something also compares that `stop` is absent, unless the members have stopped
@@ -70,6 +72,11 @@ struct PlanView {
   // the record of each member about the plan.
   void take_all(const Reading& reading);
 
+  // Returns what is seen of a member, which is a MemberSight{} before it has written anything.
+  [[nodiscard]] MemberSight member(const std::string& id) const;
+  // Returns the members that have not come to this step yet.
+  [[nodiscard]] std::vector<std::string> those_before(std::int64_t step) const;
+
   bool operator==(const PlanView&) const = default;
 };
 
@@ -92,9 +99,14 @@ struct PlanDecision {
   Ms since = 0;
 };
 
+// Returns whether the members of this plan need places. `budgets` may be null: there are none.
+[[nodiscard]] bool needs_places(const Plan& plan, const Budgets* budgets);
+// Returns why the plan may not do this step while the cell has budgets, and how it could be done.
+[[nodiscard]] std::string over_budget_text(const std::string& step, const Budgets& budgets);
+
 // Returns the longest time that the plan may take. The plan begins only if the windows of all
 // members stay open for that long.
-[[nodiscard]] Ms longest(const PlanView& view);
+[[nodiscard]] Ms longest(const PlanView& view, const Budgets* budgets);
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 

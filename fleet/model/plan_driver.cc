@@ -53,7 +53,7 @@ DriverStep PlanTask::next(Revision fence, Ms now) {
   facts_.budgets = &budgets_;
   const Plan& plan = view_.plan;
   const bool is_free = plan.ignore_window;
-  facts_.window = is_free ? Opening{} : windows_.opening(view_.ids, longest(view_), now);
+  facts_.window = is_free ? Opening{} : windows_.opening(view_.ids, longest(view_, &budgets_), now);
   PlanDecision decision = decide_plan(view_, facts_, now);
   facts_.waits_for = decision.waits_for;
   facts_.since = decision.since;

@@ -45,6 +45,8 @@ class Follower {
     if (own_.phase == MemberPhase::rebooting) return reboot();
     switch (step().kind) {
       case StepClass::any:
+        // If only some members have places, the lock is the last member that has.
+        if (!plan_.lock.empty() && facts_.node > plan_.lock) return NothingToDo{};
         return check_and_begin();
       case StepClass::one_at_a_time:
         return has_lock() ? check_and_begin() : FollowerStep{NothingToDo{}};

@@ -60,10 +60,11 @@ struct Plan {
   PlanState state = PlanState::created;
   std::string previous = {};  // the desired version before the plan, to go back to
   std::string previous_digest = {};
-  std::int64_t step = 0;   // the step that members may do now, counted from 1; 0: none yet
-  bool acting = false;     // for `together`: `act` may begin; for `once`: the step is done
-  bool back = false;       // the plan stops before any `act`: stopped members start again
-  std::string lock = {};   // the only member that may act or migrate now
+  std::int64_t step = 0;  // the step that members may do now, counted from 1; 0: none yet
+  bool acting = false;    // for `together`: `act` may begin; for `once`: the step is done
+  bool back = false;      // the plan stops before any `act`: stopped members start again
+  // The only member that may act or migrate now; for `any`, the last of the members that may.
+  std::string lock = {};
   std::string error = {};  // the first error of the run
   bool ignore_window = false;
   bool over_budget = false;    // takes no places of the cell's budgets (budgets.h)

@@ -98,11 +98,41 @@ std::string place_owner(const std::string& plan) {
   return "plan/" + plan;
 }
 
-Ms longest(const PlanView& view) {
+MemberSight PlanView::member(const std::string& id) const {
+  const auto found = members.find(id);
+  return found == members.end() ? MemberSight{} : found->second;
+}
+
+std::vector<std::string> PlanView::those_before(std::int64_t step) const {
+  std::vector<std::string> behind;
+  for (const std::string& id : ids) {
+    if (member(id).record.step < step) behind.push_back(id);
+  }
+  return behind;
+}
+
+bool needs_places(const Plan& plan, const Budgets* budgets) {
+  return budgets != nullptr && budgets->is_set() && !plan.over_budget;
+}
+
+std::string over_budget_text(const std::string& step, const Budgets& budgets) {
+  return "step " + step + " stops all members at once, and the cell has " + budgets.limits_text() +
+         ": let members do it one-at-a-time, unset that setting, or say \"over_budget\": true in "
+         "the plan";
+}
+
+Ms longest(const PlanView& view, const Budgets* budgets) {
+  Ms turns = 1;
+  if (needs_places(view.plan, budgets)) {
+    turns = 0;
+    for (std::vector<std::string> left = view.ids; !left.empty(); ++turns)
+      left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(budgets->fitting(left)));
+  }
   Ms all = 0;
   for (const PlanStep& step : view.plan.steps) {
     const bool in_turn = step.kind == StepClass::one_at_a_time;
-    all += step.timeout_ms * (in_turn ? static_cast<Ms>(view.ids.size()) : 1);
+    const bool in_parts = step.kind == StepClass::any;
+    all += step.timeout_ms * (in_turn ? static_cast<Ms>(view.ids.size()) : in_parts ? turns : 1);
   }
   return all;
 }

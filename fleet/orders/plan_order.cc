@@ -116,24 +116,13 @@ std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan
          ": no plan goes back";
 }
 
-// Returns why a step stops more members at once than the cell's budgets allow, or no value. Such a
-// plan would never end.
-std::optional<std::string> why_over_budget(const Plan& plan, const std::string& name,
-                                           const std::vector<std::string>& members,
-                                           const Reading& reading) {
+// Returns why the cell's budgets do not allow a step of this plan, or no value.
+std::optional<std::string> why_over_budget(const Plan& plan, const Reading& reading) {
   Budgets budgets;
   budgets.take_all(reading);
-  if (!budgets.is_set() || plan.over_budget) return std::nullopt;
+  if (!needs_places(plan, &budgets)) return std::nullopt;
   for (const PlanStep& step : plan.steps) {
-    if (step.kind == StepClass::together) {
-      return "step " + step.name + " stops all members at once, and unavailable." +
-             budgets_in(reading).begin()->first + " is set";
-    }
-    if (step.kind != StepClass::any) continue;
-    const PlacesAnswer answer = budgets.ask(place_owner(name), members, 0);
-    if (answer.impossible.empty()) continue;
-    return "step " + step.name + " is done by all members at once, not one-at-a-time; " +
-           answer.impossible;
+    if (step.kind == StepClass::together) return over_budget_text(step.name, budgets);
   }
   return std::nullopt;
 }
@@ -164,9 +153,7 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Read
   const auto nodes = nodes_in(reading);
   const auto members = members_of(asked.value().target, nodes);
   if (!members) return malformed(members.reason());
-  if (const auto why = why_over_budget(plan, name, members.value(), reading)) {
-    return malformed(*why + ": a plan that may stop more nodes says \"over_budget\": true");
-  }
+  if (const auto why = why_over_budget(plan, reading)) return malformed(*why);
   if (const auto why = why_no_member(nodes, plan, members.value())) return malformed(*why);
   const auto ground = ground_of(reading, plan);
   if (!ground) return malformed(ground.reason());

@@ -112,9 +112,9 @@ class Cell {
                                     .batches = static_cast<std::int64_t>(batches.size())}));
   }
 
-  // Begins a plan for one node of each site.
+  // Begins a plan for two nodes of one site and one of the other.
   void plan(const std::vector<PlanStep>& steps) {
-    for (const std::string id : {"n2", "n5"}) {
+    for (const std::string id : {"n2", "n4", "n5"}) {
       store_.put(key_of(KeyKind::plan_member, {"p", id}), write_record(PlanPlace{}));
       parts_.emplace(id, PlanPart(id, "p", "1"));
     }

@@ -209,7 +209,7 @@ TEST_CASE("a plan begins only if all its steps can end inside the windows of its
             .steps = {{.name = "a", .kind = StepClass::any, .hook = "h"},
                       {.name = "b", .kind = StepClass::one_at_a_time, .hook = "h"}},
             .state = PlanState::running};
-  CHECK(longest({.plan = plan, .ids = {"m", "n"}}) == 30 * minute);
+  CHECK(longest({.plan = plan, .ids = {"m", "n"}}, nullptr) == 30 * minute);
   const auto next_of = [&](Ms now) {
     Reading reading = cell_with(key_of(KeyKind::plan, {"p"}), write_record(plan));
     for (const std::string id : {"m", "n"}) {
