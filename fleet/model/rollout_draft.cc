@@ -83,7 +83,7 @@ bool may_be_undone(const Release& release) {
       release.manifests.begin(), release.manifests.end(), [](const ReleaseManifest& one) {
         const auto manifest = parse_tree(one.manifest);
         const JsonTree* undo = manifest ? manifest.value().find("undo") : nullptr;
-        return undo != nullptr && undo->kind == JsonTree::Kind::boolean && undo->text == "false";
+        return undo != nullptr && undo->kind == JsonTree::Kind::boolean && !undo->truth;
       });
 }
 

@@ -18,7 +18,7 @@ _agent_releases_options_of() {
     prune) echo '--keep= --older=' ;;
     pack)
       echo '--version= --arch= --entry= --min-protocol= --expires= --out= --sign= --check='
-      echo '--npm --wheels --scripts'
+      echo '--no-undo --npm --wheels --scripts'
       ;;
     key) echo '--public= --no-password' ;;
   esac

@@ -78,6 +78,7 @@ case ${words[(r)(add|verify|desire|adopt|try|fail|prune|pack|key)]} in
       '--entry=[the program of a directory]:program:_files'
       '--min-protocol=[the least version of the protocol]:number:(1)'
       '--expires=[refused after this time]:time:'
+      '--no-undo[no rollout of it can be undone]'
       '--out=[where it is put]:directory:_files -/'
       '--sign=[the secret key]:key:_files'
       '--npm[a project of Node.js]'

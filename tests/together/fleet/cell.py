@@ -251,12 +251,13 @@ class Cell:
         os.chmod(program, 0o755)
         self.pack_path(name, version, program, secret)
 
-    def pack_path(self, name, version, path, secret):
+    def pack_path(self, name, version, path, secret, *options):
         for left in glob.glob(os.path.join(self.make("pub"), "%s-%s-*" % (name, version))):
             os.unlink(left)
         subprocess.run([os.path.join(BUILD, "agent-releases"), "pack", "--name=" + name,
                         "--version=" + version, "--out=" + self.path("pub"), "--sign=" + secret,
-                        path], check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+                        *options, path], check=True, stdout=subprocess.DEVNULL,
+                       stdin=subprocess.DEVNULL)
 
     def forge(self, name, version, content, arch, secret):
         file = os.path.join(self.make("pub"), "%s-%s-%s" % (name, version, arch))

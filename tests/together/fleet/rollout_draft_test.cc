@@ -235,6 +235,15 @@ TEST_CASE("a rollout of 10,000 nodes one by one, or with the longest names, is w
         "a batch of 1000 nodes with such long names is longer than a record");
 }
 
+TEST_CASE("a release may be undone unless one of its manifests says that it may not") {
+  const auto says = [](const std::string& manifest) {
+    return may_be_undone({.manifests = {{.manifest = "{}"}, {.manifest = manifest}}});
+  };
+  CHECK(says("{}"));
+  CHECK(says(R"({"undo":true})"));
+  CHECK_FALSE(says(R"({"undo":false})"));
+}
+
 }  // namespace
 
 }  // namespace rollout_draft_test

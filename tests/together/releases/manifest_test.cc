@@ -68,9 +68,13 @@ TEST_CASE("a manifest that is written is the one that is read") {
   const auto manifest = parse_manifest(with({{"kind", R"("tar")"},
                                              {"entry", R"("bin/a \"b\"")"},
                                              {"version", R"("1.0.0-rc.1+b")"},
-                                             {"expires", R"("2030-01-31T12:00:00Z")"}}));
+                                             {"expires", R"("2030-01-31T12:00:00Z")"},
+                                             {"undo", "false"}}));
 
   REQUIRE(manifest);
+  CHECK_FALSE(manifest.value().undo);
+  CHECK(parse_manifest(with({{"undo", "true"}})).value().undo);
+  CHECK(parse_manifest(with()).value().undo);
   const std::string text = to_text(manifest.value());
   const auto again = parse_manifest(text);
   REQUIRE(again);
@@ -86,6 +90,7 @@ TEST_CASE("each member of a manifest that is missing, or of another type, is nam
   }
   CHECK(refusal_of(with({{"kind", R"("tar")"}})) == "`entry` is missing");
   CHECK(refusal_of(with({{"expires", "5"}})) == "`expires` is not a text");
+  CHECK(refusal_of(with({{"undo", "5"}})) == "`undo` is not true or false");
 }
 
 TEST_CASE("what a member may not hold is refused, with the reason") {

@@ -72,6 +72,11 @@ std::optional<std::int64_t> JsonReader::number(std::string_view name) {
   return number;
 }
 
+bool JsonReader::truth(std::string_view name, bool otherwise) {
+  const JsonLine::Node* node = find(name, JsonLine::Kind::boolean, "true or false");
+  return node == nullptr ? otherwise : node->size == 1;
+}
+
 std::string JsonReader::required_text(std::string_view name, std::size_t bytes_max) {
   const std::optional<std::string> value = text(name, bytes_max);
   if (!value) refuse("`" + std::string(name) + "` is missing");

@@ -32,6 +32,8 @@ class JsonReader {
   // most `bytes_max` bytes of UTF-8, and no U+0000.
   [[nodiscard]] std::optional<std::string> text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view name);
+  // Returns the truth value, or `otherwise` if the member is absent or not valid.
+  [[nodiscard]] bool truth(std::string_view name, bool otherwise);
 
   // The functions for a required member: if the member is absent, the whole object is refused.
   [[nodiscard]] std::string required_text(std::string_view name, std::size_t bytes_max);

@@ -77,6 +77,7 @@ Result<Manifest> parse_manifest(std::string_view text) {
   manifest.url = json.required_text("url", url_bytes_max);
   if (manifest.url.empty()) json.refuse("`url` is empty");
   read_expiry(json, manifest);
+  manifest.undo = json.truth("undo", true);
   if (json.refusal()) return Refusal{*json.refusal()};
   return manifest;
 }
@@ -91,6 +92,7 @@ std::string to_text(const Manifest& manifest) {
   if (manifest.kind == Kind::tar) json.add("entry", manifest.entry);
   json.add("min_protocol", manifest.min_protocol).add("url", manifest.url);
   if (manifest.expires) json.add("expires", to_text(*manifest.expires));
+  if (!manifest.undo) json.add("undo", false);
   return json.line() + "\n";
 }
 

@@ -244,7 +244,8 @@ Manifest manifest_of(const Wanted& wanted, const Packing& packing, std::int64_t 
                   .entry = packing.entry,
                   .min_protocol = wanted.min_protocol,
                   .url = published_file(wanted, packing),
-                  .expires = wanted.expires};
+                  .expires = wanted.expires,
+                  .undo = wanted.undo};
 }
 
 }  // namespace agent_releases

@@ -35,6 +35,7 @@ struct Wanted {
   std::string entry{};  // the program of a directory; if empty, NAME or bin/NAME
   std::int64_t min_protocol = 1;
   std::optional<Moment> expires{};
+  bool undo = true;  // false: a fleet's rollout of the release cannot be undone
 };
 
 struct Packing {

@@ -210,6 +210,7 @@ std::string_view help_text() {
          "      --entry=PATH      of a directory: the program that is executed\n"
          "      --min-protocol=N  the least version of the agent protocol that it needs\n"
          "      --expires=TIME    refused after this time, such as 2030-01-31T00:00:00Z\n"
+         "      --no-undo         no rollout of it in a fleet can be undone\n"
          "      --out=DIR         where it is put; the present directory\n"
          "      --sign=FILE       the secret key that signs it\n"
          "      --npm             DIRECTORY is a project of Node.js, packed with its packages\n"

@@ -30,6 +30,7 @@ PublishCommands declare_publishing(CLI::App& app, PublishOptions& options, Publi
   commands.pack->add_option("--entry", options.entry);
   commands.pack->add_option("--min-protocol", options.min_protocol);
   commands.pack->add_option("--expires", words.expires);
+  commands.pack->add_flag("--no-undo", options.no_undo);
   commands.pack->add_option("--out", options.out);
   commands.pack->add_option("--sign", options.secret_key);
   commands.pack->add_option("--check", options.check);

@@ -25,6 +25,7 @@ struct PublishOptions {
   std::optional<Moment> expires;
   std::string secret_key;  // the path in --sign: the file of the secret key
   std::string public_key;
+  bool no_undo = false;
   bool npm = false;
   bool wheels = false;
   bool scripts = false;  // packages may run their install scripts

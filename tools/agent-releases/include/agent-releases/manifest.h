@@ -37,6 +37,7 @@ struct Manifest {
   std::int64_t min_protocol = 1;
   std::string url;
   std::optional<std::int64_t> expires;  // when the manifest expires, in seconds since 1970
+  bool undo = true;                     // false: a fleet's rollout of the release cannot be undone
 };
 
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text);
