@@ -51,6 +51,13 @@ int write_all(int fd, std::string_view text) {
   return 0;
 }
 
+std::optional<std::string> resolve(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
+                                                             &std::free);
+  if (!resolved) return std::nullopt;
+  return std::string(resolved.get());
+}
+
 int Directory::open(const std::string& path, bool follows_link) {
   const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follows_link ? 0 : O_NOFOLLOW);
   descriptor_.reset(::open(path.c_str(), flags));
@@ -79,10 +86,8 @@ int Directory::moved() const {
 }
 
 std::string Directory::way_to(const std::string& path) const {
-  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path_.c_str(), nullptr),
-                                                             &std::free);
-  if (!resolved) return path;
-  std::string from = resolved.get();
+  std::string from = resolve(path_).value_or("");
+  if (from.empty()) return path;
   if (from != "/") from += '/';
   const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
   // Both paths begin with a slash. The part that they share ends at the last slash before the first

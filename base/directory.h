@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,10 @@ namespace upgrader {
 [[nodiscard]] inline bool is_same_file(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
+
+// Returns the absolute path without links and dots, or nothing, with errno, if `path` leads
+// nowhere.
+[[nodiscard]] std::optional<std::string> resolve(const std::string& path);
 
 // Returns the first bytes of an open file. Returns an empty text, with errno, if the file cannot be
 // read; for an empty file errno is 0.

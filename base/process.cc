@@ -99,17 +99,18 @@ bool put_descriptors_in_place(const Pipes& pipes, int passed, int program_descri
 // it; otherwise by the open descriptor. A script can only be executed by its path, since its
 // interpreter opens that path again.
 int execute(const Program& program, const Vectors& vectors) {
-  const bool is_script = program.kind() == ExecutableKind::script;
+  const bool is_script = program.kind == ExecutableKind::script;
   int error = program.path_changed();
   if (error == 0) {
-    ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
+    ::execve(program.path.c_str(), vectors.argv(), vectors.envp());
     error = errno;
     // If the path has been changed meanwhile, the error may be about another file. Then the checked
     // file is executed by its descriptor.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;
-  ::syscall(SYS_execveat, program.descriptor(), "", vectors.argv(), vectors.envp(), AT_EMPTY_PATH);
+  ::syscall(SYS_execveat, program.descriptor.get(), "", vectors.argv(), vectors.envp(),
+            AT_EMPTY_PATH);
   return errno;
 }
 
@@ -210,10 +211,10 @@ Vectors::Vectors(const Program& program, const Program* adapter, const Environme
   if (adapter != nullptr) {
     add_arguments(*adapter);
     argv_.push_back(end_of_options);
-    program_path_ = "AGENT_PROTOCOL_PROGRAM={}"_with(program.path());
+    program_path_ = "AGENT_PROTOCOL_PROGRAM={}"_with(program.path);
     *next++ = program_path_.c_str();
-    if (program.kind() != ExecutableKind::script) {
-      program_descriptor_ = program.descriptor();
+    if (program.kind != ExecutableKind::script) {
+      program_descriptor_ = program.descriptor.get();
       program_fd_ = "AGENT_PROTOCOL_PROGRAM_FD={}"_with(program_descriptor_);
       *next++ = program_fd_.c_str();
     }
@@ -224,8 +225,8 @@ Vectors::Vectors(const Program& program, const Program* adapter, const Environme
 }
 
 void Vectors::add_arguments(const Program& program) {
-  argv_.push_back(program.name().c_str());
-  for (const std::string& arg : program.args()) {
+  argv_.push_back(program.name.c_str());
+  for (const std::string& arg : program.args) {
     argv_.push_back(arg.c_str());
   }
 }
@@ -241,7 +242,7 @@ std::variant<Started, StartFailed> start_process(const Program& program,
                                                  const ChildSetting& setting) {
   const Program* const adapter = setting.adapter ? &*setting.adapter : nullptr;
   // The adapter finds a script by its path, which must still name the checked file.
-  const bool is_looked_up = adapter != nullptr && program.kind() == ExecutableKind::script;
+  const bool is_looked_up = adapter != nullptr && program.kind == ExecutableKind::script;
   if (const int changed = is_looked_up ? program.path_changed() : 0; changed != 0) {
     return StartFailed{.where = StartFailed::Where::exec, .error = changed};
   }

@@ -1,13 +1,12 @@
 #include "base/program.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/directory.h"
@@ -67,18 +66,13 @@ Refusal refuse_unresolved(const std::string& path, int error) {
   return refusal;
 }
 
-// An open, executable regular file whose content has not been checked yet.
-struct Opened {
-  OwnedFd descriptor;
-  struct stat status {};
-  bool readable = false;
-};
-
 // Opens the path first with O_PATH, which has no effect even on a device, and only then for
-// reading. A file that may be executed but not read is a program, too, so a failure of the second
-// step does not matter then. Returns nothing if the path was changed between the two steps.
-std::optional<Result<Opened>> open_once(const std::string& path) {
-  Opened opened;
+// reading, and checks the content. A file that may be executed but not read is a program, too, so a
+// failure of the second step does not matter then. Returns nothing if the path was changed between
+// the two steps.
+std::optional<Result<Program>> open_once(const std::string& path) {
+  Program opened;
+  opened.path = path;
   opened.descriptor.reset(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!opened.descriptor) return refuse_missing(path, errno);
   if (::fstat(opened.descriptor.get(), &opened.status) != 0) return refuse(path, errno);
@@ -96,13 +90,15 @@ std::optional<Result<Opened>> open_once(const std::string& path) {
   if (::fstat(reader.get(), &again) != 0) return refuse(path, errno);
   if (!is_same_file(opened.status, again)) return std::nullopt;
   opened.descriptor = std::move(reader);
-  opened.readable = true;
+  const Result<ExecutableKind> judged = judge_executable(opened.descriptor.get());
+  if (!judged) return refuse(path, judged.refusal().error_number, judged.reason());
+  opened.kind = judged.value();
   return opened;
 }
 
-Result<Opened> open_program(const std::string& path) {
+Result<Program> open_program(const std::string& path) {
   for (int look = 0; look < looks_max; ++look) {
-    std::optional<Result<Opened>> opened = open_once(path);
+    std::optional<Result<Program>> opened = open_once(path);
     if (opened) return std::move(*opened);
   }
   return refuse(path, EAGAIN, "is being replaced again and again");
@@ -110,45 +106,21 @@ Result<Opened> open_program(const std::string& path) {
 
 }  // namespace
 
-std::optional<std::string> resolve(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
-                                                             &std::free);
-  if (!resolved) return std::nullopt;
-  return std::string(resolved.get());
-}
-
-Program::Program(std::string name, std::vector<std::string> args, std::string path,
-                 OwnedFd descriptor, ExecutableKind kind, dev_t device, ino_t inode)
-    : name_(std::move(name)),
-      args_(std::move(args)),
-      path_(std::move(path)),
-      descriptor_(std::move(descriptor)),
-      kind_(kind),
-      device_(device),
-      inode_(inode) {}
-
 int Program::path_changed() const {
-  struct stat status {};
-  if (::stat(path_.c_str(), &status) != 0) return errno;
-  return is_file(status.st_dev, status.st_ino) ? 0 : ESTALE;
+  struct stat now {};
+  if (::stat(path.c_str(), &now) != 0) return errno;
+  return is_same_file(now, status) ? 0 : ESTALE;
 }
 
 Result<Program> check_program(const std::string& path, std::string name,
                               std::vector<std::string> args) {
   std::optional<std::string> resolved = resolve(path);
   if (!resolved) return refuse_unresolved(path, errno);
-  Result<Opened> result = open_program(*resolved);
-  if (!result) return result.refusal();
-  Opened& opened = result.value();
-
-  ExecutableKind kind = ExecutableKind::unreadable;
-  if (opened.readable) {
-    const Result<ExecutableKind> judged = judge_executable(opened.descriptor.get());
-    if (!judged) return refuse(*resolved, judged.refusal().error_number, judged.reason());
-    kind = judged.value();
-  }
-  return Program(std::move(name), std::move(args), std::move(*resolved),
-                 std::move(opened.descriptor), kind, opened.status.st_dev, opened.status.st_ino);
+  Result<Program> opened = open_program(*resolved);
+  if (!opened) return opened;
+  opened.value().name = std::move(name);
+  opened.value().args = std::move(args);
+  return opened;
 }
 
 Result<Program> check_agent(const std::string& agent, std::vector<std::string> args) {
@@ -182,7 +154,7 @@ Result<std::string> find_in_path(std::string_view name, const char* search_path)
 }
 
 bool can_start_again(const Program& program) {
-  return program.kind() != ExecutableKind::script || program.path_changed() == 0;
+  return program.kind != ExecutableKind::script || program.path_changed() == 0;
 }
 
 }  // namespace upgrader

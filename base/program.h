@@ -2,9 +2,8 @@
 // its path names another file by then. executable.h checks the content.
 #pragma once
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,38 +14,19 @@
 
 namespace upgrader {
 
-// Can be moved, but not copied; several owners share a std::shared_ptr<const Program>.
-class Program {
- public:
-  Program(std::string name, std::vector<std::string> args, std::string path, OwnedFd descriptor,
-          ExecutableKind kind, dev_t device, ino_t inode);
+// Made by check_program(); not changed afterwards. Can be moved, but not copied.
+struct Program {
+  std::string name;  // argv[0], as it was given
+  std::vector<std::string> args;
+  std::string path;       // has no symbolic links
+  OwnedFd descriptor{};   // the checked file, which may be open without the right to read it
+  struct stat status {};  // of the checked file
+  ExecutableKind kind = ExecutableKind::unreadable;
 
-  [[nodiscard]] const std::string& name() const { return name_; }  // argv[0], as it was given
-  [[nodiscard]] const std::vector<std::string>& args() const { return args_; }
-  [[nodiscard]] const std::string& path() const { return path_; }  // has no symbolic links
-  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
-  [[nodiscard]] ExecutableKind kind() const { return kind_; }
-
-  [[nodiscard]] bool is_file(dev_t device, ino_t inode) const {
-    return device == device_ && inode == inode_;
-  }
   // Returns 0 while the path without symbolic links still names the checked file; otherwise an
   // errno value (ESTALE: it names another file). Async-signal-safe.
   [[nodiscard]] int path_changed() const;
-
- private:
-  std::string name_;
-  std::vector<std::string> args_;
-  std::string path_;
-  OwnedFd descriptor_;
-  ExecutableKind kind_;
-  dev_t device_;
-  ino_t inode_;
 };
-
-// Returns the absolute path without links and dots, or nothing, with errno, if `path` leads
-// nowhere.
-[[nodiscard]] std::optional<std::string> resolve(const std::string& path);
 
 // Resolves `path` now, opens it and checks it. `name` becomes argv[0]. Opens nothing but regular
 // files, so it cannot block or disturb a device. A refusal names the path.

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/program.h"
+#include "base/directory.h"
 #include "fleet/cell/cell_order.h"
 #include "fleet/common/text_file.h"
 

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/program.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_files.h"

@@ -287,7 +287,7 @@ void become_keeper(KeeperPlan plan, OwnedFd socket) {
   }
   OutputRelay relay;
   if (plan.words != nullptr && !relay.begin(plan.words)) ::_exit(1);
-  std::vector<int> kept = {socket.get(), plan.program->descriptor(), plan.child.ready_pipe,
+  std::vector<int> kept = {socket.get(), plan.program->descriptor.get(), plan.child.ready_pipe,
                            relay.source(), relay.sink()};
   for (int i = 0; i < plan.child.passed; ++i)
     kept.push_back(upgrader::first_passed_descriptor + i);

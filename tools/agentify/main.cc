@@ -101,7 +101,7 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   auto lock = find_lock(surroundings);
   if (const auto* wrong = std::get_if<std::string>(&lock)) return *wrong;
   KeeperPlan plan;
-  prepared.program = daemon.path();
+  prepared.program = daemon.path;
   plan.program = &daemon;
   plan.child = surroundings.daemon;
   plan.child.death_signal = options.stop.steps.front().signal;

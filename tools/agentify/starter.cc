@@ -30,8 +30,8 @@ constexpr std::size_t pid_text_bytes = 12;
 class Vectors {
  public:
   Vectors(const Program& program, const ChildSetting& setting) : entries_(setting.environment) {
-    argv_.push_back(const_cast<char*>(program.name().c_str()));
-    for (const std::string& arg : program.args())
+    argv_.push_back(const_cast<char*>(program.name.c_str()));
+    for (const std::string& arg : program.args)
       argv_.push_back(const_cast<char*>(arg.c_str()));
     argv_.push_back(nullptr);
     if (setting.listen_pid) {
@@ -88,9 +88,9 @@ enum class By { path, descriptor };
 
 int execute(const Program& program, const Vectors& vectors, By by) {
   if (by == By::path) {
-    ::execve(program.path().c_str(), vectors.argv(), vectors.envp());
+    ::execve(program.path.c_str(), vectors.argv(), vectors.envp());
   } else {
-    ::syscall(SYS_execveat, program.descriptor(), "", vectors.argv(), vectors.envp(),
+    ::syscall(SYS_execveat, program.descriptor.get(), "", vectors.argv(), vectors.envp(),
               AT_EMPTY_PATH);
   }
   return errno;
@@ -154,7 +154,7 @@ StartedChild start_by(By by, const Program& program, const ChildSetting& setting
 // its path.
 StartedChild start_child(const Program& program, const ChildSetting& setting) {
   const int changed = program.path_changed();
-  if (program.kind() == ExecutableKind::script) {
+  if (program.kind == ExecutableKind::script) {
     if (changed != 0) return {.error = changed};
     return start_by(By::path, program, setting);
   }

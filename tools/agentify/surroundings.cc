@@ -117,18 +117,17 @@ agent_protocol::Result<Program> find_daemon(const Options& options) {
   const char* const path = std::getenv(program_variable);
   if (path == nullptr) return upgrader::check_agent(options.name, options.args);
   const std::optional<int> number = descriptor_in(descriptor_variable);
-  ExecutableKind kind = number ? ExecutableKind::elf : ExecutableKind::script;
-  OwnedFd descriptor(number ? *number : ::open(path, O_PATH | O_CLOEXEC));
-  struct stat status {};
-  if (::fstat(descriptor.get(), &status) != 0) {
+  Program program{.name = options.name, .args = options.args, .path = path};
+  program.kind = number ? ExecutableKind::elf : ExecutableKind::script;
+  program.descriptor.reset(number ? *number : ::open(path, O_PATH | O_CLOEXEC));
+  if (::fstat(program.descriptor.get(), &program.status) != 0) {
     const int error = errno;
     return agent_protocol::Refusal{
         .reason = std::string(path) + ": " + in_words(upgrader::SystemError{error}),
         .error_number = error,
         .missing = error == ENOENT || error == ENOTDIR};
   }
-  return Program(options.name, options.args, path, std::move(descriptor), kind, status.st_dev,
-                 status.st_ino);
+  return program;
 }
 
 // Finds the lock of a daemon whose upgrader has no --lock. All agents of an upgrader are its
@@ -165,11 +164,11 @@ Program shell_program(const std::string& command, const Options& options) {
   constexpr const char* shell = "/bin/sh";
   std::vector<std::string> args = {"-c", command, options.name};
   args.insert(args.end(), options.args.begin(), options.args.end());
-  OwnedFd descriptor(::open(shell, O_PATH | O_CLOEXEC));
-  struct stat status {};
-  ::fstat(descriptor.get(), &status);
-  return Program("sh", std::move(args), shell, std::move(descriptor), ExecutableKind::elf,
-                 status.st_dev, status.st_ino);
+  Program program{.name = "sh", .args = std::move(args), .path = shell};
+  program.kind = ExecutableKind::elf;
+  program.descriptor.reset(::open(shell, O_PATH | O_CLOEXEC));
+  ::fstat(program.descriptor.get(), &program.status);
+  return program;
 }
 
 }  // namespace agentify

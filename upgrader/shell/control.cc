@@ -24,7 +24,7 @@ Stamp stamp() {
 }
 
 const std::vector<std::string>* arguments_of(const void* programs, ProgramId id) {
-  return &static_cast<const Programs*>(programs)->at(id).args();
+  return &static_cast<const Programs*>(programs)->at(id).args;
 }
 
 }  // namespace
@@ -149,7 +149,7 @@ Control::Read Control::read(const agent_protocol::Line& line) {
 }
 
 void Control::note_started(Generation generation, int pid, const Program& program) {
-  chronicle_.note_started(generation, pid, program.path(), stamp());
+  chronicle_.note_started(generation, pid, program.path, stamp());
 }
 
 void Control::note(const Event& event, const Actions& actions, const State& state) {

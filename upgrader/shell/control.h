@@ -89,7 +89,7 @@ class Control {
   // has been answered before.
   [[nodiscard]] Read read(const agent_protocol::Line& line);
 
-  void note_checked(const Program& program) { chronicle_.note_checked(program.path()); }
+  void note_checked(const Program& program) { chronicle_.note_checked(program.path); }
   void note_started(Generation generation, int pid, const Program& program);
   void note(const Event& event, const Actions& actions, const State& state);
 

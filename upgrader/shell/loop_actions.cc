@@ -23,7 +23,7 @@ std::string put_back(const std::string& link) {
 void Loop::perform(const Check& check) {
   const Program& running_program = programs_.at(check.running_program);
   auto checked = check.executable ? check_program(*check.executable, *check.executable,
-                                                  check.args.value_or(running_program.args()))
+                                                  check.args.value_or(running_program.args))
                                   : check_agent(options_.agent, check.args.value_or(options_.args));
   if (!checked) {
     outcome_.refused = checked.refusal();
@@ -39,7 +39,7 @@ void Loop::perform(const Check& check) {
 // and the same file beside another configuration is another executable.
 Result<Program> Loop::find_way_back(const Program* first) const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
-  if (checked && first != nullptr && checked.value().path() == first->path()) {
+  if (checked && first != nullptr && checked.value().path == first->path) {
     return Refusal{"{} names the same executable"_with(*options_.previous)};
   }
   return checked;
@@ -73,13 +73,13 @@ void Loop::perform(const Spawn& spawn) {
     // With an adapter, the kernel has refused the adapter.
     outcome_.not_executable =
         failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
-    outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path(), by));
+    outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path, by));
     return;
   }
   if (lock_ != nullptr) lock_->write_holder();
   const pid_t pid = agents_->pid_of(spawn.generation);
   logbook_.info(
-      "generation {}: started as process {}, {}"_with(spawn.generation, pid, program.path()));
+      "generation {}: started as process {}, {}"_with(spawn.generation, pid, program.path));
   if (control_) control_->note_started(spawn.generation, pid, program);
 }
 
@@ -114,7 +114,7 @@ void Loop::perform(const ProveRelink& prove) {
   const int error = link_->prove(program, vouch_before_sync());
   if (error == 0) return;
   outcome_.refused =
-      refuse(error, "make sure that the link {} can name {}"_with(options_.agent, program.path()));
+      refuse(error, "make sure that the link {} can name {}"_with(options_.agent, program.path));
 }
 
 void Loop::perform(const Relink& relink) {

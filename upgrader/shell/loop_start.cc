@@ -104,7 +104,7 @@ void Loop::tell_what_will_start() {
       checked ? LogLevel::info : LogLevel::warning,
       "SIGUSR2 while {} is waited for: {}{}"_with(
           control_deadline_ ? control_->path() : *options_.lock_file,
-          checked ? checked.value().path() : checked.reason(), checked ? " will be started" : ""));
+          checked ? checked.value().path : checked.reason(), checked ? " will be started" : ""));
 }
 
 void Loop::start_first_agent() {
@@ -149,9 +149,9 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
   int error = file.open(*options_.previous);
   if (error == 0) {
     const Attempts before = file.read();
-    NextAttempt next = next_attempt(before, program.path(), options_.attempts, true);
+    NextAttempt next = next_attempt(before, program.path, options_.attempts, true);
     if (next.worn_out && !find_way_back(&program)) {
-      next = next_attempt(before, program.path(), options_.attempts, false);
+      next = next_attempt(before, program.path, options_.attempts, false);
     }
     if (next.attempts != before) error = file.write(next.attempts);
     if (error == 0) {

@@ -30,7 +30,7 @@ int sync_open_file(int fd, const BeforeSync& before_sync) {
 // one file system. A release may be in a new directory. If a power cut lost that directory but not
 // the link to it, the link would dangle.
 int find_way_to(const Program& program, std::vector<std::string>& way) {
-  std::string directory = program.path();
+  std::string directory = program.path;
   dev_t device{};
   while (directory != "/") {
     const std::size_t slash = directory.rfind('/');
@@ -60,8 +60,8 @@ int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& b
 int sync_release(const Program& program, const BeforeSync& before_sync) {
   std::vector<std::string> way;
   if (const int error = find_way_to(program, way); error != 0) return error;
-  if (program.kind() == ExecutableKind::unreadable) return sync_file_system_of(way, before_sync);
-  const int file = program.descriptor();
+  if (program.kind == ExecutableKind::unreadable) return sync_file_system_of(way, before_sync);
+  const int file = program.descriptor.get();
   if (const int error = sync_open_file(file, before_sync); error != 0) return error;
   for (const std::string& path : way) {
     Directory directory;
@@ -118,11 +118,11 @@ bool Link::is_read_only() const {
 // Makes a temporary link to exactly the program's file, and sets `target` to the link's text. If
 // the directory has been moved, a relative target may lead elsewhere: then the target is absolute.
 int Link::prepare_for(const Program& program, bool relative, std::string& target) const {
-  target = relative ? link_.directory.way_to(program.path()) : program.path();
+  target = relative ? link_.directory.way_to(program.path) : program.path;
   if (const int error = link_.directory.prepare_link(link_.name, target); error != 0) return error;
   struct stat wanted {};
   struct stat found {};
-  if (::fstat(program.descriptor(), &wanted) != 0) return errno;
+  if (::fstat(program.descriptor.get(), &wanted) != 0) return errno;
   const std::string prepared = Directory::prepared_name(link_.name);
   const bool leads_there =
       ::fstatat(link_.directory.descriptor(), prepared.c_str(), &found, 0) == 0 &&
@@ -152,7 +152,7 @@ int Link::move_previous(const Program& program, const BeforeSync& before_sync) c
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;
   old = resolve(old).value_or(old);
-  if (old == program.path()) return 0;
+  if (old == program.path) return 0;
   const std::string target = relative ? previous_->directory.way_to(old) : old;
   // If the link already has this target, only the sync is left to do: an upgrader that was killed
   // may have moved the link without syncing it.

@@ -83,7 +83,7 @@ std::string judge(const std::string& path, const std::string& previous,
   Link& link = opened.value();
   if (!previous.empty()) {
     if (const auto refused = link.keep_previous(previous)) return refused->reason;
-    const std::string wrong = count_start(previous, agent.value().path());
+    const std::string wrong = count_start(previous, agent.value().path);
     if (!wrong.empty()) return wrong;
   }
   for (const std::string& program : programs) {

@@ -93,12 +93,12 @@ TEST_CASE("an adapter is told the program's path, and has an open descriptor of 
 
   const Adapter adapter(program, with_adapter());
 
-  const std::string number = std::to_string(program.descriptor());
+  const std::string number = std::to_string(program.descriptor.get());
   CHECK(adapter.environment() ==
         Words{"A=1", "AGENT_PROTOCOL_PROGRAM=" + path, "AGENT_PROTOCOL_PROGRAM_FD=" + number});
   CHECK(adapter.descriptors().size() == 4);
   CHECK(adapter.inode_of("/fd/" + number) == file);
-  CHECK((::fcntl(program.descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
+  CHECK((::fcntl(program.descriptor.get(), F_GETFD) & FD_CLOEXEC) != 0);
 }
 
 TEST_CASE("an adapter gets a program that cannot be read as a path that is open") {
@@ -113,10 +113,10 @@ TEST_CASE("an adapter gets a program that cannot be read as a path that is open"
 
   const Adapter adapter(program, with_adapter());
 
-  const std::string number = std::to_string(program.descriptor());
+  const std::string number = std::to_string(program.descriptor.get());
   CHECK(adapter.environment().back() == "AGENT_PROTOCOL_PROGRAM_FD=" + number);
   CHECK(adapter.inode_of("/fd/" + number) == inode_of(path));
-  CHECK((::fcntl(program.descriptor(), F_GETFL) & O_PATH) != 0);
+  CHECK((::fcntl(program.descriptor.get(), F_GETFL) & O_PATH) != 0);
 }
 
 TEST_CASE("an adapter gets the path of a script, and no descriptor") {

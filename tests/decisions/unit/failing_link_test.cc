@@ -146,7 +146,7 @@ TEST_CASE("a program that may not be read is synced by a directory of its file s
   const Link link = releases.link();
   std::optional<Failing> unreadable(std::in_place, Call::open, EACCES, 1);
   const Program two = program_of(releases.two);
-  REQUIRE(two.kind() == ExecutableKind::unreadable);
+  REQUIRE(two.kind == ExecutableKind::unreadable);
   unreadable.reset();
   {
     const Failing whole(Call::syncfs, EIO);
@@ -173,7 +173,7 @@ TEST_CASE("the proof syncs the program and its way from the root, the commit the
   Releases releases;
   Link link = releases.link();
   const Program two = program_of(releases.two);
-  std::filesystem::path way = two.path();
+  std::filesystem::path way = two.path;
   struct stat own {};
   REQUIRE(::stat(releases.directory.path().c_str(), &own) == 0);
   int expected = 1;

@@ -282,7 +282,7 @@ TEST_CASE("a loader or an interpreter that may not be read is taken as it is") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
   const Failing again(Call::open, EACCES, 2);
-  CHECK(program_of(script).kind() == ExecutableKind::script);
+  CHECK(program_of(script).kind == ExecutableKind::script);
   CHECK(again.fired());
 }
 
@@ -376,7 +376,7 @@ TEST_CASE("a program that may be executed but not opened for reading is one that
   const Program program = program_of("/bin/sh");
 
   CHECK(failing.fired());
-  CHECK(program.kind() == ExecutableKind::unreadable);
+  CHECK(program.kind == ExecutableKind::unreadable);
 }
 
 TEST_CASE("an ELF file that is not to be executed is no program") {

@@ -384,7 +384,7 @@ TEST_CASE("a program that may not be read is committed too") {
   if (root) REQUIRE(::seteuid(65534) == 0);
   const Program second = program_of(releases.second());
   if (root) REQUIRE(::seteuid(0) == 0);
-  REQUIRE(second.kind() == ExecutableKind::unreadable);
+  REQUIRE(second.kind == ExecutableKind::unreadable);
 
   CHECK(link.prove(second, nothing) == 0);
   CHECK(link.commit(second, nothing) == 0);

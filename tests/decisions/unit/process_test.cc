@@ -310,7 +310,7 @@ TEST_CASE("a program that may be executed but not read is started, deleted or no
   if (root) REQUIRE(::seteuid(65534) == 0);
   const Program program = program_of(path);
   if (root) REQUIRE(::seteuid(0) == 0);
-  REQUIRE(program.kind() == ExecutableKind::unreadable);
+  REQUIRE(program.kind == ExecutableKind::unreadable);
   if (GENERATE(true, false)) std::filesystem::remove(path);
 
   Child cat(program);

@@ -131,11 +131,11 @@ TEST_CASE("a program is resolved through all links and keeps the name it was giv
   const agent_protocol::Result<Program> checked = check_program(first, "name", {"a", ""});
 
   const Program& program = checked.value();
-  CHECK(program.name() == "name");
-  CHECK(program.path() == real);
-  CHECK(program.args() == std::vector<std::string>{"a", ""});
-  CHECK(program.kind() == ExecutableKind::elf);
-  CHECK((::fcntl(program.descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
+  CHECK(program.name == "name");
+  CHECK(program.path == real);
+  CHECK(program.args == std::vector<std::string>{"a", ""});
+  CHECK(program.kind == ExecutableKind::elf);
+  CHECK((::fcntl(program.descriptor.get(), F_GETFD) & FD_CLOEXEC) != 0);
 }
 
 TEST_CASE("a path that leads nowhere is missing") {
@@ -224,7 +224,7 @@ TEST_CASE("a file that may be executed but not read is left to the kernel") {
 
   const Program program = program_of(path);
 
-  CHECK(program.kind() == ExecutableKind::unreadable);
+  CHECK(program.kind == ExecutableKind::unreadable);
   CHECK(can_start_again(program));
 }
 
@@ -314,7 +314,7 @@ TEST_CASE("a program without a loader is a program") {
   const std::string path = directory.write(
       "file", ElfBytes().segment(PT_INTERP, [](ElfW(Phdr) & s) { s.p_type = PT_NULL; }).bytes());
 
-  CHECK(program_of(path).kind() == ExecutableKind::elf);
+  CHECK(program_of(path).kind == ExecutableKind::elf);
 }
 
 TEST_CASE("the #! line is read as the kernel reads it") {
@@ -417,7 +417,7 @@ TEST_CASE("a script can be started again only while its path names the same file
   const TemporaryDirectory directory;
   const std::string path = directory.write("script", "#!/bin/true\n");
   const Program program = program_of(path);
-  CHECK(program.kind() == ExecutableKind::script);
+  CHECK(program.kind == ExecutableKind::script);
   CHECK(can_start_again(program));
 
   std::filesystem::rename(path, directory / "elsewhere");
@@ -473,9 +473,9 @@ TEST_CASE("AGENT keeps its name as given, whichever file was found for it") {
   const agent_protocol::Result<Program> checked = check_agent("true", {"x"});
 
   const Program& program = checked.value();
-  CHECK(program.name() == "true");
-  CHECK(program.path().ends_with("/true"));
-  CHECK(program.args() == std::vector<std::string>{"x"});
+  CHECK(program.name == "true");
+  CHECK(program.path.ends_with("/true"));
+  CHECK(program.args == std::vector<std::string>{"x"});
 }
 
 }  // namespace program_test

@@ -19,11 +19,11 @@ TEST_CASE("a program is kept under the lowest free number, and closed when it is
   CHECK(programs.add(program_of("/bin/true")) == 1);
   CHECK(programs.add(program_of("/bin/false")) == 2);
   CHECK(programs.add(program_of("/bin/cat")) == 3);
-  CHECK(programs.at(2).name() == "/bin/false");
+  CHECK(programs.at(2).name == "/bin/false");
 
   programs.keep_only({3, 1});
   CHECK(descriptors_of(::getpid()).size() == before.size() + 2);
-  CHECK(programs.at(3).name() == "/bin/cat");
+  CHECK(programs.at(3).name == "/bin/cat");
   CHECK(programs.add(program_of("/bin/sh")) == 2);
 
   programs.keep_only({});

@@ -171,7 +171,7 @@ std::variant<Started, StartFailed> start_process(const Program& program, const C
   const World outcome = the_judge->next_outcome(World::spawn);
   if (outcome == World::spawn_refused) return StartFailed{StartFailed::Where::exec, EIO};
   if (outcome == World::spawn_fails) return StartFailed{StartFailed::Where::resources, EIO};
-  Process* process = the_machine->start(program.path());
+  Process* process = the_machine->start(program.path);
   return Started{process->pid, OwnedFd(the_machine->open({Descriptor::What::input, process})),
                  OwnedFd(the_machine->open({Descriptor::What::output, process}))};
 }
@@ -216,24 +216,23 @@ int send_signal(pid_t pid, int signal_number) {
 
 // ---- program.h
 
-Program::Program(std::string name, std::vector<std::string> args, std::string path,
-                 OwnedFd descriptor, ExecutableKind kind, dev_t device, ino_t inode)
-    : name_(std::move(name)),
-      args_(std::move(args)),
-      path_(std::move(path)),
-      descriptor_(std::move(descriptor)),
-      kind_(kind),
-      device_(device),
-      inode_(inode) {}
+namespace {
+
+Program program_at(const std::string& path, std::string name, std::vector<std::string> args) {
+  Program program{.name = std::move(name), .args = std::move(args), .path = path};
+  program.descriptor.reset(the_machine->open({Descriptor::What::program, nullptr}));
+  program.kind = ExecutableKind::elf;
+  return program;
+}
+
+}  // namespace
 
 agent_protocol::Result<Program> check_program(const std::string& path, std::string name,
                                               std::vector<std::string> args) {
   if (the_judge->next_outcome(World::check) == World::check_fails) {
     return Refusal{"cannot be looked at", EIO};
   }
-  return Program(std::move(name), std::move(args), path,
-                 OwnedFd(the_machine->open({Descriptor::What::program, nullptr})),
-                 ExecutableKind::elf, 0, 0);
+  return program_at(path, std::move(name), std::move(args));
 }
 
 // Checks AGENT on the simulated machine. At the start the program always exists, since otherwise
@@ -241,9 +240,7 @@ agent_protocol::Result<Program> check_program(const std::string& path, std::stri
 agent_protocol::Result<Program> check_agent(const std::string& agent,
                                             std::vector<std::string> args) {
   if (the_judge->started()) return check_program(agent, agent, std::move(args));
-  return Program(agent, std::move(args), agent,
-                 OwnedFd(the_machine->open({Descriptor::What::program, nullptr})),
-                 ExecutableKind::elf, 0, 0);
+  return program_at(agent, agent, std::move(args));
 }
 
 agent_protocol::Result<std::string> find_in_path(std::string_view name, const char*) {
