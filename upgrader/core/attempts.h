@@ -45,7 +45,6 @@ struct NextAttempt {
   Attempts attempts;  // to be written to the file before anything is started
   // Why `executable` should not be started again; absent if it has starts left.
   std::optional<std::string> worn_out;
-  bool operator==(const NextAttempt&) const = default;
 };
 
 // Decides which executable to start. `before` is the content of the file, `executable` the target

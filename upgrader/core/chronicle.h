@@ -26,7 +26,6 @@ struct Stamp {
   std::int64_t monotonic_us = 0;
   std::int64_t wall_ms = 0;  // the wall clock: milliseconds since 1970 in UTC
   [[nodiscard]] explicit operator bool() const { return wall_ms != 0; }
-  bool operator==(const Stamp&) const = default;
 };
 
 // An agent that runs: its process, when it was started and activated, and its latest status.

@@ -98,9 +98,7 @@
 // every step that there is (tests/decisions/explore) and with the scenarios.
 #pragma once
 
-#include <cstddef>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

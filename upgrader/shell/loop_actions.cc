@@ -1,6 +1,5 @@
 // Performs the supervisor's actions, for loop.cc. The outcome of an action goes to the supervisor
 // at once, before any other event.
-#include <csignal>
 #include <utility>
 
 #include "base/errno_name.h"

@@ -1,6 +1,5 @@
 #include "upgrader/shell/relink.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -45,7 +45,6 @@ struct ControlRefused {
 // `name` under which to publish an answer. The reason is for the log.
 struct ControlStray {
   std::string reason;
-  bool operator==(const ControlStray&) const = default;
 };
 
 using ControlLine = std::variant<ControlRequest, ControlRefused, ControlStray>;
