@@ -13,8 +13,8 @@ namespace {
 void read_upgrade(ReadingArchive& archive, Upgrade& upgrade) {
   std::optional<std::string> id;
   std::optional<std::string> executable;
-  archive(make_nvp("id", identifier(id)),
-          make_nvp("executable", absolute_path<executable_bytes_max>(executable)));
+  archive(make_nvp("id", Member{id, id_rule}),
+          make_nvp("executable", Member{executable, executable_rule}));
   upgrade.id = id.value_or("");
   upgrade.executable = executable.value_or("");
   serialize_terms(archive, upgrade);
@@ -23,9 +23,9 @@ void read_upgrade(ReadingArchive& archive, Upgrade& upgrade) {
 void read_members(ReadingArchive& archive, ControlRequest& request) {
   if (request.deed == Deed::upgrade) return read_upgrade(archive, request.upgrade);
   if (request.deed == Deed::shutdown) return;
-  archive(make_nvp("id", identifier(request.upgrade.id)));
+  archive(make_nvp("id", Member{request.upgrade.id, id_rule}));
   if (request.deed != Deed::cancel && request.deed != Deed::rollback) return;
-  archive(make_nvp("reason", limited<reason_bytes_max>(request.reason)));
+  archive(make_nvp("reason", Member{request.reason, reason_rule}));
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ ControlLine decode_control_line(std::string_view line) {
   const std::string_view type = parsed.value().text(*found.value);
   ControlRequest request;
   ReadingArchive archive(parsed.value());
-  archive(make_nvp("request", identifier(request.name)));
+  archive(make_nvp("request", Member{request.name, id_rule}));
   if (archive.refusal()) return ControlStray{*archive.refusal()};
   const auto refused = [&](const std::string& reason) {
     return ControlRefused{request.name, fit_text(type, about_bytes_max), reason};

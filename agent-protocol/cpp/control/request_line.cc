@@ -13,11 +13,10 @@
 namespace upgraderctl {
 namespace {
 
-using agent_protocol::absolute_path;
-using agent_protocol::identifier;
-using agent_protocol::limited;
-using agent_protocol::ranged;
-using agent_protocol::timeout_ms_max;
+using agent_protocol::id_rule;
+using agent_protocol::Member;
+using agent_protocol::text_rule;
+using agent_protocol::timeout_rule;
 using cereal::make_nvp;
 
 // The text that a request has as its member `type`.
@@ -40,27 +39,24 @@ constexpr std::string_view type_of<ShutdownRequest> = "shutdown";
 
 template <class Archive>
 void serialize(Archive& archive, Terms& terms) {
-  archive(make_nvp("mode", agent_protocol::text(terms.mode)),
-          make_nvp("gate", agent_protocol::text(terms.gate)),
-          make_nvp("commit", agent_protocol::text(terms.commit)),
-          make_nvp("start_timeout_ms", ranged<0, timeout_ms_max>(terms.start_timeout_ms)),
-          make_nvp("confirm_timeout_ms", ranged<0, timeout_ms_max>(terms.confirm_timeout_ms)),
-          make_nvp("stop_timeout_ms", ranged<1, timeout_ms_max>(terms.stop_timeout_ms)),
-          make_nvp("trial_ms", ranged<0, timeout_ms_max>(terms.trial_ms)),
-          make_nvp("on_unclean_stop", agent_protocol::text(terms.on_unclean_stop)),
-          make_nvp("fallback", agent_protocol::text(terms.fallback)));
+  archive(make_nvp("mode", Member{terms.mode, text_rule}),
+          make_nvp("gate", Member{terms.gate, text_rule}),
+          make_nvp("commit", Member{terms.commit, text_rule}),
+          make_nvp("start_timeout_ms", Member{terms.start_timeout_ms, timeout_rule}),
+          make_nvp("confirm_timeout_ms", Member{terms.confirm_timeout_ms, timeout_rule}),
+          make_nvp("stop_timeout_ms",
+                   Member{terms.stop_timeout_ms, agent_protocol::positive_timeout_rule}),
+          make_nvp("trial_ms", Member{terms.trial_ms, timeout_rule}),
+          make_nvp("on_unclean_stop", Member{terms.on_unclean_stop, text_rule}),
+          make_nvp("fallback", Member{terms.fallback, text_rule}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, UpgradeRequest& request) {
-  using agent_protocol::Member;
-  using agent_protocol::TextsRule;
-  archive(make_nvp("request", identifier(request.request)), make_nvp("id", identifier(request.id)),
-          make_nvp("executable",
-                   absolute_path<agent_protocol::executable_bytes_max>(request.executable)),
-          make_nvp("args",
-                   agent_protocol::texts<agent_protocol::args_max, agent_protocol::line_bytes_max>(
-                       request.args)));
+  archive(make_nvp("request", Member{request.request, id_rule}),
+          make_nvp("id", Member{request.id, id_rule}),
+          make_nvp("executable", Member{request.executable, agent_protocol::executable_rule}),
+          make_nvp("args", Member{request.args, agent_protocol::args_rule}));
   serialize(archive, request.terms);
 }
 
@@ -69,10 +65,10 @@ void serialize(Archive& archive, UpgradeRequest& request) {
 template <class Archive, class Other>
 requires std::is_constructible_v<Request, Other>
 void serialize(Archive& archive, Other& request) {
-  archive(make_nvp("request", identifier(request.request)));
-  if constexpr (requires { request.id; }) archive(make_nvp("id", identifier(request.id)));
+  archive(make_nvp("request", Member{request.request, id_rule}));
+  if constexpr (requires { request.id; }) archive(make_nvp("id", Member{request.id, id_rule}));
   if constexpr (requires { request.reason; }) {
-    archive(make_nvp("reason", limited<agent_protocol::reason_bytes_max>(request.reason)));
+    archive(make_nvp("reason", Member{request.reason, agent_protocol::reason_rule}));
   }
 }
 

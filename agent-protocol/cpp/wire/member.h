@@ -46,82 +46,45 @@ struct TruthRule {};
 // The rule for a structure that has a `serialize` of its own.
 struct ObjectRule {};
 
-// A reference to a value, and its rule. A value that is a std::optional may be absent. Both are
-// references, so a Member is small: two addresses.
+// A value and its rule. A value that is a std::optional may be absent. Both are references, so a
+// Member is small: two addresses.
 template <class Rule, class Value>
 struct Member {
   Value& value;
   const Rule& rule;
 };
+template <class Rule, class Value>
+Member(Value&, const Rule&) -> Member<Rule, Value>;
 
-template <TextRule of>
-inline constexpr TextRule text_rule = of;
-template <RangeRule of>
-inline constexpr RangeRule range_rule = of;
-template <TextsRule of>
-inline constexpr TextsRule texts_rule = of;
+// ---- the rules of the protocol
+
+inline constexpr TextRule text_rule;
+inline constexpr TextRule id_rule{.bytes_max = id_bytes_max,
+                                  .form = TextRule::Form::printable_ascii};
+inline constexpr TextRule executable_rule{.bytes_max = executable_bytes_max,
+                                          .form = TextRule::Form::absolute_path};
+inline constexpr TextRule version_rule{.bytes_max = version_bytes_max};
+inline constexpr TextRule reason_rule{.bytes_max = reason_bytes_max};
+inline constexpr TextRule status_rule{.bytes_max = status_bytes_max};
+inline constexpr TextRule about_rule{.bytes_max = about_bytes_max};
+inline constexpr TextRule state_rule{.bytes_max = state_bytes_max,
+                                     .escaped_bytes_max = state_escaped_bytes_max};
+
+inline constexpr RangeRule protocol_rule{.min = 1, .max = protocol_number_max};
+inline constexpr RangeRule timeout_rule{.min = 0, .max = timeout_ms_max};
+inline constexpr RangeRule positive_timeout_rule{.min = 1, .max = timeout_ms_max};
+inline constexpr RangeRule positive_rule{.min = 1, .max = integer_max};
+inline constexpr RangeRule integer_rule{.min = -integer_max, .max = integer_max};
+
+inline constexpr TextsRule args_rule{.count_max = args_max, .each = text_rule};
+inline constexpr TextsRule features_rule{.count_max = features_max,
+                                         .each = {.bytes_max = feature_bytes_max}};
+inline constexpr TextsRule features_or_none_rule{
+    .count_max = features_max, .each = features_rule.each, .may_be_absent = true};
+
 template <class Enum>
 inline constexpr NameRule name_rule{names_of<Enum>};
 inline constexpr TruthRule truth_rule;
 inline constexpr ObjectRule object_rule;
-
-template <class Value>
-Member<TextRule, Value> text(Value& value) {
-  return {value, text_rule<TextRule{}>};
-}
-
-template <std::size_t bytes_max, std::size_t escaped_bytes_max = line_bytes_max, class Value>
-Member<TextRule, Value> limited(Value& value) {
-  return {value,
-          text_rule<TextRule{.bytes_max = bytes_max, .escaped_bytes_max = escaped_bytes_max}>};
-}
-
-template <class Value>
-Member<TextRule, Value> identifier(Value& value) {
-  return {value,
-          text_rule<TextRule{.bytes_max = id_bytes_max, .form = TextRule::Form::printable_ascii}>};
-}
-
-template <std::size_t bytes_max, class Value>
-Member<TextRule, Value> absolute_path(Value& value) {
-  return {value,
-          text_rule<TextRule{.bytes_max = bytes_max, .form = TextRule::Form::absolute_path}>};
-}
-
-template <std::int64_t min, std::int64_t max, class Value>
-Member<RangeRule, Value> ranged(Value& value) {
-  return {value, range_rule<RangeRule{.min = min, .max = max}>};
-}
-
-template <std::size_t count_max, std::size_t bytes_max, class Value>
-Member<TextsRule, Value> texts(Value& value) {
-  return {value, texts_rule<TextsRule{.count_max = count_max, .each = {.bytes_max = bytes_max}}>};
-}
-
-template <std::size_t count_max, std::size_t bytes_max>
-Member<TextsRule, std::vector<std::string>> texts_or_none(std::vector<std::string>& value) {
-  return {value,
-          texts_rule<TextsRule{
-              .count_max = count_max, .each = {.bytes_max = bytes_max}, .may_be_absent = true}>};
-}
-
-template <class Enum>
-Member<NameRule, Enum> one_of_the_names(Enum& value) {
-  return {value, name_rule<Enum>};
-}
-
-template <class Enum>
-Member<NameRule, std::optional<Enum>> one_of_the_names(std::optional<Enum>& value) {
-  return {value, name_rule<Enum>};
-}
-
-inline Member<TruthRule, bool> truth(bool& value) {
-  return {value, truth_rule};
-}
-
-template <class Value>
-Member<ObjectRule, Value> object(Value& value) {
-  return {value, object_rule};
-}
 
 }  // namespace agent_protocol

@@ -25,9 +25,9 @@ void require(Archive& archive, bool holds, const char* otherwise) {
 
 template <class Archive>
 void serialize(Archive& archive, Hello& message) {
-  archive(make_nvp("protocol", ranged<1, protocol_number_max>(message.protocol)),
-          make_nvp("version", limited<version_bytes_max>(message.version)),
-          make_nvp("features", texts_or_none<features_max, feature_bytes_max>(message.features)));
+  archive(make_nvp("protocol", Member{message.protocol, protocol_rule}),
+          make_nvp("version", Member{message.version, version_rule}),
+          make_nvp("features", Member{message.features, features_or_none_rule}));
 }
 
 template <class Archive>
@@ -35,22 +35,22 @@ void serialize(Archive&, Ready&) {}
 
 template <class Archive>
 void serialize(Archive& archive, Unfit& message) {
-  archive(make_nvp("reason", limited<reason_bytes_max>(message.reason)));
+  archive(make_nvp("reason", Member{message.reason, reason_rule}));
 }
 
 // The terms of an upgrade, and its arguments. An agent can request them, and so can an operator.
 template <class Archive>
 void serialize_terms(Archive& archive, Upgrade& message) {
-  archive(make_nvp("args", texts<args_max, line_bytes_max>(message.args)),
-          make_nvp("mode", one_of_the_names(message.mode)),
-          make_nvp("gate", one_of_the_names(message.gate)),
-          make_nvp("commit", one_of_the_names(message.commit)),
-          make_nvp("start_timeout_ms", ranged<0, timeout_ms_max>(message.start_timeout_ms)),
-          make_nvp("confirm_timeout_ms", ranged<0, timeout_ms_max>(message.confirm_timeout_ms)),
-          make_nvp("stop_timeout_ms", ranged<1, timeout_ms_max>(message.stop_timeout_ms)),
-          make_nvp("trial_ms", ranged<0, timeout_ms_max>(message.trial_ms)),
-          make_nvp("on_unclean_stop", one_of_the_names(message.on_unclean_stop)),
-          make_nvp("fallback", one_of_the_names(message.fallback)));
+  archive(make_nvp("args", Member{message.args, args_rule}),
+          make_nvp("mode", Member{message.mode, name_rule<Mode>}),
+          make_nvp("gate", Member{message.gate, name_rule<Gate>}),
+          make_nvp("commit", Member{message.commit, name_rule<CommitRule>}),
+          make_nvp("start_timeout_ms", Member{message.start_timeout_ms, timeout_rule}),
+          make_nvp("confirm_timeout_ms", Member{message.confirm_timeout_ms, timeout_rule}),
+          make_nvp("stop_timeout_ms", Member{message.stop_timeout_ms, positive_timeout_rule}),
+          make_nvp("trial_ms", Member{message.trial_ms, timeout_rule}),
+          make_nvp("on_unclean_stop", Member{message.on_unclean_stop, name_rule<UncleanStop>}),
+          make_nvp("fallback", Member{message.fallback, name_rule<FallbackMode>}));
   require(archive, !(message.gate == Gate::confirm && message.mode == Mode::sequential),
           R"("gate" is "confirm"; that needs "mode" to be "parallel")");
   require(archive, !(message.commit == CommitRule::healthy && message.trial_ms == 0),
@@ -59,25 +59,25 @@ void serialize_terms(Archive& archive, Upgrade& message) {
 
 template <class Archive>
 void serialize(Archive& archive, Upgrade& message) {
-  archive(make_nvp("id", identifier(message.id)),
-          make_nvp("executable", absolute_path<executable_bytes_max>(message.executable)));
+  archive(make_nvp("id", Member{message.id, id_rule}),
+          make_nvp("executable", Member{message.executable, executable_rule}));
   serialize_terms(archive, message);
 }
 
 template <class Archive>
 void serialize(Archive& archive, Confirm& message) {
-  archive(make_nvp("id", identifier(message.id)));
+  archive(make_nvp("id", Member{message.id, id_rule}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Cancel& message) {
-  archive(make_nvp("id", identifier(message.id)),
-          make_nvp("reason", limited<reason_bytes_max>(message.reason)));
+  archive(make_nvp("id", Member{message.id, id_rule}),
+          make_nvp("reason", Member{message.reason, reason_rule}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Stopped& message) {
-  archive(make_nvp("state", limited<state_bytes_max, state_escaped_bytes_max>(message.state)));
+  archive(make_nvp("state", Member{message.state, state_rule}));
 }
 
 template <class Archive>
@@ -85,7 +85,7 @@ void serialize(Archive&, Healthy&) {}
 
 template <class Archive>
 void serialize(Archive& archive, Extend& message) {
-  archive(make_nvp("ms", ranged<1, timeout_ms_max>(message.ms)));
+  archive(make_nvp("ms", Member{message.ms, positive_timeout_rule}));
 }
 
 template <class Archive>
@@ -93,72 +93,74 @@ void serialize(Archive&, Heartbeat&) {}
 
 template <class Archive>
 void serialize(Archive& archive, Status& message) {
-  archive(make_nvp("text", limited<status_bytes_max>(message.text)));
+  archive(make_nvp("text", Member{message.text, status_rule}));
 }
 
 // ---- to an agent
 
 template <class Archive>
 void serialize(Archive& archive, Failure& failure) {
-  archive(make_nvp("id", identifier(failure.id)),
-          make_nvp("stage", one_of_the_names(failure.stage)),
-          make_nvp("reason", limited<reason_bytes_max>(failure.reason)),
-          make_nvp("exit_status", ranged<-integer_max, integer_max>(failure.exit_status)),
-          make_nvp("signal", ranged<-integer_max, integer_max>(failure.signal)),
-          make_nvp("errno", text(failure.errno_name)));
+  archive(make_nvp("id", Member{failure.id, id_rule}),
+          make_nvp("stage", Member{failure.stage, name_rule<Stage>}),
+          make_nvp("reason", Member{failure.reason, reason_rule}),
+          make_nvp("exit_status", Member{failure.exit_status, integer_rule}),
+          make_nvp("signal", Member{failure.signal, integer_rule}),
+          make_nvp("errno", Member{failure.errno_name, text_rule}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, PastFailure& past) {
   serialize(archive, past.failure);
-  archive(make_nvp("version", limited<version_bytes_max>(past.version)));
+  archive(make_nvp("version", Member{past.version, version_rule}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Welcome& message) {
-  archive(make_nvp("protocol", ranged<1, protocol_number_max>(message.protocol)),
-          make_nvp("features", texts<features_max, feature_bytes_max>(message.features)),
-          make_nvp("generation", ranged<1, integer_max>(message.generation)),
-          make_nvp("role", one_of_the_names(message.role)),
-          make_nvp("previous_version", limited<version_bytes_max>(message.previous_version)),
-          make_nvp("failure", object(message.failure)),
-          make_nvp("watchdog_ms", ranged<1, integer_max>(message.watchdog_ms)));
+  archive(make_nvp("protocol", Member{message.protocol, protocol_rule}),
+          make_nvp("features", Member{message.features, features_rule}),
+          make_nvp("generation", Member{message.generation, positive_rule}),
+          make_nvp("role", Member{message.role, name_rule<Role>}),
+          make_nvp("previous_version", Member{message.previous_version, version_rule}),
+          make_nvp("failure", Member{message.failure, object_rule}),
+          make_nvp("watchdog_ms", Member{message.watchdog_ms, positive_rule}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Activate& message) {
-  archive(make_nvp("state", limited<state_bytes_max, state_escaped_bytes_max>(message.state)),
-          make_nvp("clean", truth(message.clean)), make_nvp("failure", object(message.failure)),
-          make_nvp("trial_ms", ranged<1, integer_max>(message.trial_ms)),
-          make_nvp("commit", one_of_the_names(message.commit)));
+  archive(make_nvp("state", Member{message.state, state_rule}),
+          make_nvp("clean", Member{message.clean, truth_rule}),
+          make_nvp("failure", Member{message.failure, object_rule}),
+          make_nvp("trial_ms", Member{message.trial_ms, positive_rule}),
+          make_nvp("commit", Member{message.commit, name_rule<CommitRule>}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Stop& message) {
-  archive(make_nvp("reason", one_of_the_names(message.reason)),
-          make_nvp("deadline_ms", ranged<1, integer_max>(message.deadline_ms)),
-          make_nvp("id", identifier(message.id)),
-          make_nvp("generation", ranged<1, integer_max>(message.generation)));
+  archive(make_nvp("reason", Member{message.reason, name_rule<StopReason>}),
+          make_nvp("deadline_ms", Member{message.deadline_ms, positive_rule}),
+          make_nvp("id", Member{message.id, id_rule}),
+          make_nvp("generation", Member{message.generation, positive_rule}));
   require(archive, message.reason != StopReason::upgrade || (message.id && message.generation),
           R"("reason" is "upgrade"; that needs "id" and "generation")");
 }
 
 template <class Archive>
 void serialize(Archive& archive, Accepted& message) {
-  archive(make_nvp("id", identifier(message.id)),
-          make_nvp("generation", ranged<1, integer_max>(message.generation)));
+  archive(make_nvp("id", Member{message.id, id_rule}),
+          make_nvp("generation", Member{message.generation, positive_rule}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, CandidateReady& message) {
-  archive(make_nvp("id", identifier(message.id)),
-          make_nvp("generation", ranged<1, integer_max>(message.generation)),
-          make_nvp("version", limited<version_bytes_max>(message.version)));
+  archive(make_nvp("id", Member{message.id, id_rule}),
+          make_nvp("generation", Member{message.generation, positive_rule}),
+          make_nvp("version", Member{message.version, version_rule}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, CandidateLost& message) {
-  archive(make_nvp("id", identifier(message.id)), make_nvp("reason", text(message.reason)));
+  archive(make_nvp("id", Member{message.id, id_rule}),
+          make_nvp("reason", Member{message.reason, text_rule}));
 }
 
 template <class Archive>
@@ -168,14 +170,14 @@ void serialize(Archive& archive, UpgradeFailed& message) {
 
 template <class Archive>
 void serialize(Archive& archive, Committed& message) {
-  archive(make_nvp("id", identifier(message.id)),
-          make_nvp("generation", ranged<1, integer_max>(message.generation)));
+  archive(make_nvp("id", Member{message.id, id_rule}),
+          make_nvp("generation", Member{message.generation, positive_rule}));
 }
 
 template <class Archive>
 void serialize(Archive& archive, Error& message) {
-  archive(make_nvp("about", limited<about_bytes_max>(message.about)),
-          make_nvp("reason", limited<reason_bytes_max>(message.reason)));
+  archive(make_nvp("about", Member{message.about, about_rule}),
+          make_nvp("reason", Member{message.reason, reason_rule}));
 }
 
 }  // namespace agent_protocol

@@ -36,19 +36,18 @@ struct Optional {
   bool operator==(const Optional&) const = default;
 };
 
-template <class Value>
-Member<TruthRule, Value> truth_of(Value& value) {
-  return {value, agent_protocol::truth_rule};
-}
+constexpr TextRule short_rule{.bytes_max = 3};
+constexpr RangeRule digit_rule{.min = 1, .max = 9};
+constexpr TextsRule pair_rule{.count_max = 2, .each = short_rule};
 
 template <class Archive, class Members>
 void read_members(Archive& archive, Members& members) {
-  archive(cereal::make_nvp("text", limited<3>(members.text)),
-          cereal::make_nvp("number", ranged<1, 9>(members.number)),
-          cereal::make_nvp("truth", truth_of(members.truth)),
-          cereal::make_nvp("texts", texts<2, 3>(members.texts)),
-          cereal::make_nvp("name", one_of_the_names(members.name)),
-          cereal::make_nvp("object", object(members.object)));
+  archive(cereal::make_nvp("text", Member{members.text, short_rule}),
+          cereal::make_nvp("number", Member{members.number, digit_rule}),
+          cereal::make_nvp("truth", Member{members.truth, truth_rule}),
+          cereal::make_nvp("texts", Member{members.texts, pair_rule}),
+          cereal::make_nvp("name", Member{members.name, name_rule<Mode>}),
+          cereal::make_nvp("object", Member{members.object, object_rule}));
 }
 
 template <class Archive>
