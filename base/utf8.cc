@@ -34,15 +34,10 @@ std::size_t utf8_character_bytes(std::string_view text) {
   return continues(byte_at(text, 3)) ? 4 : 0;
 }
 
-std::size_t utf8_bytes(std::string_view text) {
-  std::size_t bytes = 0;
-  while (const std::size_t more = utf8_character_bytes(text.substr(bytes)))
-    bytes += more;
-  return bytes;
-}
-
 bool is_utf8(std::string_view text) {
-  return utf8_bytes(text) == text.size();
+  while (const std::size_t bytes = utf8_character_bytes(text))
+    text.remove_prefix(bytes);
+  return text.empty();
 }
 
 std::size_t write_utf8(int character, char* to) {

@@ -10,9 +10,6 @@ namespace agent_protocol {
 // Overlong forms, surrogates and characters above U+10FFFF are not valid.
 [[nodiscard]] std::size_t utf8_character_bytes(std::string_view text);
 
-// Returns how many bytes at the beginning of `text` are valid UTF-8.
-[[nodiscard]] std::size_t utf8_bytes(std::string_view text);
-
 [[nodiscard]] bool is_utf8(std::string_view text);
 
 // Writes a character, which must not be a surrogate, to `to`, where at least 4 bytes must be free.
