@@ -270,20 +270,17 @@ std::size_t JsonLine::after(std::size_t index) const {
   return index + 1 + (holds_nodes ? node.size : 0);
 }
 
-std::string_view JsonLine::text(const Node& node) const {
-  return std::string_view(bytes_).substr(node.begin, node.size);
+std::string_view JsonLine::text(std::size_t index) const {
+  return std::string_view(bytes_).substr(nodes_[index].begin, nodes_[index].size);
 }
 
 JsonLine::Found JsonLine::find(std::size_t object, std::string_view name) const {
   Found found;
   const std::size_t end = after(object);
   for (std::size_t index = object + 1; index < end; index = after(index + 1)) {
-    if (text(nodes_[index]) != name) continue;
-    if (found.value != nullptr) {
-      found.twice = true;
-      break;
-    }
-    found.value = &nodes_[index + 1];
+    if (text(index) != name) continue;
+    found.twice = found.index != root;
+    if (found.twice) break;
     found.index = index + 1;
   }
   return found;

@@ -46,12 +46,11 @@ class JsonLine {
 
   // Returns the value of a text, without escapes, or of an integer of at most 18 digits, with its
   // minus sign. For any other number, returns "0e0" or "-0e0", which are never integers.
-  [[nodiscard]] std::string_view text(const Node& node) const;
+  [[nodiscard]] std::string_view text(std::size_t index) const;
 
   struct Found {
-    const Node* value = nullptr;
-    std::size_t index = 0;  // the place of the member's value in the list
-    bool twice = false;     // the object has another member of the same name
+    std::size_t index = root;  // the place of the member's value in the list; root if not found
+    bool twice = false;        // the object has another member of the same name
   };
 
   // Finds the first member called `name` in the object whose index is `object`.

@@ -17,7 +17,7 @@ bool RecordReader::is(std::size_t index, Kind kind, std::string_view otherwise) 
 
 void RecordReader::read(std::size_t index, std::string& value) {
   if (!is(index, Kind::text, "is no text")) return;
-  value = line_.text(line_.node(index));
+  value = line_.text(index);
   // The parser turns half of a surrogate pair, which is not a character, into U+0000. So this check
   // also finds such halves.
   if (value.find('\0') != std::string::npos) refuse("holds U+0000 or half a character");
@@ -29,7 +29,7 @@ void RecordReader::read(std::size_t index, bool& value) {
 
 void RecordReader::read(std::size_t index, std::int64_t& value) {
   if (!is(index, Kind::number, "is no number")) return;
-  const std::string_view digits = line_.text(line_.node(index));
+  const std::string_view digits = line_.text(index);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size()) {

@@ -32,7 +32,7 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
   template <class Value>
   void read_member(std::string_view name, Value& value) {
     const agent_protocol::JsonLine::Found found = line_.find(object_, name);
-    if (found.value == nullptr) return;
+    if (found.index == agent_protocol::JsonLine::root) return;
     const std::size_t path_bytes = path_.size();
     if (!path_.empty()) path_ += '.';
     path_ += name;

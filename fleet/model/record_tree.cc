@@ -32,9 +32,9 @@ class Reader {
       case JsonLine::Kind::boolean:
         return {.kind = JsonTree::Kind::boolean, .truth = node.size == 1};
       case JsonLine::Kind::number:
-        return number(line_.text(node));
+        return number(line_.text(index));
       case JsonLine::Kind::text:
-        return json_text(std::string(line_.text(node)));
+        return json_text(std::string(line_.text(index)));
       case JsonLine::Kind::array:
         return array(index);
       case JsonLine::Kind::object:
@@ -67,7 +67,7 @@ class Reader {
     JsonTree tree{.kind = JsonTree::Kind::object};
     const std::size_t end = line_.after(index);
     for (std::size_t at = index + 1; at < end; at = line_.after(at + 1)) {
-      const std::string name(line_.text(line_.node(at)));
+      const std::string name(line_.text(at));
       if (!tree.members.emplace(name, read(at + 1)).second) refusal = name + " is there twice";
     }
     return tree;

@@ -34,10 +34,10 @@ ControlLine decode_control_line(std::string_view line) {
   const Result<JsonLine> parsed = JsonLine::parse(line);
   if (!parsed) return ControlStray{parsed.reason()};
   const JsonLine::Found found = parsed.value().find(JsonLine::root, "type");
-  const bool once = found.value != nullptr && !found.twice;
-  if (!once || found.value->kind != JsonLine::Kind::text)
+  // If there is no such member, this is the node of the object itself.
+  if (found.twice || parsed.value().node(found.index).kind != JsonLine::Kind::text)
     return ControlStray{"no one text as its type"};
-  const std::string_view type = parsed.value().text(*found.value);
+  const std::string_view type = parsed.value().text(found.index);
   ControlRequest request;
   ReadingArchive archive(parsed.value());
   archive(make_nvp("request", Member{request.name, id_rule}));

@@ -26,7 +26,7 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
   template <class Value>
   void read_member(std::string_view name, Value& value) {
     const agent_protocol::JsonLine::Found found = line_.find(object_, name);
-    if (found.value != nullptr && !found.twice) read(found.index, value);
+    if (found.index != agent_protocol::JsonLine::root && !found.twice) read(found.index, value);
   }
 
  private:

@@ -141,7 +141,7 @@ std::optional<std::size_t> ReadingArchive::find(const char* name, bool required)
   const JsonLine::Found found = line_.find(object_, name);
   if (found.twice) {
     refuse_member(name, "is given twice");
-  } else if (found.value != nullptr) {
+  } else if (found.index != JsonLine::root) {
     return found.index;
   } else if (required) {
     refuse_member(name, "is missing");
@@ -161,7 +161,7 @@ bool ReadingArchive::has_kind(const char* name, std::size_t index, Kind kind,
 bool ReadingArchive::read(const char* name, std::size_t index, std::string& value,
                           const TextRule& rule) {
   if (!has_kind(name, index, Kind::text, "a text")) return false;
-  const std::string_view text = line_.text(line_.node(index));
+  const std::string_view text = line_.text(index);
   if (!keeps_rule(name, text, rule)) return false;
   value = text;
   return true;
@@ -170,7 +170,7 @@ bool ReadingArchive::read(const char* name, std::size_t index, std::string& valu
 bool ReadingArchive::read(const char* name, std::size_t index, std::int64_t& value,
                           const RangeRule& rule) {
   if (!has_kind(name, index, Kind::number, "a whole number")) return false;
-  const std::string_view digits = line_.text(line_.node(index));
+  const std::string_view digits = line_.text(index);
   const char* end = digits.data() + digits.size();
   std::int64_t number = 0;
   if (std::from_chars(digits.data(), end, number).ptr != end) {
@@ -209,7 +209,7 @@ bool ReadingArchive::read(const char* name, std::size_t index, std::vector<std::
 std::optional<std::size_t> ReadingArchive::read_name(const char* name, std::size_t index,
                                                      const NameRule& rule) {
   if (!has_kind(name, index, Kind::text, "a text")) return std::nullopt;
-  const std::string_view text = line_.text(line_.node(index));
+  const std::string_view text = line_.text(index);
   for (std::size_t i = 0; i < rule.names.size(); ++i) {
     if (rule.names[i] == text) return i;
   }

@@ -44,9 +44,9 @@ std::optional<std::string> id_of(const UpgraderMessage&) {
 Result<std::string_view> type_in(const JsonLine& object) {
   const JsonLine::Found found = object.find(JsonLine::root, "type");
   if (found.twice) return Refusal{"two types"};
-  const bool is_text = found.value != nullptr && found.value->kind == JsonLine::Kind::text;
-  if (!is_text) return Refusal{"no text as its type"};
-  return object.text(*found.value);
+  // If there is no such member, this is the node of the object itself.
+  if (object.node(found.index).kind != JsonLine::Kind::text) return Refusal{"no text as its type"};
+  return object.text(found.index);
 }
 
 Stray stray(std::string_view line, const std::string& reason) {

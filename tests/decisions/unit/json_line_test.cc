@@ -203,18 +203,18 @@ TEST_CASE("the nodes of a line are its values in their order") {
   const JsonLine::Found a = line->find(JsonLine::root, "a");
   const JsonLine::Found b = line->find(JsonLine::root, "b");
 
-  REQUIRE(a.value != nullptr);
+  REQUIRE(a.index != JsonLine::root);
   CHECK_FALSE(a.twice);
-  CHECK(a.value->kind == Kind::array);
-  CHECK(line->text(line->node(a.index + 1)) == "1");
-  CHECK(line->text(line->node(a.index + 2)) == "A");
+  CHECK(line->node(a.index).kind == Kind::array);
+  CHECK(line->text(a.index + 1) == "1");
+  CHECK(line->text(a.index + 2) == "A");
   CHECK(line->after(a.index) == a.index + 3);
-  REQUIRE(b.value != nullptr);
+  REQUIRE(b.index != JsonLine::root);
   CHECK(b.twice);
-  CHECK(b.value->kind == Kind::object);
-  CHECK(line->find(b.index, "c").value->size == 1);
-  CHECK(line->find(b.index, "a").value == nullptr);
-  CHECK(line->find(JsonLine::root, "c").value == nullptr);
+  CHECK(line->node(b.index).kind == Kind::object);
+  CHECK(line->node(line->find(b.index, "c").index).size == 1);
+  CHECK(line->find(b.index, "a").index == JsonLine::root);
+  CHECK(line->find(JsonLine::root, "c").index == JsonLine::root);
 }
 
 TEST_CASE(
@@ -224,7 +224,7 @@ TEST_CASE(
   REQUIRE(parsed);
   const JsonLine* const line = &parsed.value();
   const auto text = [&line](std::string_view name) {
-    return line->text(*line->find(JsonLine::root, name).value);
+    return line->text(line->find(JsonLine::root, name).index);
   };
 
   CHECK(text("text") == "\nd800\\ud800\u00e9");
@@ -249,7 +249,7 @@ TEST_CASE("an escape is the character that it spells, at each length in UTF-8, a
   const Result<JsonLine> parsed = JsonLine::parse(R"({"a":")" + escaped + R"("})");
 
   REQUIRE(parsed);
-  CHECK(parsed.value().text(*parsed.value().find(JsonLine::root, "a").value) == character);
+  CHECK(parsed.value().text(parsed.value().find(JsonLine::root, "a").index) == character);
 }
 
 TEST_CASE("a number that is no integer of 18 digits is given as one that is spelled like none") {
@@ -266,8 +266,8 @@ TEST_CASE("a number that is no integer of 18 digits is given as one that is spel
   const Result<JsonLine> parsed = JsonLine::parse(R"({"a":)" + number + R"(,"b":[]})");
 
   REQUIRE(parsed);
-  CHECK(parsed.value().text(*parsed.value().find(JsonLine::root, "a").value) == given);
-  CHECK(parsed.value().find(JsonLine::root, "b").value != nullptr);
+  CHECK(parsed.value().text(parsed.value().find(JsonLine::root, "a").index) == given);
+  CHECK(parsed.value().find(JsonLine::root, "b").index != JsonLine::root);
 }
 
 }  // namespace json_line_test

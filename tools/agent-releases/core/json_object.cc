@@ -19,34 +19,34 @@ void JsonReader::refuse(std::string reason) {
   if (!refusal_) refusal_ = std::move(reason);
 }
 
-const JsonLine::Node* JsonReader::find(std::string_view name, JsonLine::Kind kind,
-                                       std::string_view wanted) {
+std::size_t JsonReader::find(std::string_view name, JsonLine::Kind kind, std::string_view wanted) {
   const JsonLine::Found found = line_.find(object_, name);
-  if (found.value == nullptr) return nullptr;
+  if (found.index == JsonLine::root) return JsonLine::root;
   if (found.twice) {
     refuse("`" + std::string(name) + "` is there twice");
-  } else if (found.value->kind != kind) {
+  } else if (line_.node(found.index).kind != kind) {
     refuse("`" + std::string(name) + "` is not " + std::string(wanted));
   } else {
-    return found.value;
+    return found.index;
   }
-  return nullptr;
+  return JsonLine::root;
 }
 
 bool JsonReader::is_object(std::string_view name) const {
   const JsonLine::Found found = line_.find(object_, name);
-  return found.value != nullptr && found.value->kind == JsonLine::Kind::object;
+  return found.index != JsonLine::root && line_.node(found.index).kind == JsonLine::Kind::object;
 }
 
 std::optional<JsonReader> JsonReader::object(std::string_view name) {
-  if (find(name, JsonLine::Kind::object, "an object") == nullptr) return std::nullopt;
-  return JsonReader(line_, line_.find(object_, name).index);
+  const std::size_t index = find(name, JsonLine::Kind::object, "an object");
+  if (index == JsonLine::root) return std::nullopt;
+  return JsonReader(line_, index);
 }
 
 std::optional<std::string> JsonReader::text(std::string_view name, std::size_t bytes_max) {
-  const JsonLine::Node* node = find(name, JsonLine::Kind::text, "a text");
-  if (node == nullptr) return std::nullopt;
-  const std::string_view text = line_.text(*node);
+  const std::size_t index = find(name, JsonLine::Kind::text, "a text");
+  if (index == JsonLine::root) return std::nullopt;
+  const std::string_view text = line_.text(index);
   if (text.size() > bytes_max) {
     refuse("`" + std::string(name) + "` has more than " + std::to_string(bytes_max) + " bytes");
     return std::nullopt;
@@ -59,9 +59,9 @@ std::optional<std::string> JsonReader::text(std::string_view name, std::size_t b
 }
 
 std::optional<std::int64_t> JsonReader::number(std::string_view name) {
-  const JsonLine::Node* node = find(name, JsonLine::Kind::number, "a number");
-  if (node == nullptr) return std::nullopt;
-  const std::string_view digits = line_.text(*node);
+  const std::size_t index = find(name, JsonLine::Kind::number, "a number");
+  if (index == JsonLine::root) return std::nullopt;
+  const std::string_view digits = line_.text(index);
   std::int64_t number = 0;
   const char* end = digits.data() + digits.size();
   const auto [rest, error] = std::from_chars(digits.data(), end, number);

@@ -46,9 +46,9 @@ class JsonReader {
  private:
   JsonReader(agent_protocol::JsonLine line, std::size_t object)
       : line_(std::move(line)), object_(object) {}
-  [[nodiscard]] const agent_protocol::JsonLine::Node* find(std::string_view name,
-                                                           agent_protocol::JsonLine::Kind kind,
-                                                           std::string_view wanted);
+  // Returns the index of the member's value, or JsonLine::root if there is none, or it was refused.
+  [[nodiscard]] std::size_t find(std::string_view name, agent_protocol::JsonLine::Kind kind,
+                                 std::string_view wanted);
 
   agent_protocol::JsonLine line_;
   std::size_t object_;
