@@ -1,7 +1,6 @@
 #include "agent-protocol/cpp/wire/codec.h"
 
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 #include "agent-protocol/cpp/wire/archive.h"
@@ -74,12 +73,6 @@ Result<std::string> encode_message(const Variant& message) {
   return archive.line();
 }
 
-template <class Variant>
-std::string_view type_of_alternative(const Variant& message) {
-  return std::visit(
-      [](const auto& alternative) { return std::decay_t<decltype(alternative)>::type; }, message);
-}
-
 }  // namespace
 
 Decoded<AgentMessage> decode_agent_message(std::string_view line) {
@@ -100,14 +93,6 @@ Result<std::string> encode(const AgentMessage& message) {
 
 Result<std::string> encode(const UpgraderMessage& message) {
   return encode_message(message);
-}
-
-std::string_view type_name(const AgentMessage& message) {
-  return type_of_alternative(message);
-}
-
-std::string_view type_name(const UpgraderMessage& message) {
-  return type_of_alternative(message);
 }
 
 std::string fit_text(std::string_view text, std::size_t bytes_max) {

@@ -53,8 +53,10 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] Result<std::string> encode(const UpgraderMessage& message);
 
 // Returns the text that the message has as its member `type`.
-[[nodiscard]] std::string_view type_name(const AgentMessage& message);
-[[nodiscard]] std::string_view type_name(const UpgraderMessage& message);
+template <class... Messages>
+[[nodiscard]] std::string_view type_name(const std::variant<Messages...>& message) {
+  return std::visit([](const auto& alternative) { return alternative.type; }, message);
+}
 
 // Returns `text` cut to at most `bytes_max` bytes, between characters. Bytes that are not valid
 // UTF-8, and U+0000, become U+FFFD. Used for texts of this program that are sent in messages.
