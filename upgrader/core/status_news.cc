@@ -1,7 +1,6 @@
 #include "upgrader/core/status_news.h"
 
 #include <string_view>
-#include <utility>
 
 #include "agent-protocol/cpp/wire/message.h"
 #include "base/check.h"
@@ -14,27 +13,17 @@ namespace {
 using agent_protocol::Role;
 using agent_protocol::StopReason;
 
-// The amount of detail in status.json: how many ended upgrades, and whether the arguments of
-// programs are shown.
-struct Extent {
-  std::size_t endings;
-  bool arguments = true;
-
-  // Leaves out the arguments of programs at first, then one ended upgrade after the other, the
-  // oldest first. Returns false if nothing more may be left out.
-  [[nodiscard]] bool shrink() {
-    if (std::exchange(arguments, false)) return true;
-    if (endings == 0) return false;
-    --endings;
-    return true;
-  }
-};
-
 class StatusNews {
  public:
+  // Shows the newest `endings` of the upgrades that have ended, and the arguments of programs if
+  // `arguments` is true.
   StatusNews(const State& state, const Chronicle& chronicle, const StatusFacts& facts,
-             const Extent& extent)
-      : state_(state), chronicle_(chronicle), facts_(facts), extent_(extent) {}
+             std::size_t endings, bool arguments)
+      : state_(state),
+        chronicle_(chronicle),
+        facts_(facts),
+        endings_(endings),
+        arguments_(arguments) {}
 
   std::string write() {
     paper_.open("", '{');
@@ -101,9 +90,9 @@ class StatusNews {
   }
 
   void put_arguments(ProgramId program) {
-    const std::vector<std::string>* const arguments = facts_.arguments_of(facts_.programs, program);
+    const std::vector<std::string>* const arguments = facts_.arguments_of(program);
     if (arguments == nullptr) return;
-    if (!extent_.arguments) return paper_.put_truth("args_omitted", true);
+    if (!arguments_) return paper_.put_truth("args_omitted", true);
     paper_.open("args", '[');
     for (const std::string& argument : *arguments) {
       // Stops here: the text is too long already, and will be made again without arguments.
@@ -130,12 +119,10 @@ class StatusNews {
     paper_.put("mode", agent_protocol::name_of(terms.mode));
     paper_.put("gate", agent_protocol::name_of(terms.gate));
     paper_.put("commit", agent_protocol::name_of(terms.commit));
-    static constexpr char names[][19] = {"start_timeout_ms", "confirm_timeout_ms",
-                                         "stop_timeout_ms", "trial_ms"};
-    const Duration times[] = {terms.start_timeout, terms.confirm_timeout, terms.stop_timeout,
-                              terms.trial};
-    for (std::size_t i = 0; i < std::size(names); ++i)
-      paper_.put(names[i], times[i].count());
+    paper_.put("start_timeout_ms", terms.start_timeout.count());
+    paper_.put("confirm_timeout_ms", terms.confirm_timeout.count());
+    paper_.put("stop_timeout_ms", terms.stop_timeout.count());
+    paper_.put("trial_ms", terms.trial.count());
     paper_.put("on_unclean_stop", agent_protocol::name_of(terms.on_unclean_stop));
     paper_.put("fallback", agent_protocol::name_of(terms.fallback));
   }
@@ -143,7 +130,7 @@ class StatusNews {
   void put_endings() {
     if (chronicle_.endings().empty()) return;
     paper_.open("endings", '[');
-    std::size_t left = extent_.endings;
+    std::size_t left = endings_;
     for (const UpgradePast& past : chronicle_.endings()) {
       if (left-- == 0) break;
       put_ending(past);
@@ -207,10 +194,10 @@ class StatusNews {
   }
 
   void put_boot() {
-    if (!facts_.boot.previous) return;
+    if (!facts_.previous) return;
     paper_.open("boot", '{');
-    paper_.put_known("attempts", facts_.boot.attempts);
-    paper_.put_path("previous", *facts_.boot.previous);
+    paper_.put_known("attempts", facts_.attempts);
+    paper_.put_path("previous", *facts_.previous);
     paper_.put_time("good", chronicle_.good());
     paper_.close('}');
   }
@@ -218,20 +205,21 @@ class StatusNews {
   const State& state_;
   const Chronicle& chronicle_;
   const StatusFacts& facts_;
-  const Extent& extent_;
+  std::size_t endings_;
+  bool arguments_;
   StatusPaper paper_;
 };
 
 }  // namespace
 
 std::string status_news(const State& state, const Chronicle& chronicle, const StatusFacts& facts) {
-  Extent extent{.endings = chronicle.endings().size()};
-  for (;;) {
-    std::string text = StatusNews(state, chronicle, facts, extent).write();
+  std::size_t endings = chronicle.endings().size();
+  for (bool arguments = true;; arguments = false) {
+    std::string text = StatusNews(state, chronicle, facts, endings, arguments).write();
     if (text.size() <= status_news_bytes_max) return text;
     // The parts that cannot be left out always fit: they are few, and each has a maximum length.
-    const bool has_shrunk = extent.shrink();
-    UPGRADER_CHECK(has_shrunk);
+    UPGRADER_CHECK(arguments || endings > 0);
+    if (!arguments) --endings;
   }
 }
 

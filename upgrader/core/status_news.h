@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,20 +17,12 @@ namespace upgrader {
 // The most bytes of status.json, with its newline.
 inline constexpr std::size_t status_news_bytes_max = 65'536;
 
-// The arguments of a program that an agent runs, or null if they are not known.
-using ArgumentsOf = const std::vector<std::string>* (*)(const void* programs, ProgramId program);
-
-// Facts about the next start of the upgrader.
-struct BootFacts {
-  std::optional<std::string> previous;   // the LINK of --previous, as given
-  std::optional<std::int64_t> attempts;  // the count of --attempts, if starts are counted
-};
-
 struct StatusFacts {
-  int pid = 0;  // the upgrader's pid
-  BootFacts boot{};
-  const void* programs = nullptr;
-  ArgumentsOf arguments_of = nullptr;
+  int pid = 0;                             // the upgrader's pid
+  std::optional<std::string> previous{};   // the LINK of --previous, as given
+  std::optional<std::int64_t> attempts{};  // the count of --attempts, if starts are counted
+  // Returns the arguments of a program that an agent runs, or null if they are not known.
+  std::function<const std::vector<std::string>*(ProgramId program)> arguments_of{};
 };
 
 // Returns one line with its newline. If the line would be too long, the arguments are left out

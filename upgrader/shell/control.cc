@@ -23,10 +23,6 @@ Stamp stamp() {
   return {nanoseconds(CLOCK_MONOTONIC) / 1'000, nanoseconds(CLOCK_REALTIME) / 1'000'000};
 }
 
-const std::vector<std::string>* arguments_of(const void* programs, ProgramId id) {
-  return &static_cast<const Programs*>(programs)->at(id).args;
-}
-
 }  // namespace
 
 int ControlFifo::open() {
@@ -191,7 +187,9 @@ void Control::finish(const State& state, int exit_status) {
 }
 
 void Control::write(const State& state) {
-  const StatusFacts facts{::getpid(), boot_, &programs_, arguments_of};
+  StatusFacts facts{.pid = ::getpid(), .previous = previous_};
+  if (!attempt_.executable.empty()) facts.attempts = attempt_.count;
+  facts.arguments_of = [this](ProgramId program) { return &programs_.at(program).args; };
   std::string text = status_news(state, chronicle_, facts);
   if (text == written_) return;
   const int error = directory_.replace_status(text);

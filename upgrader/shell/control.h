@@ -14,6 +14,7 @@
 #include "agent-protocol/cpp/wire/line_reader.h"
 #include "base/time.h"
 #include "base/uv_handle.h"
+#include "upgrader/core/attempts.h"
 #include "upgrader/core/chronicle.h"
 #include "upgrader/core/status_news.h"
 #include "upgrader/shell/control_directory.h"
@@ -70,8 +71,11 @@ class ControlFifo {
 
 class Control {
  public:
-  // Both arguments must outlive the object.
-  Control(Logbook& logbook, const Programs& programs) : logbook_(logbook), programs_(programs) {}
+  // All arguments must outlive the object. `previous` is the LINK of --previous, and `attempt` the
+  // content of the file of --attempts.
+  Control(Logbook& logbook, const Programs& programs, const std::optional<std::string>& previous,
+          const Attempts& attempt)
+      : logbook_(logbook), programs_(programs), previous_(previous), attempt_(attempt) {}
 
   // Checks DIR. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
@@ -104,8 +108,6 @@ class Control {
     if (fifo_ && fifo_->pending()) fifo_->pass_lines();
   }
 
-  // Sets the facts about the next start that status.json shows with --previous.
-  void note_boot(BootFacts boot) { boot_ = std::move(boot); }
   // Records why the upgrader ends, if no action says so.
   void note_why_it_ends(const std::string& why) { chronicle_.note_why_it_ends(why); }
   void finish(const State& state, int exit_status);
@@ -118,10 +120,11 @@ class Control {
 
   Logbook& logbook_;
   const Programs& programs_;
+  const std::optional<std::string>& previous_;
+  const Attempts& attempt_;
   ControlDirectory directory_;
   Chronicle chronicle_;
   std::optional<ControlFifo> fifo_;  // reads requests, from claim() to finish()
-  BootFacts boot_;
   bool locked_ = false;
   bool has_files_ = false;
   bool has_fifo_ = false;

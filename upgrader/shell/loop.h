@@ -52,7 +52,6 @@ class Loop {
   void tell_what_will_start();
   [[nodiscard]] Result<Program> find_way_back(const Program* first) const;
   [[nodiscard]] std::optional<std::string> count_attempt(const Program& program);
-  void note_boot();
   void start_first_agent();
   [[nodiscard]] Result<Program> look_at_agent();
   void cannot_start(const Refusal& refusal);

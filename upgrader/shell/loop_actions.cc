@@ -57,7 +57,6 @@ void Loop::perform(const FindWayBack&) {
 void Loop::perform(const ForgetAttempts&) {
   if (!attempts_ || attempt_.count == 0) return;
   attempt_.count = 0;
-  note_boot();
   if (const int error = attempts_->write(attempt_)) {
     logbook_.error("cannot write {}.attempts: {}"_with(*options_.previous, SystemError{error}));
   }

@@ -36,7 +36,7 @@ int Loop::run(ChildSetting setting) {
 }
 
 bool Loop::open_control() {
-  control_.emplace(logbook_, programs_);
+  control_.emplace(logbook_, programs_, options_.previous, attempt_);
   const std::string refused = control_->open(*options_.control_directory);
   if (!refused.empty()) logbook_.error(refused);
   return refused.empty();
@@ -110,7 +110,6 @@ void Loop::tell_what_will_start() {
 void Loop::start_first_agent() {
   lock_retry_.reset();
   if (!claim_control()) return;
-  note_boot();
   // Checks AGENT once more: while this upgrader waited for the lock, the upgrader that held it may
   // have committed another version.
   auto looked = look_at_agent();
@@ -157,22 +156,12 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
     if (error == 0) {
       attempts_ = std::move(file);
       attempt_ = std::move(next.attempts);
-      note_boot();
       return std::move(next.worn_out);
     }
   }
   logbook_.error(
       "cannot count this start in {}.attempts: {}"_with(*options_.previous, SystemError{error}));
   return std::nullopt;
-}
-
-// Records, for status.json, the link of --previous and the count of --attempts, on which the
-// program of the next start depends.
-void Loop::note_boot() {
-  if (!control_) return;
-  BootFacts facts{options_.previous, std::nullopt};
-  if (!attempt_.executable.empty()) facts.attempts = attempt_.count;
-  control_->note_boot(std::move(facts));
 }
 
 bool Loop::open_link() {

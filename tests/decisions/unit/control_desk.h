@@ -25,7 +25,7 @@ class Desk {
     bench.reach(upgrader::Phase::running);
     for (int i = 0; i < 4; ++i)
       (void)programs_.add(std::move(upgrader::check_program("/bin/true", "true", {}).value()));
-    control.emplace(logbook_, programs_);
+    control.emplace(logbook_, programs_, previous_, attempt_);
     REQUIRE(control->open(directory / "ctl") == "");
   }
   ~Desk() {
@@ -68,5 +68,7 @@ class Desk {
  private:
   upgrader::OwnedFd log_{::memfd_create("log", MFD_CLOEXEC)};
   upgrader::Programs programs_;
+  std::optional<std::string> previous_;
+  upgrader::Attempts attempt_;
   upgrader::Logbook logbook_{upgrader::LogLevel::warning, nullptr, log_.get()};
 };

@@ -25,11 +25,8 @@ class StatusBench {
   void pass(upgrader::Duration time) { bench_.wait(time); }
 
   [[nodiscard]] std::string news() {
-    const upgrader::StatusFacts facts{
-        900, boot, this,
-        [](const void* bench, upgrader::ProgramId) -> const std::vector<std::string>* {
-          return static_cast<const StatusBench*>(bench)->arguments;
-        }};
+    facts.pid = 900;
+    facts.arguments_of = [this](upgrader::ProgramId) { return arguments; };
     return upgrader::status_news(bench_.state(), chronicle_, facts);
   }
 
@@ -44,7 +41,7 @@ class StatusBench {
   [[nodiscard]] upgrader::Chronicle& chronicle() { return chronicle_; }
 
   const std::vector<std::string>* arguments = nullptr;
-  upgrader::BootFacts boot;
+  upgrader::StatusFacts facts;
   std::string first = "/opt/agent-v1";
   std::string candidate = "/opt/agent-v2";
   std::int64_t us = 0;  // microseconds by which the precise clock is ahead of the bench's time

@@ -90,7 +90,7 @@ TEST_CASE("a line of just the bytes that there are is whole, and one of a byte m
 TEST_CASE("all that must be said fits, however long each text of it is") {
   StatusBench bench;
   bench.first = bench.candidate = "/" + std::string(4'094, '\x02');
-  bench.boot.previous = bench.first;
+  bench.facts.previous = bench.first;
   bench->reach(Phase::preparing);
   bench->say(1, agent_protocol::Status{std::string(256, '\x02')});
   bench->say(2, agent_protocol::Status{std::string(256, '\x02')});
@@ -129,19 +129,19 @@ TEST_CASE("a text is cut where it would be too long as it is written, and its ob
 
 TEST_CASE("a text of just the bytes that there are is whole, and one of a character more is cut") {
   StatusBench bench;
-  bench.boot.previous = "/" + std::string(4'092, 'x') + "\u00e9";
-  CHECK(has(bench.news(), "\"previous\":\"" + *bench.boot.previous + "\"}"));
+  bench.facts.previous = "/" + std::string(4'092, 'x') + "\u00e9";
+  CHECK(has(bench.news(), "\"previous\":\"" + *bench.facts.previous + "\"}"));
 
-  *bench.boot.previous += "\u00e9";
+  *bench.facts.previous += "\u00e9";
 
-  const std::string whole = bench.boot.previous->substr(0, 4'095);
+  const std::string whole = bench.facts.previous->substr(0, 4'095);
   CHECK(has(bench.news(), "\"previous\":\"" + whole + "\",\"cut\":true}"));
 }
 
 TEST_CASE("names of any length leave room for all that must be said") {
   StatusBench bench;
   bench.first = bench.candidate = "/" + std::string(99'999, '\x02');
-  bench.boot.previous = bench.first;
+  bench.facts.previous = bench.first;
   bench->start();
   bench->ready(1);
   bench.chronicle().note_why_it_ends("cannot start " + bench.first);

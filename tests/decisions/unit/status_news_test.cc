@@ -93,7 +93,7 @@ TEST_CASE("a start is good from when its agent has lasted for the trial's time, 
   policy.previous = true;
   policy.attempts = GENERATE(false, true);
   StatusBench bench(policy);
-  bench.boot.previous = "/opt/previous";
+  bench.facts.previous = "/opt/previous";
   bench->start();
   bench->ready(1);
   bench->wait(29s);
@@ -113,7 +113,7 @@ TEST_CASE("a start is good, too, when an agent has passed its trial before that"
   policy.previous = true;
   StatusBench first_fails(policy), upgraded(policy), stopped(policy);
   for (StatusBench* bench : {&first_fails, &upgraded, &stopped})
-    bench->boot.previous = "/opt/previous";
+    bench->facts.previous = "/opt/previous";
   first_fails->start();
   first_fails->exit(1, 1);
   first_fails->ready(2);
@@ -135,9 +135,9 @@ TEST_CASE("a start is good, too, when an agent has passed its trial before that"
 
 TEST_CASE("with --previous it says what may be started at the next boot") {
   StatusBench bench;
-  bench.boot.previous = "/opt/previous";
+  bench.facts.previous = "/opt/previous";
   CHECK(bench.news().find(R"("boot":{"previous":"/opt/previous"}})") != std::string::npos);
-  bench.boot.attempts = 2;
+  bench.facts.attempts = 2;
   CHECK(bench.news().find(R"("boot":{"attempts":2,"previous":"/opt/previous"}})") !=
         std::string::npos);
 }
