@@ -29,11 +29,9 @@ class CurlLoop {
   [[nodiscard]] bool begin(uv_loop_t* loop, std::function<void()> acted) {
     loop_ = loop;
     acted_ = std::move(acted);
-    timer_ =
-        make_handle<uv_timer_t>([loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); });
+    timer_ = make_handle(uv_timer_init, loop, this);
     multi_.reset(curl_multi_init());
     if (timer_ == nullptr || multi_ == nullptr) return false;
-    timer_->data = this;
     curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &CurlLoop::socket_changed);
     curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &CurlLoop::timer_changed);
@@ -93,10 +91,8 @@ class CurlLoop {
     }
     auto& poll = loop.polls_[socket];
     if (poll == nullptr) {
-      poll = make_handle<uv_poll_t>(
-          [&](uv_poll_t* fresh) { return uv_poll_init_socket(loop.loop_, fresh, socket); });
+      poll = make_handle(uv_poll_init_socket, loop.loop_, self, socket);
       if (poll == nullptr) return -1;
-      poll->data = self;
     }
     return uv_poll_start(poll.get(), events_from(what), &CurlLoop::is_ready) == 0 ? 0 : -1;
   }

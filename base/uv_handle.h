@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <type_traits>
 
 namespace upgrader {
 
@@ -22,12 +23,16 @@ struct UvClose {
 template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
 
-// Makes a handle and calls `initialise(Handle*)`. If that returns a libuv error instead of 0,
-// returns an empty pointer and sets errno.
-template <class Handle, class Initialise>
-[[nodiscard]] UvHandle<Handle> make_handle(const Initialise& initialise) {
+// Makes a handle by a function of libuv such as uv_poll_init(), whose further arguments are `more`.
+// `data` is for the handle's callbacks. If the function returns a libuv error instead of 0, returns
+// an empty pointer and sets errno.
+template <class Handle, class... More>
+[[nodiscard]] UvHandle<Handle> make_handle(int (*initialise)(uv_loop_t*, Handle*, More...),
+                                           uv_loop_t* loop, void* data,
+                                           std::type_identity_t<More>... more) {
   auto fresh = std::make_unique<Handle>();
-  const int error = initialise(fresh.get());
+  fresh->data = data;
+  const int error = initialise(loop, fresh.get(), more...);
   if (error == 0) return UvHandle<Handle>(fresh.release());
   fresh.reset();
   errno = -error;

@@ -88,13 +88,9 @@ std::string HookRun::start() {
 }
 
 void HookRun::watch(uv_loop_t& loop) {
-  child_ = upgrader::make_handle<uv_signal_t>(
-      [&loop](uv_signal_t* fresh) { return uv_signal_init(&loop, fresh); });
-  readable_ = upgrader::make_handle<uv_poll_t>(
-      [&loop, this](uv_poll_t* fresh) { return uv_poll_init(&loop, fresh, output_.get()); });
+  child_ = upgrader::make_handle(uv_signal_init, &loop, this);
+  readable_ = upgrader::make_handle(uv_poll_init, &loop, this, output_.get());
   UPGRADER_CHECK(child_ != nullptr && readable_ != nullptr);
-  child_->data = this;
-  readable_->data = this;
   const auto reaped = [](uv_signal_t* handle, int) { static_cast<HookRun*>(handle->data)->look(); };
   const auto heard = [](uv_poll_t* handle, int, int) {
     static_cast<HookRun*>(handle->data)->read();

@@ -148,13 +148,9 @@ std::string Neighbour::go_back(const std::string& id, const std::string& reason)
 }
 
 void Neighbour::watch(uv_loop_t& loop) {
-  timer_ = upgrader::make_handle<uv_timer_t>(
-      [&loop](uv_timer_t* fresh) { return uv_timer_init(&loop, fresh); });
-  event_ = upgrader::make_handle<uv_fs_event_t>(
-      [&loop](uv_fs_event_t* fresh) { return uv_fs_event_init(&loop, fresh); });
+  timer_ = upgrader::make_handle(uv_timer_init, &loop, this);
+  event_ = upgrader::make_handle(uv_fs_event_init, &loop, this);
   UPGRADER_CHECK(timer_ != nullptr && event_ != nullptr);
-  timer_->data = this;
-  event_->data = this;
   const auto tick = [](uv_timer_t* handle) {
     static_cast<Neighbour*>(handle->data)->look_at_status();
   };

@@ -40,8 +40,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
       boot_(boot_id(options_.boot_id)),
       since_(time_text()),
       agent_(std::move(agent)),
-      poll_(upgrader::make_handle<uv_poll_t>(
-          [&](uv_poll_t* fresh) { return uv_poll_init(&loop, fresh, agent_.fd()); })),
+      poll_(upgrader::make_handle(uv_poll_init, &loop, this, agent_.fd())),
       timers_(loop),
       clock_(options_.state + "/time", options_.store.certificates),
       store_(loop, {.endpoints = options_.store.endpoints,
@@ -86,7 +85,6 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
       renewal_(desk_, options_.store.certificates, clock_) {
   UPGRADER_CHECK(poll_ != nullptr);
   make_neighbours();
-  poll_->data = this;
 }
 
 int NodeAgent::run() {

@@ -90,10 +90,8 @@ std::unique_ptr<Mirror> Controller::follow(const Keys& keys) {
 }
 
 upgrader::UvHandle<uv_signal_t> Controller::end_at(int signal) {
-  auto handle = upgrader::make_handle<uv_signal_t>(
-      [this](uv_signal_t* fresh) { return uv_signal_init(&loop_, fresh); });
+  auto handle = upgrader::make_handle(uv_signal_init, &loop_, this);
   UPGRADER_CHECK(handle != nullptr);
-  handle->data = this;
   const auto caught = [](uv_signal_t* which, int) {
     static_cast<Controller*>(which->data)->leave_all();
   };

@@ -65,12 +65,10 @@ Front::Front(FrontSettings settings) : settings_(std::move(settings)) {
         *settings_.website);
   }
   look_at_ourselves();
-  over_ = upgrader::make_handle<uv_async_t>([this](uv_async_t* fresh) {
-    return uv_async_init(&loop_, fresh,
-                         [](uv_async_t* which) { static_cast<Front*>(which->data)->leave(); });
+  over_ = upgrader::make_handle(uv_async_init, &loop_, this, [](uv_async_t* which) {
+    static_cast<Front*>(which->data)->leave();
   });
   UPGRADER_CHECK(over_ != nullptr);
-  over_->data = this;
 }
 
 Front::~Front() {

@@ -33,10 +33,8 @@ DevRun::DevRun(const fleet::DevTerms& terms, bool is_kept)
     : terms_(terms), is_kept_(is_kept), programs_(dev_programs(terms)), life_(programs_) {
   UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
   for (auto* timer : {&looks_, &deadline_}) {
-    *timer = upgrader::make_handle<uv_timer_t>(
-        [this](uv_timer_t* fresh) { return uv_timer_init(&loop_, fresh); });
+    *timer = upgrader::make_handle(uv_timer_init, &loop_, this);
     UPGRADER_CHECK(*timer != nullptr);
-    (*timer)->data = this;
   }
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
     listen(number);
@@ -60,10 +58,8 @@ int DevRun::run() {
 }
 
 void DevRun::listen(int signal_number) {
-  signals_.push_back(upgrader::make_handle<uv_signal_t>(
-      [this](uv_signal_t* fresh) { return uv_signal_init(&loop_, fresh); }));
+  signals_.push_back(upgrader::make_handle(uv_signal_init, &loop_, this));
   UPGRADER_CHECK(signals_.back() != nullptr);
-  signals_.back()->data = this;
   const auto heard = [](uv_signal_t* handle, int number) {
     static_cast<DevRun*>(handle->data)->take_signal(number);
   };

@@ -84,10 +84,8 @@ HttpServer::HttpServer(Settings settings) : settings_(std::move(settings)) {
   if (daemon_ == nullptr) return;
   const auto* info = MHD_get_daemon_info(daemon_.get(), MHD_DAEMON_INFO_EPOLL_FD);
   UPGRADER_CHECK(info != nullptr);
-  poll_ = upgrader::make_handle<uv_poll_t>(
-      [&](uv_poll_t* fresh) { return uv_poll_init(&settings_.loop, fresh, info->epoll_fd); });
+  poll_ = upgrader::make_handle(uv_poll_init, &settings_.loop, this, info->epoll_fd);
   UPGRADER_CHECK(poll_ != nullptr);
-  poll_->data = this;
   const auto ready = [](uv_poll_t* which, int, int) {
     static_cast<HttpServer*>(which->data)->run();
   };

@@ -64,10 +64,8 @@ int FleetSigner::run() {
 }
 
 upgrader::UvHandle<uv_signal_t> FleetSigner::end_at(int signal) {
-  auto handle = upgrader::make_handle<uv_signal_t>(
-      [this](uv_signal_t* fresh) { return uv_signal_init(&loop_, fresh); });
+  auto handle = upgrader::make_handle(uv_signal_init, &loop_, this);
   UPGRADER_CHECK(handle != nullptr);
-  handle->data = this;
   const auto caught = [](uv_signal_t* which, int) {
     static_cast<FleetSigner*>(which->data)->leave();
   };

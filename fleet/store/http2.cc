@@ -18,10 +18,8 @@ Http2::Http2(uv_loop_t& loop, Certificates certificates, Judge judge)
     : loop_(loop),
       certificates_(std::move(certificates)),
       judge_(std::move(judge)),
-      pusher_(upgrader::make_handle<uv_idle_t>(
-          [&loop](uv_idle_t* fresh) { return uv_idle_init(&loop, fresh); })) {
+      pusher_(upgrader::make_handle(uv_idle_init, &loop, this)) {
   UPGRADER_CHECK(pusher_ != nullptr);
-  pusher_->data = this;
 }
 
 Http2::~Http2() {

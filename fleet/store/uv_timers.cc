@@ -11,11 +11,8 @@ namespace {
 class UvTimer : public Timer {
  public:
   UvTimer(uv_loop_t& loop, Timers::Milliseconds delay, std::function<void()> call)
-      : call_(std::move(call)),
-        handle_(upgrader::make_handle<uv_timer_t>(
-            [&loop](uv_timer_t* fresh) { return uv_timer_init(&loop, fresh); })) {
+      : call_(std::move(call)), handle_(upgrader::make_handle(uv_timer_init, &loop, this)) {
     UPGRADER_CHECK(handle_ != nullptr);
-    handle_->data = this;
     const auto ms = static_cast<std::uint64_t>(std::max<std::int64_t>(delay.count(), 0));
     UPGRADER_CHECK(uv_timer_start(handle_.get(), &UvTimer::is_up, ms, 0) == 0);
   }

@@ -49,10 +49,8 @@ bool make_pipe(upgrader::OwnedFd& read_end, upgrader::OwnedFd& write_end, bool w
 PolledFd::PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> on_readable)
     : fd_(std::move(fd)),
       on_readable_(std::move(on_readable)),
-      poll_(upgrader::make_handle<uv_poll_t>(
-          [&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd_.get()); })) {
+      poll_(upgrader::make_handle(uv_poll_init, loop, this, fd_.get())) {
   if (!poll_) return;  // without a poll handle, nothing is read from the descriptor
-  poll_->data = this;
   watch(true);
 }
 
@@ -71,10 +69,7 @@ AgentProcess::AgentProcess(uv_loop_t* loop, int number, Tell tell)
     : loop_(loop),
       number_(number),
       tell_(std::move(tell)),
-      pump_timer_(upgrader::make_handle<uv_timer_t>(
-          [loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); })) {
-  pump_timer_->data = this;
-}
+      pump_timer_(upgrader::make_handle(uv_timer_init, loop, this)) {}
 
 bool AgentProcess::make_pipes(const Start& terms) {
   upgrader::OwnedFd output;

@@ -20,9 +20,7 @@ constexpr std::chrono::milliseconds glance{10};
 
 Stage::Stage(const std::vector<std::string>& command) : command_(command) {
   uv_loop_init(&loop_);
-  timer_ = upgrader::make_handle<uv_timer_t>(
-      [this](uv_timer_t* fresh) { return uv_timer_init(&loop_, fresh); });
-  timer_->data = this;
+  timer_ = upgrader::make_handle(uv_timer_init, &loop_, this);
   began_ = uv_hrtime();
 }
 

@@ -20,10 +20,8 @@ class Watch {
                            std::function<void()> callback) {
     end();
     callback_ = std::move(callback);
-    handle_ = upgrader::make_handle<uv_poll_t>(
-        [loop, descriptor](uv_poll_t* handle) { return uv_poll_init(loop, handle, descriptor); });
+    handle_ = upgrader::make_handle(uv_poll_init, loop, this, descriptor);
     if (!handle_) return false;
-    handle_->data = this;
     return look_for(events);
   }
   // Watches for `events` from now on; 0 pauses the watch until the next call.
@@ -44,9 +42,7 @@ class Timer {
  public:
   [[nodiscard]] bool begin(uv_loop_t* loop, std::function<void()> callback) {
     callback_ = std::move(callback);
-    handle_ = upgrader::make_handle<uv_timer_t>(
-        [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
-    if (handle_) handle_->data = this;
+    handle_ = upgrader::make_handle(uv_timer_init, loop, this);
     return handle_ != nullptr;
   }
   void set(Duration time) {
@@ -69,10 +65,8 @@ class SignalWatch {
  public:
   [[nodiscard]] bool begin(uv_loop_t* loop, int signal, std::function<void()> callback) {
     callback_ = std::move(callback);
-    handle_ = upgrader::make_handle<uv_signal_t>(
-        [loop](uv_signal_t* handle) { return uv_signal_init(loop, handle); });
+    handle_ = upgrader::make_handle(uv_signal_init, loop, this);
     if (!handle_) return false;
-    handle_->data = this;
     return uv_signal_start(
                handle_.get(),
                [](uv_signal_t* handle, int) {

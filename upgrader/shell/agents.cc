@@ -28,11 +28,8 @@ std::unique_ptr<Agents> Agents::make(uv_loop_t* loop, ChildSetting setting, Sink
       new Agents(std::move(setting), std::move(sink), std::move(turn_over)));
   agents->loop_ = loop;
   agents->log_ = log;
-  agents->backlog_ =
-      make_handle<uv_idle_t>([&](uv_idle_t* fresh) { return uv_idle_init(loop, fresh); });
-  if (!agents->backlog_) return nullptr;
-  agents->backlog_->data = agents.get();
-  return agents;
+  agents->backlog_ = make_handle(uv_idle_init, loop, agents.get());
+  return agents->backlog_ ? std::move(agents) : nullptr;
 }
 
 std::optional<StartFailed> Agents::start(Generation generation, const Program& program) {

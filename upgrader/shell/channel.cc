@@ -13,13 +13,6 @@
 namespace upgrader {
 namespace {
 
-UvHandle<uv_poll_t> poll_handle(uv_loop_t* loop, int fd, Channel::Wake* wake) {
-  auto handle =
-      make_handle<uv_poll_t>([&](uv_poll_t* fresh) { return uv_poll_init(loop, fresh, fd); });
-  if (handle) handle->data = wake;
-  return handle;
-}
-
 // Calls a copy of the function, since the call may destroy the channel and the function with it.
 void on_poll(uv_poll_t* handle, int, int) {
   const Channel::Wake wake = *static_cast<Channel::Wake*>(handle->data);
@@ -42,8 +35,8 @@ Channel::Channel(OwnedFd input, OwnedFd output, Wake readable, Wake writable)
       writable_(std::move(writable)) {}
 
 int Channel::start(uv_loop_t* loop) {
-  input_poll_ = poll_handle(loop, input_.get(), &writable_);
-  output_poll_ = poll_handle(loop, output_.get(), &readable_);
+  input_poll_ = make_handle(uv_poll_init, loop, &writable_, input_.get());
+  output_poll_ = make_handle(uv_poll_init, loop, &readable_, output_.get());
   if (!input_poll_ || !output_poll_) return UV_ENOMEM;
   watch_output(true);
   return 0;

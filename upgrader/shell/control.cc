@@ -33,13 +33,11 @@ int ControlFifo::open() {
   poll_.reset();
   descriptor_ = std::move(fresh);
   if (!descriptor_) return error;
-  poll_ = make_handle<uv_poll_t>(
-      [&](uv_poll_t* handle) { return uv_poll_init(loop_, handle, descriptor_.get()); });
+  poll_ = make_handle(uv_poll_init, loop_, this, descriptor_.get());
   if (!poll_) {
     descriptor_.reset();  // without a reader, writers get an error instead of waiting in vain
     return ENOMEM;
   }
-  poll_->data = this;
   return -uv_poll_start(poll_.get(), UV_READABLE, [](uv_poll_t* handle, int, int) {
     static_cast<ControlFifo*>(handle->data)->on_readable();
   });

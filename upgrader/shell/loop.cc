@@ -49,9 +49,8 @@ int Loop::set_up(ChildSetting setting) {
   epoll_event unread;
   const bool waits = ::epoll_wait(uv_backend_fd(&loop_), &unread, 1, 0) >= 0 || errno == EINTR;
   if (!waits) return errno;
-  timer_ = make_handle<uv_timer_t>([&](uv_timer_t* fresh) { return uv_timer_init(&loop_, fresh); });
+  timer_ = make_handle(uv_timer_init, &loop_, this);
   if (!timer_) return errno;
-  timer_->data = this;
   agents_ = Agents::make(
       &loop_, std::move(setting), [this](Event event) { deliver(std::move(event)); },
       [this] { settle(); }, &logbook_);
@@ -66,10 +65,8 @@ int Loop::watch_signals() {
     ::sigaddset(&read, signal_number);
   signals_.reset(::signalfd(-1, &read, SFD_NONBLOCK | SFD_CLOEXEC));
   if (!signals_) return errno;
-  signals_poll_ = make_handle<uv_poll_t>(
-      [&](uv_poll_t* fresh) { return uv_poll_init(&loop_, fresh, signals_.get()); });
+  signals_poll_ = make_handle(uv_poll_init, &loop_, this, signals_.get());
   if (!signals_poll_) return errno;
-  signals_poll_->data = this;
   const auto callback = [](uv_poll_t* watched, int, int) {
     static_cast<Loop*>(watched->data)->on_signals();
   };

@@ -60,9 +60,7 @@ Runner::Runner(uv_loop_t* loop, Decider& decider, Scene scene)
       deadline_(new_timer()),
       painter_(new_timer()) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    auto handle = upgrader::make_handle<uv_signal_t>(
-        [loop](uv_signal_t* fresh) { return uv_signal_init(loop, fresh); });
-    handle->data = this;
+    auto handle = upgrader::make_handle(uv_signal_init, loop, this);
     uv_signal_start(
         handle.get(),
         [](uv_signal_t* caught, int signal) {
@@ -74,9 +72,7 @@ Runner::Runner(uv_loop_t* loop, Decider& decider, Scene scene)
 }
 
 upgrader::UvHandle<uv_timer_t> Runner::new_timer() {
-  auto timer = upgrader::make_handle<uv_timer_t>(
-      [this](uv_timer_t* fresh) { return uv_timer_init(loop_, fresh); });
-  timer->data = this;
+  auto timer = upgrader::make_handle(uv_timer_init, loop_, this);
   return timer;
 }
 

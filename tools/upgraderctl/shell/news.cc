@@ -10,9 +10,7 @@ News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed
     : loop_(loop),
       directory_(std::move(directory)),
       changed_(std::move(changed)),
-      timer_(upgrader::make_handle<uv_timer_t>(
-          [loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); })) {
-  timer_->data = this;
+      timer_(upgrader::make_handle(uv_timer_init, loop, this)) {
   watch();
   schedule();
 }
@@ -25,10 +23,8 @@ void News::watch() {
   if (watch_ != nullptr && there && facts.st_dev == device_ && facts.st_ino == inode_) return;
   watch_.reset();
   if (!there) return;
-  auto fresh = upgrader::make_handle<uv_fs_event_t>(
-      [this](uv_fs_event_t* handle) { return uv_fs_event_init(loop_, handle); });
+  auto fresh = upgrader::make_handle(uv_fs_event_init, loop_, this);
   if (!fresh) return;
-  fresh->data = this;
   const auto on_event = [](uv_fs_event_t* handle, const char*, int, int) {
     static_cast<News*>(handle->data)->changed_();
   };

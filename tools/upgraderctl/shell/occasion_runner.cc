@@ -54,17 +54,13 @@ OccasionRunner::OccasionRunner(uv_loop_t* loop, const Options& options, const st
       terminal_(terminal),
       occasions_(*options.occasion, options.after.value_or(std::chrono::seconds{30})),
       news_(loop, path, [this] { look(); }),
-      timer_(upgrader::make_handle<uv_timer_t>(
-          [loop](uv_timer_t* fresh) { return uv_timer_init(loop, fresh); })) {
-  timer_->data = this;
+      timer_(upgrader::make_handle(uv_timer_init, loop, this)) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP})
     add_signal(number);
 }
 
 void OccasionRunner::add_signal(int number) {
-  auto handle = upgrader::make_handle<uv_signal_t>(
-      [this](uv_signal_t* fresh) { return uv_signal_init(loop_, fresh); });
-  handle->data = this;
+  auto handle = upgrader::make_handle(uv_signal_init, loop_, this);
   const auto on_signal = [](uv_signal_t* caught, int signal) {
     static_cast<OccasionRunner*>(caught->data)->status_ = exit_signal_base + signal;
   };

@@ -51,9 +51,7 @@ Watch::Watch(uv_loop_t* loop, const std::string& path, bool json, Terminal& term
 }
 
 void Watch::add_signal(int number) {
-  auto handle = upgrader::make_handle<uv_signal_t>(
-      [this](uv_signal_t* fresh) { return uv_signal_init(loop_, fresh); });
-  handle->data = this;
+  auto handle = upgrader::make_handle(uv_signal_init, loop_, this);
   const auto on_signal = [](uv_signal_t* caught, int signal) {
     auto* const watch = static_cast<Watch*>(caught->data);
     if (signal == SIGWINCH) {
