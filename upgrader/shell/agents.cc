@@ -47,9 +47,8 @@ std::optional<StartFailed> Agents::start(Generation generation, const Program& p
   std::unique_ptr<Running> agent(new Running{
       .generation = generation,
       .pid = started.pid,
-      .channel{std::move(started.input), std::move(started.output), readable, writable}});
+      .channel{loop_, std::move(started.input), std::move(started.output), readable, writable}});
   // If a channel cannot be watched, its agent is treated as if it had closed its output.
-  if (agent->channel.start(loop_) != 0) agent->channel.close_output();
   const bool watched = agent->channel.output_open();
   running_.push_back(std::move(agent));
   if (!watched) sink_(OutputClosed{generation});

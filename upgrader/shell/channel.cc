@@ -19,27 +19,25 @@ void on_poll(uv_poll_t* handle, int, int) {
   wake();
 }
 
-void watch(const UvHandle<uv_poll_t>& poll, int events, bool& watched, bool wanted) {
-  if (!poll || wanted == watched) return;
-  watched = wanted;
+void watch(const UvHandle<uv_poll_t>& poll, int events, bool wanted) {
+  if (!poll) return;
+  const bool watched = uv_is_active(reinterpret_cast<uv_handle_t*>(poll.get())) != 0;
+  if (wanted == watched) return;
   const int error = wanted ? uv_poll_start(poll.get(), events, on_poll) : uv_poll_stop(poll.get());
   UPGRADER_CHECK(error == 0);
 }
 
 }  // namespace
 
-Channel::Channel(OwnedFd input, OwnedFd output, Wake readable, Wake writable)
+Channel::Channel(uv_loop_t* loop, OwnedFd input, OwnedFd output, Wake readable, Wake writable)
     : input_(std::move(input)),
       output_(std::move(output)),
+      input_poll_(make_handle(uv_poll_init, loop, &writable_, input_.get())),
+      output_poll_(make_handle(uv_poll_init, loop, &readable_, output_.get())),
       readable_(std::move(readable)),
-      writable_(std::move(writable)) {}
-
-int Channel::start(uv_loop_t* loop) {
-  input_poll_ = make_handle(uv_poll_init, loop, &writable_, input_.get());
-  output_poll_ = make_handle(uv_poll_init, loop, &readable_, output_.get());
-  if (!input_poll_ || !output_poll_) return UV_ENOMEM;
+      writable_(std::move(writable)) {
+  if (!input_poll_ || !output_poll_) close_output();
   watch_output(true);
-  return 0;
 }
 
 bool Channel::send(std::string_view line) {
@@ -105,11 +103,11 @@ void Channel::close_input() {
 }
 
 void Channel::watch_output(bool wanted) {
-  watch(output_poll_, UV_READABLE, output_watched_, wanted);
+  watch(output_poll_, UV_READABLE, wanted);
 }
 
 void Channel::watch_input(bool wanted) {
-  watch(input_poll_, UV_WRITABLE, input_watched_, wanted);
+  watch(input_poll_, UV_WRITABLE, wanted);
 }
 
 }  // namespace upgrader

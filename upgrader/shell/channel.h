@@ -31,13 +31,11 @@ class Channel {
   // Called when the output may be read, or when the input has room for more.
   using Wake = std::function<void()>;
 
-  // Takes both descriptors, which must be non-blocking. Watches nothing before start().
-  Channel(OwnedFd input, OwnedFd output, Wake readable, Wake writable);
+  // Takes both descriptors, which must be non-blocking, and begins to watch the output. If the
+  // pipes cannot be watched, does not read the output: output_open() returns false.
+  Channel(uv_loop_t* loop, OwnedFd input, OwnedFd output, Wake readable, Wake writable);
   Channel(const Channel&) = delete;  // libuv keeps its address
   Channel& operator=(const Channel&) = delete;
-
-  // Begins to watch the pipes. Returns 0, or a libuv error if nothing is watched.
-  [[nodiscard]] int start(uv_loop_t* loop);
 
   // Sends a line, now or when the agent reads. If the agent no longer reads its input, or too many
   // bytes would wait, closes the input for good and returns false.
@@ -77,8 +75,6 @@ class Channel {
   UvHandle<uv_poll_t> input_poll_;
   UvHandle<uv_poll_t> output_poll_;
   bool output_closed_ = false;
-  bool output_watched_ = false;
-  bool input_watched_ = false;
   Wake readable_;
   Wake writable_;
   agent_protocol::LineReader lines_;

@@ -30,8 +30,8 @@ struct Bench {
     pipe_bytes = static_cast<std::size_t>(::fcntl(input.get(), F_SETPIPE_SZ, 4'096));
     REQUIRE(pipe_bytes >= 4'096);
     channel = std::make_unique<Channel>(
-        std::move(input), std::move(output), [this] { ++readable; }, [this] { ++writable; });
-    REQUIRE(channel->start(&loop) == 0);
+        &loop, std::move(input), std::move(output), [this] { ++readable; }, [this] { ++writable; });
+    REQUIRE(channel->output_open());
   }
   ~Bench() {
     channel.reset();

@@ -29,6 +29,7 @@ agent_protocol::Activate large_message() {
 // A channel over two pipes, of which the test holds the other ends.
 struct TwoPipes {
   TwoPipes() {
+    REQUIRE(uv_loop_init(&loop) == 0);
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
     agent_input.reset(ends[0]);
@@ -37,10 +38,19 @@ struct TwoPipes {
     output.reset(ends[0]);
     agent_output.reset(ends[1]);
   }
+  ~TwoPipes() {
+    while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
+    }
+    CHECK(uv_loop_close(&loop) == 0);
+  }
+  TwoPipes(const TwoPipes&) = delete;
+  TwoPipes& operator=(const TwoPipes&) = delete;
+  // Makes a channel of the pipes, which must not outlive this object.
   [[nodiscard]] std::unique_ptr<Channel> channel() {
     return std::make_unique<Channel>(
-        std::move(input), std::move(output), [] {}, [] {});
+        &loop, std::move(input), std::move(output), [] {}, [] {});
   }
+  uv_loop_t loop{};
   OwnedFd agent_input, input, output, agent_output;
 };
 

@@ -61,19 +61,25 @@ TEST_CASE("a pipe that has no memory for a message now gets it later") {
   REQUIRE(::pipe2(unused, O_CLOEXEC | O_NONBLOCK) == 0);
   const OwnedFd reader(ends[0]);
   const OwnedFd writer_of_unused(unused[1]);
-  Channel channel{OwnedFd(ends[1]), OwnedFd(unused[0]), [] {}, [] {}};
+  uv_loop_t loop{};
+  REQUIRE(uv_loop_init(&loop) == 0);
+  auto channel = std::make_unique<Channel>(
+      &loop, OwnedFd(ends[1]), OwnedFd(unused[0]), [] {}, [] {});
   {
     const Failing failing(Call::write, ENOMEM);
-    CHECK(channel.send("news\n"));
+    CHECK(channel->send("news\n"));
     CHECK(failing.fired());
   }
-  CHECK(channel.unsent() == 5);
+  CHECK(channel->unsent() == 5);
 
-  CHECK(channel.flush());
+  CHECK(channel->flush());
 
-  CHECK(channel.unsent() == 0);
+  CHECK(channel->unsent() == 0);
   char text[8];
   CHECK(::read(reader.get(), text, sizeof text) == 5);
+  channel.reset();
+  uv_run(&loop, UV_RUN_DEFAULT);
+  CHECK(uv_loop_close(&loop) == 0);
 }
 
 TEST_CASE("a descriptor for readiness that cannot be moved is told") {

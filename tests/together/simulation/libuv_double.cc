@@ -189,6 +189,17 @@ void uv_update_time(uv_loop_t*) {
   loop_time = the_machine->now();
 }
 
+uint64_t uv_hrtime() {
+  if (the_machine == nullptr) return 0;
+  the_machine->jostle();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(the_machine->now()).count());
+}
+
+int uv_is_active(const uv_handle_t* handle) {
+  const Handle* const found = find(handle);
+  return found != nullptr && found->active ? 1 : 0;
+}
+
 void uv_stop(uv_loop_t*) {
   stopped = true;
 }
