@@ -13,14 +13,11 @@
 namespace upgrader {
 namespace {
 
-std::int64_t nanoseconds(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 Stamp stamp() {
-  return {nanoseconds(CLOCK_MONOTONIC) / 1'000, nanoseconds(CLOCK_REALTIME) / 1'000'000};
+  const auto monotonic_us = static_cast<std::int64_t>(uv_hrtime() / 1'000);
+  timespec wall{};
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  return {monotonic_us, std::int64_t{wall.tv_sec} * 1'000 + wall.tv_nsec / 1'000'000};
 }
 
 }  // namespace

@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
 #include "upgrader/core/words.h"
@@ -18,15 +18,6 @@ namespace {
 
 // The most bytes of STATUS=. More than fits into a line of a terminal belongs in the log.
 constexpr std::size_t status_bytes_shown = 512;
-
-// Returns the monotonic time in microseconds, for RELOADING=1: systemd ignores a RELOADING=1 that
-// is older than its own request for the reload.
-std::int64_t monotonic_clock() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  const auto clock = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  return std::chrono::duration_cast<std::chrono::microseconds>(clock).count();
-}
 
 // Returns how much time is left, as text for STATUS=: ", 12 s left".
 std::string time_left(Time until, Time now) {
@@ -156,7 +147,8 @@ bool InitSystem::tell_what_is_owed(Time now) {
     std::string head = "READY=1\n";
     if (owed_.front() == Owed::stopping) head = "STOPPING=1\n";
     if (owed_.front() == Owed::reloading) {
-      head = "RELOADING=1\nMONOTONIC_USEC={}\n"_with(monotonic_clock());
+      // systemd ignores a RELOADING=1 that is older than its own request for the reload.
+      head = "RELOADING=1\nMONOTONIC_USEC={}\n"_with(uv_hrtime() / 1'000);
     }
     if (!tell_all(now, head)) {
       owed_retry_ = now + owed_retry_interval;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 #include <utility>
 
 #include "base/check.h"
@@ -136,10 +135,7 @@ void Loop::end(int status) {
 }
 
 Time Loop::now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::chrono::duration_cast<Time>(std::chrono::seconds(time.tv_sec) +
-                                          std::chrono::nanoseconds(time.tv_nsec));
+  return std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime()));
 }
 
 // Handles one event at a time, each completely. Events that come up meanwhile wait.
