@@ -14,20 +14,18 @@ namespace upgrader {
 
 class Programs {
  public:
-  // Keeps the program under the lowest free number.
+  // Keeps the program under a number that no program had before, counted from 1.
   [[nodiscard]] ProgramId add(Program program) {
-    ProgramId id = 1;
-    while (find(id) != nullptr)
-      ++id;
-    programs_.emplace_back(id, std::move(program));
-    return id;
+    programs_.emplace_back(++last_, std::move(program));
+    return last_;
   }
 
   // Returns the program of a number that add() gave and keep_only() has not dropped.
   [[nodiscard]] const Program& at(ProgramId id) const {
-    const Program* const found = find(id);
-    UPGRADER_CHECK(found != nullptr);
-    return *found;
+    const auto found = std::find_if(programs_.begin(), programs_.end(),
+                                    [id](const auto& entry) { return entry.first == id; });
+    UPGRADER_CHECK(found != programs_.end());
+    return found->second;
   }
 
   // Closes all programs except those in `needed`.
@@ -38,13 +36,7 @@ class Programs {
   }
 
  private:
-  [[nodiscard]] const Program* find(ProgramId id) const {
-    for (const auto& [known, program] : programs_) {
-      if (known == id) return &program;
-    }
-    return nullptr;
-  }
-
+  ProgramId last_ = 0;
   std::vector<std::pair<ProgramId, Program>> programs_;  // the open programs, never more than a few
 };
 
