@@ -102,8 +102,7 @@ void Loop::on_signal(int signal_number) {
 void Loop::on_timer() {
   if (lock_retry_) {
     init_system_.tell_what_is_due(now());
-    try_again();
-    return;
+    return try_to_start();
   }
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
@@ -145,7 +144,7 @@ void Loop::deliver(Event event) {
   stepping_ = true;
   while (!later_.empty()) {
     for (const Event& next : std::exchange(later_, {}))
-      deliver_one(next);
+      feed(next);
   }
   stepping_ = false;
 }
@@ -160,17 +159,13 @@ void Loop::settle() {
   set_timer();
 }
 
-void Loop::deliver_one(const Event& event) {
+// The only place where the supervisor and the outside world meet.
+void Loop::feed(const Event& event) {
   if (const auto* exited = std::get_if<ProcessExited>(&event)) {
     for (const Notice& notice : log_limit_.forget(exited->generation))
       show(notice);
     init_system_.forget_agent(exited->generation);
   }
-  feed(event);
-}
-
-// The only place where the supervisor and the outside world meet.
-void Loop::feed(const Event& event) {
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
   // No agent works until the new one has read its `activate`. So `activate` is sent before the log
   // lines of this step, which shortens the gap by a fiftieth. If AGENT's link must be put back,

@@ -46,11 +46,11 @@ class Loop {
 
   void on_signal(int signal_number);
   void on_timer();
-  void try_lock();
-  void try_again();
+  void try_to_start();
+  [[nodiscard]] bool has_lock();
   [[nodiscard]] bool claim_control();
   void tell_what_will_start();
-  [[nodiscard]] Result<Program> find_way_back(const Program* first) const;
+  [[nodiscard]] Result<Program> find_way_back() const;
   [[nodiscard]] std::optional<std::string> count_attempt(const Program& program);
   void start_first_agent();
   [[nodiscard]] Result<Program> look_at_agent();
@@ -64,7 +64,6 @@ class Loop {
   [[nodiscard]] static Time now();
   void deliver(Event event);
   void settle();
-  void deliver_one(const Event& event);
   void feed(const Event& event);
   void set_timer();
   void show(const Notice& notice);

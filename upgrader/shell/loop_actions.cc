@@ -33,19 +33,19 @@ void Loop::perform(const Check& check) {
   outcome_.program = programs_.add(std::move(checked.value()));
 }
 
-// Returns the program that LINK of --previous names, unless it cannot be started or is `first`.
+// Returns the program that LINK of --previous names, unless it cannot be started or is the first.
 // Executables are told apart by their resolved paths: releases may share one file by hard links,
 // and the same file beside another configuration is another executable.
-Result<Program> Loop::find_way_back(const Program* first) const {
+Result<Program> Loop::find_way_back() const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
-  if (checked && first != nullptr && checked.value().path == first->path) {
+  if (checked && first_program_ && checked.value().path == programs_.at(*first_program_).path) {
     return Refusal{"{} names the same executable"_with(*options_.previous)};
   }
   return checked;
 }
 
 void Loop::perform(const FindWayBack&) {
-  auto found = find_way_back(first_program_ ? &programs_.at(*first_program_) : nullptr);
+  auto found = find_way_back();
   if (found) {
     outcome_.program = programs_.add(std::move(found.value()));
   } else {

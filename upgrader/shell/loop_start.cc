@@ -23,13 +23,9 @@ int Loop::run(ChildSetting setting) {
     return exit_own_failure;
   }
   if (options_.control_directory && !open_control()) return exit_own_failure;
-  if (lock_ != nullptr) {
-    const Duration timeout = lock_timeout_of(options_);
-    if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
-    try_lock();
-  } else {
-    start_first_agent();
-  }
+  const Duration timeout = lock_timeout_of(options_);
+  if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
+  try_to_start();
   if (!exit_status_) uv_run(&loop_, UV_RUN_DEFAULT);
   if (control_) control_->finish(supervisor_.state(), exit_status_.value_or(exit_own_failure));
   return exit_status_.value_or(exit_own_failure);
@@ -49,49 +45,50 @@ void Loop::read_control_line(const agent_protocol::Line& line) {
   if (auto* request = std::get_if<ControlRequested>(&read)) deliver(std::move(*request));
 }
 
-void Loop::try_lock() {
-  const std::string& file = *options_.lock_file;
-  const int error = lock_->try_lock();
-  if (error == 0) return start_first_agent();
-  if (error != EWOULDBLOCK) {
-    return fail("cannot lock {}: {}"_with(file, Lock::refusal_in_words(error)), exit_own_failure);
-  }
-  if (lock_deadline_ && *lock_deadline_ <= now()) {
-    return fail("cannot lock {} within {}: {}"_with(file, in_words(lock_timeout_of(options_)),
-                                                    lock_->holder_in_words()),
-                exit_own_failure);
-  }
-  if (!lock_retry_) {
-    // If AGENT cannot be started, that is reported at once, before the wait for the lock.
-    const auto looked = look_at_agent();
-    if (!looked && !options_.previous) cannot_start(looked.refusal());
-    if (exit_status_) return;
-    logbook_.info("waiting for {}: {}"_with(file, lock_->holder_in_words()));
+// Starts the first agent if lock and control directory are ours; otherwise tries again later,
+// unless the upgrader ends.
+void Loop::try_to_start() {
+  if (has_lock() && claim_control()) {
+    lock_retry_.reset();
+    return start_first_agent();
   }
   lock_retry_ = now() + lock_retry_interval;
   set_timer();
 }
 
-// Tries again to get the lock, or, if the lock is ours already, the control directory.
-void Loop::try_again() {
-  if (control_deadline_) return start_first_agent();
-  try_lock();
+// Returns true if there is no lock or it is ours. Tries to get it, or ends the upgrader if that
+// cannot succeed or takes too long.
+bool Loop::has_lock() {
+  // The control directory is claimed behind the lock.
+  if (lock_ == nullptr || control_deadline_) return true;
+  const std::string& file = *options_.lock_file;
+  const int error = lock_->try_lock();
+  if (error == 0) return true;
+  if (error != EWOULDBLOCK) {
+    fail("cannot lock {}: {}"_with(file, Lock::refusal_in_words(error)), exit_own_failure);
+  } else if (lock_deadline_ && *lock_deadline_ <= now()) {
+    fail("cannot lock {} within {}: {}"_with(file, in_words(lock_timeout_of(options_)),
+                                             lock_->holder_in_words()),
+         exit_own_failure);
+  } else if (!lock_retry_) {
+    // If AGENT cannot be started, that is reported at once, before the wait for the lock.
+    const auto looked = look_at_agent();
+    if (!looked && !options_.previous) cannot_start(looked.refusal());
+    if (!exit_status_) logbook_.info("waiting for {}: {}"_with(file, lock_->holder_in_words()));
+  }
+  return false;
 }
 
-// Claims the control directory. If another upgrader has it, schedules another try, or ends the
-// upgrader after some time, and returns false.
+// Claims the control directory. If another upgrader has it, returns false, and ends the upgrader
+// after some time.
 bool Loop::claim_control() {
   if (!control_) return true;
   const bool claimed = control_->claim(
       &loop_, [this](const auto& line) { read_control_line(line); }, [this] { settle(); });
   if (claimed) return true;
   if (!control_deadline_) control_deadline_ = now() + predecessor_patience;
-  if (*control_deadline_ <= now()) {
+  if (*control_deadline_ <= now())
     fail("--control={}: another upgrader uses it"_with(control_->path()), exit_own_failure);
-    return false;
-  }
-  lock_retry_ = now() + lock_retry_interval;
-  set_timer();
   return false;
 }
 
@@ -108,8 +105,6 @@ void Loop::tell_what_will_start() {
 }
 
 void Loop::start_first_agent() {
-  lock_retry_.reset();
-  if (!claim_control()) return;
   // Checks AGENT once more: while this upgrader waited for the lock, the upgrader that held it may
   // have committed another version.
   auto looked = look_at_agent();
@@ -117,11 +112,9 @@ void Loop::start_first_agent() {
   if (!looked) {
     cannot_start(looked.refusal());
   } else {
-    Program& program = looked.value();
-    if (control_) control_->note_checked(program);
-    std::optional<std::string> worn_out = count_attempt(program);
-    first_program_ = programs_.add(std::move(program));
-    deliver(StartRequested{*first_program_, std::move(worn_out)});
+    if (control_) control_->note_checked(looked.value());
+    first_program_ = programs_.add(std::move(looked.value()));
+    deliver(StartRequested{*first_program_, count_attempt(programs_.at(*first_program_))});
   }
   if (!exit_status_) settle();
 }
@@ -149,7 +142,7 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
   if (error == 0) {
     const Attempts before = file.read();
     NextAttempt next = next_attempt(before, program.path, options_.attempts, true);
-    if (next.worn_out && !find_way_back(&program)) {
+    if (next.worn_out && !find_way_back()) {
       next = next_attempt(before, program.path, options_.attempts, false);
     }
     if (next.attempts != before) error = file.write(next.attempts);
