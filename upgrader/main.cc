@@ -29,14 +29,8 @@ int print(const std::string& text) {
   return write_all(STDOUT_FILENO, text) == 0 ? 0 : exit_own_failure;
 }
 
-// Reports why the upgrader cannot even begin, before there is a log.
-int refuse(const std::string& what, int error) {
-  static_cast<void>(
-      write_all(STDERR_FILENO, "upgrader: error: cannot {}: {}\n"_with(what, SystemError{error})));
-  return exit_own_failure;
-}
-
-int report_usage(const std::string& reason) {
+// Reports why the upgrader cannot begin.
+int report(const std::string& reason) {
   Logbook logbook(LogLevel::error, std::getenv("JOURNAL_STREAM"));
   logbook.error(reason);
   return exit_own_failure;
@@ -66,7 +60,7 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
   // Check the descriptor of --notify-fd before the Lock is made: the Lock closes whatever
   // descriptor has the number `lock_number`, and takes the number.
   auto readiness = readiness_for(options, lock_number);
-  if (!readiness) std::exit(report_usage(readiness.reason()));
+  if (!readiness) std::exit(report(readiness.reason()));
 
   std::unique_ptr<Lock> lock;
   if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
@@ -119,15 +113,17 @@ Result<Readiness> readiness_for(const Options& options, int lock_number) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (const int error = open_standard_descriptors()) return refuse("open /dev/null", error);
+  if (const int error = open_standard_descriptors())
+    return report("cannot open /dev/null: {}"_with(SystemError{error}));
   mark_close_on_exec_from(first_passed_descriptor);
-  if (const int error = put_signals_right()) return refuse("block signals", error);
+  if (const int error = put_signals_right())
+    return report("cannot block signals: {}"_with(SystemError{error}));
 
   const CommandLine command_line = parse_command_line(argc, argv);
   if (std::holds_alternative<HelpWanted>(command_line)) return print(help_text());
   if (std::holds_alternative<VersionWanted>(command_line)) return print(version_text());
   if (const auto* usage = std::get_if<UsageError>(&command_line)) {
-    return report_usage(usage->reason);
+    return report(usage->reason);
   }
   run(std::get<Options>(command_line));
 }
