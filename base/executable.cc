@@ -8,12 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/errno_name.h"
 #include "base/owned_fd.h"
@@ -34,9 +33,6 @@ constexpr int scripts_max = 5;
 
 // The largest table of program headers that the kernel accepts.
 constexpr std::size_t program_headers_bytes_max = 65'536;
-
-// The number of program headers that are read at once: more than most programs have.
-constexpr std::size_t program_headers_at_a_time = 16;
 
 using Judgement = Result<ExecutableKind>;
 
@@ -141,16 +137,14 @@ Judgement judge_elf(int fd, off_t file_bytes) {
   }
   const auto size = static_cast<std::uint64_t>(file_bytes);
   ElfW(Phdr) loader{};
-  ElfW(Phdr) segments[program_headers_at_a_time];
-  for (std::size_t begin = 0; begin < table_bytes; begin += sizeof segments) {
-    const std::size_t bytes = std::min(table_bytes - begin, sizeof segments);
-    const auto offset = static_cast<off_t>(header.e_phoff + begin);
-    if (const auto refusal = read_whole(fd, segments, bytes, offset, truncated)) return *refusal;
-    for (const ElfW(Phdr) & segment : std::span(segments, bytes / sizeof segments[0])) {
-      const bool is_whole = segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset;
-      if (segment.p_type == PT_LOAD && !is_whole) return truncated();
-      if (segment.p_type == PT_INTERP && loader.p_type != PT_INTERP) loader = segment;
-    }
+  std::vector<ElfW(Phdr)> segments(header.e_phnum);
+  const auto offset = static_cast<off_t>(header.e_phoff);
+  if (const auto refusal = read_whole(fd, segments.data(), table_bytes, offset, truncated))
+    return *refusal;
+  for (const ElfW(Phdr) & segment : segments) {
+    const bool is_whole = segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset;
+    if (segment.p_type == PT_LOAD && !is_whole) return truncated();
+    if (segment.p_type == PT_INTERP && loader.p_type != PT_INTERP) loader = segment;
   }
   if (loader.p_type == PT_INTERP) {
     if (const auto refusal = judge_loader(fd, loader)) return *refusal;
