@@ -30,15 +30,11 @@ constexpr std::size_t holder_bytes_max = 64;
 // The most processes named as holders in a log line.
 constexpr std::size_t holders_named_max = 4;
 
-// The most bytes read of /proc/PID/stat, which has fifty numbers and a short name, and is always
-// shorter.
-constexpr std::size_t stat_bytes_max = 2'048;
+// The most bytes read of a file in /proc. All files that are read here are shorter, except for
+// /proc/PID/fdinfo/FD if the descriptor watches very many others.
+constexpr std::size_t proc_bytes_max = 2'048;
 
-// The most bytes read of /proc/PID/fdinfo/FD, which is shorter, except for a descriptor that
-// watches very many others.
-constexpr std::size_t fdinfo_bytes_max = 2'048;
-
-// The longest name of a process that is read. The kernel keeps 15 bytes of a program's name, but
+// The longest name of a process that is shown. The kernel keeps 15 bytes of a program's name, but
 // its own threads have longer names.
 constexpr std::size_t name_bytes_max = 64;
 
@@ -68,12 +64,12 @@ std::optional<Holder> parse_holder(std::string_view text) {
   return Holder{is_pid ? static_cast<pid_t>(*pid) : 0, *start_time};
 }
 
-std::string read_file(const std::string& path, std::size_t bytes_max) {
-  return read_start(OwnedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get(), bytes_max);
+std::string read_file(const std::string& path) {
+  return read_start(OwnedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get(), proc_bytes_max);
 }
 
 std::optional<std::int64_t> start_time_in(const std::string& path) {
-  return start_time_in_stat(read_file(path, stat_bytes_max));
+  return start_time_in_stat(read_file(path));
 }
 
 std::string in_words(const std::vector<pid_t>& processes) {
@@ -102,9 +98,7 @@ bool tells_of_lock(std::string_view fdinfo, const std::string& inode) {
 bool holds_lock(const std::string& process, const struct stat& file) {
   const std::string inode = ":{} "_with(file.st_ino);
   for (const int fd : numbers_in("{}/fdinfo"_with(process))) {
-    if (!tells_of_lock(read_file("{}/fdinfo/{}"_with(process, fd), fdinfo_bytes_max), inode)) {
-      continue;
-    }
+    if (!tells_of_lock(read_file("{}/fdinfo/{}"_with(process, fd)), inode)) continue;
     // stat() comes after the cheaper comparisons, since a slow file system may delay it for long.
     struct stat found {};
     if (::stat("{}/fd/{}"_with(process, fd).c_str(), &found) != 0) continue;
@@ -271,7 +265,7 @@ std::vector<pid_t> lock_holders(int fd) {
 }
 
 std::string process_in_words(pid_t pid) {
-  std::string name = read_file("/proc/{}/comm"_with(pid), name_bytes_max);
+  std::string name = read_file("/proc/{}/comm"_with(pid));
   if (name.ends_with('\n')) name.pop_back();
   if (name.empty()) return "process {}"_with(pid);
   return "process {} ({})"_with(pid, escape(name, name_bytes_max));
