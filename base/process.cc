@@ -53,11 +53,6 @@ bool make_pipe(Pipe& made) {
   return true;
 }
 
-bool make_non_blocking(const OwnedFd& fd) {
-  const int flags = ::fcntl(fd.get(), F_GETFL);
-  return flags >= 0 && ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) == 0;
-}
-
 struct Pipes {
   Pipe input;
   Pipe output;
@@ -149,16 +144,6 @@ int run_child(void* data) {
 
 // ---- in the upgrader
 
-// Makes a child that shares our memory until its exec, with a stack of its own, as posix_spawn
-// does. Copying our pages instead would take a sixth of the time of a start (measured with musl, up
-// to the agent's main). This process sleeps until the child's exec. No signal handler can run in
-// the child, since the upgrader has none.
-pid_t make_child(const Program& program, Vectors& vectors, const Pipes& pipes, int passed) {
-  alignas(16) char stack[child_stack_bytes];
-  Birth birth{program, vectors, pipes, passed, ::getpid()};
-  return ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
-}
-
 // Waits for the exec. Returns why it failed, or nothing once the program runs.
 std::optional<StartFailed> failure_of(const OwnedFd& report) {
   StartFailed failure;
@@ -178,10 +163,18 @@ void reap(pid_t pid) {
 std::variant<Started, StartFailed> start(const Program& program, Vectors& vectors, int passed) {
   Pipes pipes;
   if (!make_pipe(pipes.input) || !make_pipe(pipes.output) || !make_pipe(pipes.report) ||
-      !make_non_blocking(pipes.input.write) || !make_non_blocking(pipes.output.read)) {
+      ::fcntl(pipes.input.write.get(), F_SETFL, O_NONBLOCK) != 0 ||
+      ::fcntl(pipes.output.read.get(), F_SETFL, O_NONBLOCK) != 0) {
     return StartFailed{.where = StartFailed::Where::resources, .error = errno};
   }
-  const pid_t pid = make_child(program, vectors, pipes, passed);
+  // The child shares our memory until its exec, with a stack of its own, as posix_spawn does it.
+  // Copying our pages instead would take a sixth of the time of a start (measured with musl, up to
+  // the agent's main). This process sleeps until the child's exec. No signal handler can run in the
+  // child, since the upgrader has none.
+  alignas(16) char stack[child_stack_bytes];
+  Birth birth{program, vectors, pipes, passed, ::getpid()};
+  const pid_t pid =
+      ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
   // The kernel wakes us in the middle of the child's exec, usually on the child's processor. The
@@ -201,15 +194,16 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
 
 // envp_ has places for all entries that may be added later. Unused places are null, and the first
 // null ends the environment.
-Vectors::Vectors(const Program& program, const Program* adapter, const Environment& environment)
-    : envp_(environment.entries.size() + entries_added_max) {
+Vectors::Vectors(const Program& program, const ChildSetting& setting)
+    : envp_(setting.environment.entries.size() + entries_added_max) {
+  const Environment& environment = setting.environment;
   auto next = std::copy(environment.entries.begin(), environment.entries.end(), envp_.begin());
   if (environment.lock_descriptor) {
     lock_fd_ = "AGENT_PROTOCOL_LOCK_FD={}"_with(*environment.lock_descriptor);
     *next++ = lock_fd_.c_str();
   }
-  if (adapter != nullptr) {
-    add_arguments(*adapter);
+  if (setting.adapter) {
+    add_arguments(*setting.adapter);
     argv_.push_back(end_of_options);
     program_path_ = "AGENT_PROTOCOL_PROGRAM={}"_with(program.path);
     *next++ = program_path_.c_str();
@@ -240,14 +234,13 @@ void Vectors::write_pid(pid_t pid) {
 
 std::variant<Started, StartFailed> start_process(const Program& program,
                                                  const ChildSetting& setting) {
-  const Program* const adapter = setting.adapter ? &*setting.adapter : nullptr;
   // The adapter finds a script by its path, which must still name the checked file.
-  const bool is_looked_up = adapter != nullptr && program.kind == ExecutableKind::script;
+  const bool is_looked_up = setting.adapter && program.kind == ExecutableKind::script;
   if (const int changed = is_looked_up ? program.path_changed() : 0; changed != 0) {
     return StartFailed{.where = StartFailed::Where::exec, .error = changed};
   }
-  Vectors vectors(program, adapter, setting.environment);
-  return start(adapter != nullptr ? *adapter : program, vectors, setting.passed);
+  Vectors vectors(program, setting);
+  return start(setting.adapter ? *setting.adapter : program, vectors, setting.passed);
 }
 
 std::optional<Ending> try_reap(pid_t pid) {

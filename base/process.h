@@ -33,10 +33,10 @@ struct ChildSetting {
 // memory and must not allocate any.
 class Vectors {
  public:
-  // If `adapter` is not null, argv and envp are for the adapter: argv has the adapter's arguments,
-  // `--` and the program's arguments, and envp says where the program is. The two programs and the
-  // environment must outlive the vectors, which copy none of their texts.
-  Vectors(const Program& program, const Program* adapter, const Environment& environment);
+  // If there is an adapter, argv and envp are for the adapter: argv has the adapter's arguments,
+  // `--` and the program's arguments, and envp says where the program is. Program and setting must
+  // outlive the vectors, which copy none of their texts.
+  Vectors(const Program& program, const ChildSetting& setting);
   Vectors(const Vectors&) = delete;
   Vectors& operator=(const Vectors&) = delete;
 

@@ -229,10 +229,10 @@ TEST_CASE("an agent's environment is the one given, with its own pid in LISTEN_P
 }
 
 TEST_CASE("the child that comes second leaves nothing of the first one's longer number") {
-  const Environment environment{
-      .entries = {"LISTEN_PID=7"}, .listen_pid = 0, .lock_descriptor = {}};
+  const ChildSetting setting{
+      .environment = {.entries = {"LISTEN_PID=7"}, .listen_pid = 0, .lock_descriptor = {}}};
   const Program program = program_of("/bin/cat");
-  Vectors vectors(program, nullptr, environment);
+  Vectors vectors(program, setting);
 
   vectors.write_pid(4'194'303);
   CHECK(std::string(vectors.envp()[0]) == "LISTEN_PID=4194303");
@@ -245,9 +245,11 @@ TEST_CASE("an environment ends with a null, also where every variable of ours is
   // The two entries, and the three that the upgrader adds, fill a block of malloc (40 bytes) to its
   // end. If the code forgot the null at the end of the environment, envp()[5] would be the size of
   // the next block, which is not 0.
-  const Environment environment{.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5};
+  const ChildSetting setting{
+      .environment = {.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5},
+      .adapter = program_of("/bin/cat")};
   const Program program = program_of("/bin/cat");
-  const Vectors vectors(program, &program, environment);
+  const Vectors vectors(program, setting);
 
   CHECK(std::string(vectors.envp()[2]) == "AGENT_PROTOCOL_LOCK_FD=5");
   CHECK(std::string(vectors.envp()[3]).starts_with("AGENT_PROTOCOL_PROGRAM="));
