@@ -237,18 +237,8 @@ void Agents::end_output(Running& agent) {
 // Reads only the output that is in the pipe now: an agent that writes without end must not keep us
 // here.
 void Agents::read_what_is_held(Running& agent) {
-  const auto pass_all_lines = [&] {
-    while (const auto line = agent.channel.lines().next())
-      pass_line(agent, *line);
-  };
-  pass_all_lines();
-  for (std::size_t held = std::min(agent.channel.held(), look_bytes_max); held > 0;) {
-    const std::size_t room = agent.channel.lines().space().size();
-    const std::size_t wanted = std::min(held, room);
-    if (agent.channel.read(wanted) != Channel::Read::bytes) break;
-    held -= wanted;
-    pass_all_lines();
-  }
+  std::size_t held = std::min(agent.channel.held(), look_bytes_max);
+  static_cast<void>(read_lines(agent, held, {.bytes = held}));
 }
 
 void Agents::watch_as_fits(Running& agent) {
@@ -305,7 +295,7 @@ void Agents::bury_the_dead(const Budget& budget) {
                                      [](const auto& agent) { return agent->ending.has_value(); });
     if (newest == running_.rend()) return;
     Running& agent = **newest;
-    if (!read_last_words(agent, budget)) {
+    if (!read_lines(agent, agent.last_words, budget)) {
       agent.channel.watch_output(false);
       start_backlog();
       return;
@@ -314,21 +304,21 @@ void Agents::bury_the_dead(const Budget& budget) {
   }
 }
 
-// Passes on the last words of an agent. Returns false if one turn of the loop does not suffice for
-// all of them.
-bool Agents::read_last_words(Running& agent, Budget budget) {
+// Passes on the lines of the next `unread` bytes of an agent's output, and counts `unread` down.
+// Returns false if the budget does not suffice for all of them.
+bool Agents::read_lines(Running& agent, std::size_t& unread, Budget budget) {
   for (int taken = 0; taken < budget.lines;) {
     if (const auto line = agent.channel.lines().next()) {
       pass_line(agent, *line);
       ++taken;
       continue;
     }
-    if (agent.last_words == 0) return true;
+    if (unread == 0) return true;
     if (budget.bytes == 0) return false;
     const std::size_t room = std::min(budget.bytes, agent.channel.lines().space().size());
-    const std::size_t wanted = std::min(agent.last_words, room);
+    const std::size_t wanted = std::min(unread, room);
     if (agent.channel.read(wanted) != Channel::Read::bytes) return true;
-    agent.last_words -= wanted;
+    unread -= wanted;
     budget.bytes -= wanted;
   }
   return false;

@@ -116,7 +116,7 @@ class Agents {
   };
   void look_for_end(Running& agent);
   void bury_the_dead(const Budget& budget);
-  [[nodiscard]] bool read_last_words(Running& agent, Budget budget);
+  [[nodiscard]] bool read_lines(Running& agent, std::size_t& unread, Budget budget);
   void bury(Running& agent);
   void watch_as_fits(Running& agent);
   [[nodiscard]] static bool must_read_replies_first(const Running& agent) {
