@@ -22,14 +22,14 @@ bool is_reply(const agent_protocol::UpgraderMessage& message) {
 
 }  // namespace
 
-std::unique_ptr<Agents> Agents::make(uv_loop_t* loop, ChildSetting setting, Sink sink,
-                                     TurnOver turn_over, Logbook* log) {
-  std::unique_ptr<Agents> agents(
-      new Agents(std::move(setting), std::move(sink), std::move(turn_over)));
-  agents->loop_ = loop;
-  agents->log_ = log;
-  agents->backlog_ = make_handle(uv_idle_init, loop, agents.get());
-  return agents->backlog_ ? std::move(agents) : nullptr;
+Agents::Agents(uv_loop_t* loop, ChildSetting setting, Sink sink, TurnOver turn_over, Logbook* log)
+    : loop_(loop),
+      setting_(std::move(setting)),
+      sink_(std::move(sink)),
+      turn_over_(std::move(turn_over)),
+      log_(log),
+      backlog_(make_handle(uv_idle_init, loop, this)) {
+  UPGRADER_CHECK(backlog_ != nullptr);  // libuv promises it
 }
 
 std::optional<StartFailed> Agents::start(Generation generation, const Program& program) {

@@ -43,11 +43,9 @@ class Agents {
   // Called once after the events of a turn of the loop, however many they were.
   using TurnOver = std::function<void()>;
 
-  // Returns null, with errno, if libuv cannot make a handle. The conversation is logged to `log`,
-  // which may be null.
-  [[nodiscard]] static std::unique_ptr<Agents> make(uv_loop_t* loop, ChildSetting setting,
-                                                    Sink sink, TurnOver turn_over,
-                                                    Logbook* log = nullptr);
+  // The conversation is logged to `log`, which may be null.
+  Agents(uv_loop_t* loop, ChildSetting setting, Sink sink, TurnOver turn_over,
+         Logbook* log = nullptr);
 
   // Starts a process and begins to listen to it. If this succeeds, the process is known by its
   // generation; if it fails, nothing is left behind.
@@ -92,9 +90,6 @@ class Agents {
     std::optional<std::uint64_t> activate_end{};
   };
 
-  Agents(ChildSetting setting, Sink sink, TurnOver turn_over)
-      : setting_(std::move(setting)), sink_(std::move(sink)), turn_over_(std::move(turn_over)) {}
-
   void show(Generation generation, std::string_view does, std::string_view line);
   [[nodiscard]] Running* find(Generation generation) const;
   [[nodiscard]] std::vector<Generation> generations() const;
@@ -123,11 +118,11 @@ class Agents {
     return agent.channel.unsent() > unsent_pause_bytes;
   }
 
+  uv_loop_t* loop_;
   ChildSetting setting_;
   Sink sink_;
   TurnOver turn_over_;
-  Logbook* log_ = nullptr;
-  uv_loop_t* loop_ = nullptr;
+  Logbook* log_;
   UvHandle<uv_idle_t> backlog_;  // runs while lines or exits are left over from a turn
   bool strangers_left_ = false;
   std::vector<std::unique_ptr<Running>> running_;  // living agents, by their generations

@@ -50,10 +50,9 @@ int Loop::set_up(ChildSetting setting) {
   if (!waits) return errno;
   timer_ = make_handle(uv_timer_init, &loop_, this);
   if (!timer_) return errno;
-  agents_ = Agents::make(
+  agents_ = std::make_unique<Agents>(
       &loop_, std::move(setting), [this](Event event) { deliver(std::move(event)); },
       [this] { settle(); }, &logbook_);
-  if (!agents_) return errno;
   return watch_signals();
 }
 

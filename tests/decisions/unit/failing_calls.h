@@ -60,7 +60,6 @@ enum class Call {
   syncfs,
   syscall,
   unlinkat,
-  uv_idle_init,
   uv_loop_init,
   uv_poll_init,
   uv_timer_init,
@@ -243,7 +242,6 @@ FAILING_CALL(int, symlinkat, (const char* target, int fd, const char* path), (ta
 FAILING_CALL(void, sync, (), (), )
 FAILING_CALL(int, syncfs, (int fd), (fd), -1)
 FAILING_CALL(int, unlinkat, (int fd, const char* path, int flags), (fd, path, flags), -1)
-FAILING_CALL(int, uv_idle_init, (void* loop, void* handle), (loop, handle), -errno)
 FAILING_CALL(int, uv_loop_init, (void* loop), (loop), -errno)
 FAILING_CALL(int, uv_poll_init, (void* loop, void* handle, int fd), (loop, handle, fd), -errno)
 FAILING_CALL(int, uv_timer_init, (void* loop, void* handle), (loop, handle), -errno)

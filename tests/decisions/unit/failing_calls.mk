@@ -7,7 +7,7 @@ failing_calls = clone dup2 dup3 epoll_create1 epoll_ctl eventfd fcntl64 fdatasyn
   open64 __open64_2 openat64 opendir pipe2 poll prctl pread64 pwrite64 read readlinkat realpath \
   __realpath_chk renameat send sendto setenv setsid signalfd sigprocmask stat64 symlinkat sync \
   syncfs syscall unlinkat \
-  uv_idle_init uv_loop_init uv_poll_init uv_timer_init waitpid write
+  uv_loop_init uv_poll_init uv_timer_init waitpid write
 
 $(BUILD)/tests/decisions/unit/failing $(BUILD)/tests/decisions/unit/failing_%_test: \
   LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%,$(failing_calls))

@@ -142,16 +142,6 @@ TEST_CASE("unread bytes are kept up to their limit, and then the input is closed
   CHECK(channel->unsent() == 0);
 }
 
-TEST_CASE("agents cannot be had without a handle of libuv") {
-  uv_loop_t loop{};
-  REQUIRE(uv_loop_init(&loop) == 0);
-  {
-    const Failing failing(Call::uv_idle_init, ENOMEM);
-    CHECK_FALSE(Agents::make(&loop, {}, {}, {}));
-  }
-  CHECK(uv_loop_close(&loop) == 0);
-}
-
 TEST_CASE("an agent whose pipes cannot be watched has closed its output") {
   Bench bench;
   const int after = GENERATE(0, 1);
@@ -284,8 +274,8 @@ TEST_CASE("so many strangers are reaped in one turn of the loop, and the rest in
 TEST_CASE("a loop that cannot be set up ends with a status of its own") {
   Options options;
   options.agent = "/bin/true";
-  const Call call = GENERATE(Call::pipe2, Call::uv_loop_init, Call::uv_timer_init,
-                             Call::uv_idle_init, Call::signalfd, Call::uv_poll_init);
+  const Call call = GENERATE(Call::pipe2, Call::uv_loop_init, Call::uv_timer_init, Call::signalfd,
+                             Call::uv_poll_init);
 
   const RunOutcome outcome = outcome_of_running(options, call, ENOMEM);
 
