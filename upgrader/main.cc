@@ -38,15 +38,15 @@ int report(const std::string& reason) {
 
 // Returns the descriptor of --notify-fd, or why it cannot be used. The sockets that init passed
 // have the numbers below `lock_number`.
-Result<Readiness> readiness_for(const Options& options, int lock_number) {
-  if (!options.notify_fd) return Readiness{};
+Result<OwnedFd> readiness_for(const Options& options, int lock_number) {
+  if (!options.notify_fd) return OwnedFd();
   const auto refused_since = [&](std::string_view why) {
     return Refusal{"--notify-fd={}: {}"_with(*options.notify_fd, why)};
   };
   if (*options.notify_fd < lock_number) {
     return refused_since("it is one of the sockets that init passed");
   }
-  auto seized = Readiness::seize(*options.notify_fd, lock_number + 1);
+  auto seized = seize_for_readiness(*options.notify_fd, lock_number + 1);
   if (!seized) return refused_since(seized.reason());
   return seized;
 }

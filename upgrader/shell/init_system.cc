@@ -40,32 +40,33 @@ bool differ_in_time_only(InitNews one, const InitNews& other) {
 
 }  // namespace
 
-Result<Readiness> Readiness::seize(int number, int lowest) {
+Result<OwnedFd> seize_for_readiness(int number, int lowest) {
   const int flags = ::fcntl(number, F_GETFL);
   if (flags < 0) return Refusal{in_words(SystemError{errno})};
   const int access = flags & O_ACCMODE;
   if (access != O_WRONLY && access != O_RDWR) return Refusal{"it is not open for writing"};
   OwnedFd original(number);
-  if (number >= lowest) return Readiness(std::move(original));
+  if (number >= lowest) return original;
   OwnedFd moved(::fcntl(number, F_DUPFD_CLOEXEC, lowest));
   if (!moved) return Refusal{in_words(SystemError{errno})};
-  return Readiness(std::move(moved));
+  return moved;
 }
 
-bool Readiness::tell() {
-  OwnedFd descriptor = std::move(descriptor_);
+bool write_readiness(OwnedFd& descriptor) {
   if (!descriptor) return true;
   // Other processes may share the descriptor of --notify-fd, so O_NONBLOCK is set for this write
   // only.
   const int flags = ::fcntl(descriptor.get(), F_GETFL);
-  if (flags < 0 || ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK) != 0) return true;
-  const bool full = ::write(descriptor.get(), "\n", 1) < 0 && errno == EAGAIN;
-  ::fcntl(descriptor.get(), F_SETFL, flags);
-  if (full) descriptor_ = std::move(descriptor);
-  return !full;
+  if (flags >= 0 && ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK) == 0) {
+    const bool full = ::write(descriptor.get(), "\n", 1) < 0 && errno == EAGAIN;
+    ::fcntl(descriptor.get(), F_SETFL, flags);
+    if (full) return false;
+  }
+  descriptor.reset();
+  return true;
 }
 
-InitSystem::InitSystem(const char* notify_socket, Duration watchdog, Readiness readiness)
+InitSystem::InitSystem(const char* notify_socket, Duration watchdog, OwnedFd readiness)
     : watchdog_(watchdog), readiness_(std::move(readiness)) {
   if (notify_socket == nullptr) return;
   const std::size_t size = std::strlen(notify_socket);
@@ -162,7 +163,7 @@ bool InitSystem::tell_what_is_owed(Time now) {
 
 void InitSystem::tell_readiness(Time now) {
   readiness_retry_.reset();
-  if (!readiness_.tell()) readiness_retry_ = now + owed_retry_interval;
+  if (!write_readiness(readiness_)) readiness_retry_ = now + owed_retry_interval;
 }
 
 // Returns when the first of the messages that must not be lost may be sent; nothing if at once.

@@ -5,7 +5,7 @@
 //   STOPPING=1                    the upgrader is about to end
 //   EXTEND_TIMEOUT_USEC=          an agent that init waits for was given more time
 //   WATCHDOG=1                    all is well
-// With --notify-fd, Readiness also notifies init, by one newline on a descriptor. If the socket has
+// With --notify-fd, init is also told READY, by one newline on a descriptor. If the socket has
 // vanished, the messages are lost, without other effects. If the socket is full, READY=1 and
 // STOPPING=1 are tried again; other messages wait for the next one. Init gets at most ten messages
 // a second.
@@ -39,36 +39,24 @@ inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 // passed since the last one.
 inline constexpr Duration early_beat_interval{100};
 
-// --notify-fd: tells init by one newline on a descriptor that the first agent is active, as s6,
-// dinit and finit want it, and closes it.
-class Readiness {
- public:
-  // Makes an object without a descriptor, whose tell() does nothing.
-  Readiness() = default;
+// Takes over descriptor `number`, for --notify-fd. If the number is below `lowest`, moves the
+// descriptor to `lowest` or above, since agents inherit the lower numbers. Returns a refusal if the
+// descriptor cannot be written to.
+[[nodiscard]] Result<OwnedFd> seize_for_readiness(int number, int lowest);
 
-  // Takes over descriptor `number`. If the number is below `lowest`, moves the descriptor to
-  // `lowest` or above, since agents inherit the lower numbers. Returns a refusal if the descriptor
-  // cannot be written to.
-  [[nodiscard]] static Result<Readiness> seize(int number, int lowest);
-
-  // Writes the newline; after that, does nothing. Never waits. Returns false if the pipe is full:
-  // the caller must try again later. If nobody reads the pipe, the newline is lost, and true is
-  // returned.
-  [[nodiscard]] bool tell();
-
- private:
-  explicit Readiness(OwnedFd descriptor) : descriptor_(std::move(descriptor)) {}
-
-  OwnedFd descriptor_;
-};
+// Tells init by one newline on the descriptor that the first agent is active, as s6, dinit and
+// finit want it, and closes the descriptor. Without a descriptor, does nothing. Never waits.
+// Returns false if the pipe is full: the caller must try again later. If nobody reads the pipe, the
+// newline is lost, and true is returned.
+[[nodiscard]] bool write_readiness(OwnedFd& descriptor);
 
 class InitSystem {
  public:
   // `notify_socket` is the value of NOTIFY_SOCKET: an absolute path, or an abstract name after "@".
   // If it is null or has another form, no messages are sent to it. `watchdog` is the longest time
-  // between two WATCHDOG=1, or zero.
+  // between two WATCHDOG=1, or zero. `readiness` is the descriptor of --notify-fd, if there is one.
   explicit InitSystem(const char* notify_socket, Duration watchdog = Duration::zero(),
-                      Readiness readiness = {});
+                      OwnedFd readiness = {});
 
   [[nodiscard]] Duration watchdog() const { return watchdog_; }
 
@@ -112,7 +100,7 @@ class InitSystem {
   sockaddr_un address_{};
   socklen_t address_bytes_ = 0;
   Duration watchdog_;
-  Readiness readiness_;
+  OwnedFd readiness_;
   std::optional<Time> readiness_retry_;  // when to try readiness_ again; set while its pipe is full
   Time next_beat_{};                     // when to send WATCHDOG=1 again; the first is sent at once
   InitNews news_;                        // the facts that init should know now

@@ -86,7 +86,7 @@ TEST_CASE("a descriptor for readiness that cannot be moved is told") {
   const int fd = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   const Failing failing(Call::fcntl, EMFILE, 1);
 
-  const auto taken = Readiness::seize(fd, fd + 1);
+  const auto taken = seize_for_readiness(fd, fd + 1);
 
   CHECK(failing.fired());
   CHECK(taken.reason() == in_words(SystemError{EMFILE}));
@@ -103,11 +103,11 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
   const OwnedFd reader(ends[0]);
-  auto readiness = Readiness::seize(ends[1], ends[1]);
+  auto readiness = seize_for_readiness(ends[1], ends[1]);
   const int after = GENERATE(0, 1);
   const Failing failing(Call::fcntl, EPERM, after);
 
-  CHECK(readiness.value().tell());
+  CHECK(write_readiness(readiness.value()));
 
   CHECK(failing.fired());
   char byte = 0;

@@ -261,7 +261,7 @@ TEST_CASE("a pipe of --notify-fd that is full is told when there is room, and cl
   const std::string page(4'096, '-');
   while (::write(ours.get(), page.data(), page.size()) > 0) {
   }
-  InitSystem init(nullptr, Duration::zero(), std::move(Readiness::seize(ends[1], 3).value()));
+  InitSystem init(nullptr, Duration::zero(), std::move(seize_for_readiness(ends[1], 3).value()));
   init.tell(news("running"), start);
   CHECK(init.next_deadline() == start + 100ms);
   init.tell(news("still running"), start + 50ms);
@@ -286,7 +286,7 @@ TEST_CASE("a pipe of --notify-fd is not tried again once the upgrader stops") {
   const std::string page(4'096, '-');
   while (::write(ours.get(), page.data(), page.size()) > 0) {
   }
-  InitSystem init(nullptr, Duration::zero(), std::move(Readiness::seize(ends[1], 3).value()));
+  InitSystem init(nullptr, Duration::zero(), std::move(seize_for_readiness(ends[1], 3).value()));
   init.tell(news("running"), start);
 
   init.tell(stopping(), start + 10ms);

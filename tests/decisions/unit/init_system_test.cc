@@ -323,7 +323,7 @@ TEST_CASE("a descriptor for readiness is told when the first agent is active, wi
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
   const OwnedFd reader(ends[0]);
-  InitSystem init(nullptr, Duration::zero(), std::move(Readiness::seize(ends[1], 3).value()));
+  InitSystem init(nullptr, Duration::zero(), std::move(seize_for_readiness(ends[1], 3).value()));
   char byte = 0;
   init.tell(news("starting", false), start);
   CHECK(::read(reader.get(), &byte, 1) == -1);

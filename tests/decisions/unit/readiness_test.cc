@@ -33,7 +33,7 @@ void put_at(int place, const OwnedFd& fd) {
 }
 
 std::string refusal_of(int place) {
-  auto taken = Readiness::seize(place, lowest);
+  auto taken = seize_for_readiness(place, lowest);
   REQUIRE_FALSE(static_cast<bool>(taken));
   return taken.reason();
 }
@@ -45,12 +45,12 @@ TEST_CASE("the descriptor is told one newline, once, and closed") {
   const int place = GENERATE(150, 200, 207);
   put_at(place, pipe.write);
   pipe.write.reset();
-  auto taken = Readiness::seize(place, lowest);
+  auto taken = seize_for_readiness(place, lowest);
   REQUIRE(static_cast<bool>(taken));
-  Readiness readiness = std::move(taken.value());
+  OwnedFd readiness = std::move(taken.value());
 
-  CHECK(readiness.tell());
-  CHECK(readiness.tell());
+  CHECK(write_readiness(readiness));
+  CHECK(write_readiness(readiness));
 
   CHECK(read_to_end(pipe.read.get()) == "\n");
 }
@@ -60,7 +60,7 @@ TEST_CASE("the number is free at once, and what took its place is close-on-exec"
   put_at(number, pipe.write);
   const auto before = descriptors_of(::getpid());
 
-  auto taken = Readiness::seize(number, lowest);
+  auto taken = seize_for_readiness(number, lowest);
 
   REQUIRE(static_cast<bool>(taken));
   CHECK(::fcntl(number, F_GETFD) == -1);
@@ -73,7 +73,7 @@ TEST_CASE("a descriptor that is never told is closed without a word") {
   put_at(number, pipe.write);
   pipe.write.reset();
 
-  static_cast<void>(Readiness::seize(number, lowest));
+  static_cast<void>(seize_for_readiness(number, lowest));
 
   CHECK(read_to_end(pipe.read.get()).empty());
 }
@@ -92,7 +92,7 @@ TEST_CASE("one that can also be read is taken") {
   const OwnedFd both(::open("/dev/null", O_RDWR | O_CLOEXEC));
   put_at(number, both);
 
-  CHECK(static_cast<bool>(Readiness::seize(number, lowest)));
+  CHECK(static_cast<bool>(seize_for_readiness(number, lowest)));
 }
 
 TEST_CASE("flags that others share stay as they were, even if they say not to block") {
@@ -100,9 +100,9 @@ TEST_CASE("flags that others share stay as they were, even if they say not to bl
   REQUIRE(::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK) == 0);
   const int before = ::fcntl(pipe.write.get(), F_GETFL);
   put_at(number, pipe.write);
-  auto taken = Readiness::seize(number, lowest);
+  auto taken = seize_for_readiness(number, lowest);
 
-  CHECK(taken.value().tell());
+  CHECK(write_readiness(taken.value()));
 
   CHECK(::fcntl(pipe.write.get(), F_GETFL) == before);
 }
@@ -118,17 +118,18 @@ TEST_CASE("a pipe that is full, or that nobody reads, is not waited for, and sta
     pipe.read.reset();
   }
   put_at(number, pipe.write);
-  auto taken = Readiness::seize(number, lowest);
+  auto taken = seize_for_readiness(number, lowest);
 
-  CHECK(taken.value().tell() == !full);
+  CHECK(write_readiness(taken.value()) == !full);
 
   CHECK((::fcntl(pipe.write.get(), F_GETFL) & O_NONBLOCK) == 0);
 }
 
 TEST_CASE("nobody is told anything where nobody asked") {
   const auto before = descriptors_of(::getpid());
+  OwnedFd none;
 
-  CHECK(Readiness().tell());
+  CHECK(write_readiness(none));
 
   CHECK(descriptors_of(::getpid()) == before);
 }
