@@ -165,7 +165,23 @@ std::optional<std::string> interpreter_of(std::string_view head) {
   return std::string(head.substr(begin, end - begin));
 }
 
-Judgement judge(int fd, int scripts_before) {
+}  // namespace
+
+// Asks whether our effective user may use a file, by faccessat2(). Old kernels lack this call, and
+// filters of system calls answer it with EPERM or EACCES. Then access() is asked, which answers for
+// the real user. EACCES may also be the true answer, so access() is then asked only if real and
+// effective user are the same, as they are unless the upgrader is set-user-ID. If the answer is
+// wrong, exec fails later.
+int may_use(const char* path, int how) {
+  if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
+  const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();
+  const bool asks_again =
+      errno == EINVAL || errno == ENOSYS || errno == EPERM || (errno == EACCES && is_one_user);
+  if (!asks_again) return errno;
+  return ::access(path, how) == 0 ? 0 : errno;
+}
+
+Judgement judge_executable(int fd, int scripts_before) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return unreadable(errno);
   char bytes[head_bytes];
@@ -186,32 +202,12 @@ Judgement judge(int fd, int scripts_before) {
   const Result<OwnedFd> opened = open_interpreter(*interpreter, "interpreter");
   if (!opened) return opened.refusal();
   if (!opened.value()) return ExecutableKind::script;
-  const Judgement judgement = judge(opened.value().get(), scripts_before + 1);
+  const Judgement judgement = judge_executable(opened.value().get(), scripts_before + 1);
   if (!judgement) {
     return refuse(judgement.refusal().error_number,
                   "its interpreter {} {}"_with(*interpreter, judgement.reason()));
   }
   return ExecutableKind::script;
-}
-
-}  // namespace
-
-// Asks whether our effective user may use a file, by faccessat2(). Old kernels lack this call, and
-// filters of system calls answer it with EPERM or EACCES. Then access() is asked, which answers for
-// the real user. EACCES may also be the true answer, so access() is then asked only if real and
-// effective user are the same, as they are unless the upgrader is set-user-ID. If the answer is
-// wrong, exec fails later.
-int may_use(const char* path, int how) {
-  if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
-  const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();
-  const bool asks_again =
-      errno == EINVAL || errno == ENOSYS || errno == EPERM || (errno == EACCES && is_one_user);
-  if (!asks_again) return errno;
-  return ::access(path, how) == 0 ? 0 : errno;
-}
-
-Judgement judge_executable(int fd) {
-  return judge(fd, 0);
 }
 
 }  // namespace upgrader

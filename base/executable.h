@@ -18,8 +18,9 @@ enum class ExecutableKind {
 [[nodiscard]] int may_use(const char* path, int how);
 
 // Checks the file at `fd`, which must be a regular file and open for reading, and its interpreter
-// or loader. A refusal's text is to be appended to the file's path and ": ". Its errno is ENOEXEC,
-// ENOENT (the loader or interpreter is missing), EACCES, ELOOP or another one.
-[[nodiscard]] Result<ExecutableKind> judge_executable(int fd);
+// or loader. `scripts_before` is the number of scripts whose interpreters led to this file. A
+// refusal's text is to be appended to the file's path and ": ". Its errno is ENOEXEC, ENOENT (the
+// loader or interpreter is missing), EACCES, ELOOP or another one.
+[[nodiscard]] Result<ExecutableKind> judge_executable(int fd, int scripts_before = 0);
 
 }  // namespace upgrader
