@@ -79,18 +79,15 @@ Refusal refuse(const std::string& path, int error, const char* no_link) {
 
 }  // namespace
 
-Link::Link(Entry link, std::string target)
-    : link_(std::move(link)), committed_(std::move(target)) {}
-
 Result<Link> Link::open(const std::string& path) {
   const auto refused = [&](int error) {
     return refuse(path, error, "is no symbolic link, which --relink needs");
   };
-  Entry link;
-  if (const int error = link.open(path)) return refused(error);
-  std::string target = link.directory.read_link(link.name);
-  if (target.empty()) return refused(errno);
-  return Link(std::move(link), std::move(target));
+  Link opened;
+  if (const int error = opened.link_.open(path)) return refused(error);
+  opened.committed_ = opened.link_.directory.read_link(opened.link_.name);
+  if (opened.committed_.empty()) return refused(errno);
+  return opened;
 }
 
 std::optional<Refusal> Link::keep_previous(const std::string& path) {

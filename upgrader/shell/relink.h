@@ -60,7 +60,7 @@ class Link {
   [[nodiscard]] const std::string& committed() const { return committed_; }
 
  private:
-  Link(Entry link, std::string target);
+  Link() = default;
 
   [[nodiscard]] int prepare_for(const Program& program, bool relative, std::string& target) const;
   [[nodiscard]] int move_previous(const Program& program, const BeforeSync& before_sync) const;

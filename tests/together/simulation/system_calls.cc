@@ -253,11 +253,10 @@ bool can_start_again(const Program&) {
 
 // ---- link.h
 
-Link::Link(Entry link, std::string target)
-    : link_(std::move(link)), committed_(std::move(target)) {}
-
 agent_protocol::Result<Link> Link::open(const std::string&) {
-  return Link(Entry(), "first");
+  Link link;
+  link.committed_ = "first";
+  return link;
 }
 
 std::optional<agent_protocol::Refusal> Link::keep_previous(const std::string&) {
