@@ -33,10 +33,6 @@ std::string running(const State& state) {
   return with_incumbent(is_ready(*state.incumbent) ? "running" : "starting", state);
 }
 
-std::string stopping(const State& state) {
-  return with_incumbent("stopping", state);
-}
-
 std::string starting(const std::optional<Agent>& agent) {
   return agent ? "starting {}"_with(name_of(*agent)) : "starting";
 }
@@ -63,7 +59,7 @@ std::string status_of(const State& state) {
     case Phase::confirming:
       return with_upgrade(running(state), state, " waits to be confirmed");
     case Phase::switching:
-      return with_upgrade(stopping(state), state, "");
+      return with_upgrade(with_incumbent("stopping", state), state, "");
     case Phase::replacing:
       return with_upgrade(starting(state.candidate), state, ", nobody is active");
     case Phase::trial:
@@ -71,11 +67,12 @@ std::string status_of(const State& state) {
     case Phase::abandoning:
       return state.upgrade ? with_upgrade(running(state), state, " has failed") : running(state);
     case Phase::rolling_back:
-      return with_upgrade(stopping(state), state, " has failed, rolling back");
+      return with_upgrade(with_incumbent("stopping", state), state, " has failed, rolling back");
     case Phase::falling_back:
       return with_upgrade(starting(state.incumbent), state, " has failed, falling back");
     case Phase::shutting_down:
-      return (state.incumbent ? stopping(state) : "stopping") + last_failure(state);
+      return (state.incumbent ? with_incumbent("stopping", state) : "stopping") +
+             last_failure(state);
     case Phase::ended:
       return "stopping";
   }

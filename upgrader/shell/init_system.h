@@ -5,10 +5,10 @@
 //   STOPPING=1                    the upgrader is about to end
 //   EXTEND_TIMEOUT_USEC=          an agent that init waits for was given more time
 //   WATCHDOG=1                    all is well
-// With --notify-fd, init is also told READY, by one newline on a descriptor. If the socket has
-// vanished, the messages are lost, without other effects. If the socket is full, READY=1 and
-// STOPPING=1 are tried again; other messages wait for the next one. Init gets at most ten messages
-// a second.
+// With --notify-fd, init is also told by one newline on a descriptor that an agent is active. If
+// the socket has vanished, the messages are lost, without other effects. If the socket is full,
+// READY=1 and STOPPING=1 are tried again; other messages wait for the next one. Init gets at most
+// ten messages a second.
 #pragma once
 
 #include <sys/socket.h>
