@@ -22,10 +22,6 @@ void UpgradePast::measure(Span which, const Stamp& from_then, const Stamp& now) 
   measured = which == Span::gap ? us : us / 1'000;
 }
 
-void Chronicle::begin(const Stamp& now) {
-  started_ = since_ = now;
-}
-
 void Chronicle::note_started(Generation generation, int pid, std::string executable,
                              const Stamp& now) {
   AgentPast agent;

@@ -83,7 +83,7 @@ struct PastRequest {
 class Chronicle {
  public:
   // Records the start of the upgrader.
-  void begin(const Stamp& now);
+  void begin(const Stamp& now) { started_ = since_ = now; }
 
   // Records the file that was checked for a start, since no event carries its path. Must be called
   // before the event that reports the check.

@@ -6,8 +6,6 @@
 
 namespace agent_protocol {
 
-LineReader::LineReader(std::size_t bytes_max) : size_(bytes_max) {}
-
 std::span<char> LineReader::space() {
   if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(size_);
   if (begin_ > 0) {
@@ -44,10 +42,6 @@ std::optional<Line> LineReader::rest() {
   skip_what_is_there();
   skipping_ = false;
   return Line{.text = skipped_prefix_, .complete = false};
-}
-
-bool LineReader::pending() const {
-  return searched_ < end_;
 }
 
 void LineReader::skip_what_is_there() {

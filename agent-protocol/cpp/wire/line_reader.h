@@ -24,7 +24,7 @@ struct Line {
 class LineReader {
  public:
   // The longest line, with its newline.
-  explicit LineReader(std::size_t bytes_max = line_bytes_max);
+  explicit LineReader(std::size_t bytes_max = line_bytes_max) : size_(bytes_max) {}
 
   // Returns the space for the next bytes, which is never empty after next() has returned nullopt.
   // The caller must then call written() with the number of bytes that it has put there.
@@ -40,7 +40,7 @@ class LineReader {
   [[nodiscard]] std::optional<Line> rest();
 
   // Returns true if next() may return a line from the bytes that it already has.
-  [[nodiscard]] bool pending() const;
+  [[nodiscard]] bool pending() const { return searched_ < end_; }
 
  private:
   // Makes room: discards the present line, which is too long, except its first incomplete_bytes_max
