@@ -60,13 +60,13 @@ class Step {
       case Pending::check:
         return checked(outcome);
       case Pending::link_back:
-        return refused ? refuse_upgrade(*refused) : start_upgrade();
+        return refused ? fail_upgrade(Stage::request, *refused) : start_upgrade();
       case Pending::spawn:
         return refused ? spawn_failed(*refused, outcome.not_executable) : spawned();
       case Pending::relink_proof:
-        return refused ? fail_commit(*refused) : tell_stop_for_upgrade();
+        return refused ? fail_upgrade(Stage::commit, *refused) : tell_stop_for_upgrade();
       case Pending::relink:
-        return refused ? fail_commit(*refused) : tell_committed();
+        return refused ? fail_upgrade(Stage::commit, *refused) : tell_committed();
       case Pending::activate:
         activate_sent(outcome.sent);
     }
@@ -113,7 +113,7 @@ class Step {
         return first_failed(Stage::spawn, refusal.reason, refusal.error_number, nullptr,
                             not_executable ? exit_not_executable : exit_own_failure);
       case Role::candidate:
-        return fail_upgrade(Stage::spawn, refusal.reason, refusal.error_number);
+        return fail_upgrade(Stage::spawn, refusal);
       case Role::fallback:
         if (state_.incumbent) return standby_lost("process", refusal.reason);
         end_with(exit_own_failure, "the fallback could not be started: {}"_with(refusal.reason));
@@ -363,7 +363,7 @@ class Step {
     upgrade.previous_version = active.version;
     upgrade.known_to_agent = origin == Origin::agent;
     if (const std::optional<std::string> contradiction = contradiction_in(upgrade.terms)) {
-      return refuse_upgrade({*contradiction, 0});
+      return fail_upgrade(Stage::request, *contradiction);
     }
     Check check{std::nullopt, request.args, active.program};
     if (!upgrade.names_agent) check.executable = request.executable;
@@ -372,12 +372,11 @@ class Step {
 
   void checked(const Outcome& outcome) {
     UpgradeUnderWay& upgrade = *state_.upgrade;
-    if (outcome.refused) return refuse_upgrade(*outcome.refused);
+    if (outcome.refused) return fail_upgrade(Stage::request, *outcome.refused);
     if (!outcome.way_back) {
-      return refuse_upgrade(
-          {"nothing to go back to: the path of the running script no longer names the file that "
-           "runs",
-           0});
+      return fail_upgrade(Stage::request,
+                          "nothing to go back to: the path of the running script no longer names "
+                          "the file that runs");
     }
     upgrade.program = outcome.program;
     if (policy_.relink && upgrade.names_agent) return order(Pending::link_back, PutLinkBack{});
@@ -691,10 +690,6 @@ class Step {
     tell_committed();
   }
 
-  void fail_commit(const Refusal& refusal) {
-    fail_upgrade(Stage::commit, refusal.reason, refusal.error_number);
-  }
-
   void tell_committed() {
     const UpgradeUnderWay& upgrade = *state_.upgrade;
     log(LogLevel::info,
@@ -712,11 +707,6 @@ class Step {
   }
 
   // ---- an upgrade fails
-
-  // Ends an upgrade that was refused before anything was started.
-  void refuse_upgrade(const Refusal& refusal) {
-    fail_upgrade(Stage::request, refusal.reason, refusal.error_number);
-  }
 
   // Refuses an upgrade that an agent asks for, before it becomes the upgrade under way.
   void answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
@@ -758,6 +748,10 @@ class Step {
                     const Ending* ending = nullptr) {
     note_failure(stage, reason, error, ending);
     step_back();
+  }
+
+  void fail_upgrade(Stage stage, const Refusal& refusal) {
+    fail_upgrade(stage, refusal.reason, refusal.error_number);
   }
 
   // Records the failure, unless an earlier cause has been recorded.
