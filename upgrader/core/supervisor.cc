@@ -473,25 +473,24 @@ class Step {
 
   void judge(const ProcessExited& event) {
     if (state_.candidate && state_.candidate->generation == event.generation) {
-      const Agent gone = *std::exchange(state_.candidate, std::nullopt);
+      Agent gone = *std::exchange(state_.candidate, std::nullopt);
       candidate_exited(gone, event.ending);
     } else if (state_.incumbent && state_.incumbent->generation == event.generation) {
-      const Agent gone = *std::exchange(state_.incumbent, std::nullopt);
+      Agent gone = *std::exchange(state_.incumbent, std::nullopt);
       incumbent_exited(gone, event.ending);
     }
   }
 
-  void candidate_exited(const Agent& gone, const Ending& ending) {
+  void candidate_exited(Agent& gone, const Ending& ending) {
     if (gone.killed) {
       log_reaped(gone);
       go_on_after_reaping();
       return;
     }
-    if (gone.standby) return standby_lost(in_words(gone), words::failed_to_start(gone, ending));
-    candidate_failed(words::failed_to_start(gone, ending), &ending);
+    held_agent_failed(gone, words::failed_to_start(gone, ending), &ending);
   }
 
-  void incumbent_exited(const Agent& gone, const Ending& ending) {
+  void incumbent_exited(Agent& gone, const Ending& ending) {
     if (gone.activated) note_what_is_left(gone, ending);
     state_.attempts_deadline.reset();
     const char* const stop = gone.stopped ? " after its clean stop"
@@ -519,20 +518,12 @@ class Step {
     fail_upgrade(Stage::trial, reason, 0, &ending);
   }
 
-  // Handles the exit of a first agent or a fallback that was held.
-  void held_incumbent_exited(const Agent& gone, const Ending& ending) {
-    const std::string reason = words::failed_to_start(gone, ending);
-    if (gone.standby) {
-      if (!gone.killed) standby_lost(in_words(gone), reason);
-      return step_back();
-    }
-    if (gone.role != Role::first) return fallback_failed(gone, reason, &ending);
-    if (!state_.upgrade) {
-      return first_failed(Stage::start, reason, 0, &ending, status_after_held(gone, ending),
-                          gone.version);
-    }
-    log_reaped(gone);
-    step_back();
+  // Handles the exit of a first agent or a fallback that was held. If the agent has been killed, its
+  // failure has been handled before.
+  void held_incumbent_exited(Agent& gone, const Ending& ending) {
+    if (!gone.killed) held_agent_failed(gone, words::failed_to_start(gone, ending), &ending);
+    if (gone.killed && !gone.standby) log_reaped(gone);
+    if (gone.killed || gone.standby) step_back();
   }
 
   // Returns the upgrader's exit status after a first agent exited while held. It is never 0, not
@@ -714,14 +705,16 @@ class Step {
     send(agent, UpgradeFailed{words::failure_of(id, Stage::request, reason, 0, nullptr)});
   }
 
-  void held_agent_failed(Agent& agent, const std::string& reason) {
-    if (agent.role == Role::candidate) return candidate_failed(reason, nullptr);
-    kill(agent);
+  // Handles the failure of a held agent, which has exited if `ending` says how.
+  void held_agent_failed(Agent& agent, const std::string& reason, const Ending* ending = nullptr) {
+    if (agent.role == Role::candidate) return candidate_failed(reason, ending);
+    if (ending == nullptr) kill(agent);
     if (agent.standby) return standby_lost(in_words(agent), reason);
     if (agent.role == Role::first) {
-      return first_failed(Stage::start, reason, 0, nullptr, exit_own_failure, agent.version);
+      const int status = ending == nullptr ? exit_own_failure : status_after_held(agent, *ending);
+      return first_failed(Stage::start, reason, 0, ending, status, agent.version);
     }
-    fallback_failed(agent, reason, nullptr);
+    fallback_failed(agent, reason, ending);
   }
 
   // Handles the failure of a fallback. No other program is left to be started.
