@@ -175,9 +175,7 @@ class Step {
     welcome.generation = agent.generation;
     welcome.role = agent.role;
     if (policy_.watchdog != Duration::zero()) welcome.watchdog_ms = policy_.watchdog.count();
-    if (state_.upgrade && agent.role == Role::candidate) {
-      welcome.previous_version = state_.upgrade->previous_version;
-    }
+    if (agent.role == Role::candidate) welcome.previous_version = state_.upgrade->previous_version;
     if (state_.upgrade && agent.role == Role::fallback) {
       const UpgradeUnderWay& upgrade = *state_.upgrade;
       if (upgrade.failure) welcome.failure = {*upgrade.failure, upgrade.version};
@@ -518,8 +516,8 @@ class Step {
     fail_upgrade(Stage::trial, reason, 0, &ending);
   }
 
-  // Handles the exit of a first agent or a fallback that was held. If the agent has been killed, its
-  // failure has been handled before.
+  // Handles the exit of a first agent or a fallback that was held. If the agent has been killed,
+  // its failure has been handled before.
   void held_incumbent_exited(Agent& gone, const Ending& ending) {
     if (!gone.killed) held_agent_failed(gone, words::failed_to_start(gone, ending), &ending);
     if (gone.killed && !gone.standby) log_reaped(gone);
@@ -1044,7 +1042,6 @@ class Step {
   // Handles a deadline of this agent that has passed. Returns false if none has.
   bool agent_deadline_passed(Agent& agent) {
     if (has_passed(agent.close_deadline)) {
-      agent.close_deadline.reset();
       held_agent_failed(agent, words::closed_its_pipe(agent));
       return true;
     }
@@ -1239,7 +1236,6 @@ class Step {
               : words::ends_with(status));
     }
     state_.ended = true;
-    state_.upgrade.reset();
     actions_.emplace_back(Exit{status});
   }
 
