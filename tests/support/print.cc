@@ -55,7 +55,6 @@ class Printer {
     flag("standby", agent.standby);
     flag("knows_failure", agent.knows_failure);
     put("deadline", agent.deadline);
-    if (agent.deadline) put_enum("awaited", agent.awaited);
     put("allowed", agent.allowed);
     put("extended", agent.extended);
     put("hello_deadline", agent.hello_deadline);

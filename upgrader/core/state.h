@@ -18,16 +18,6 @@ namespace upgrader {
 
 using agent_protocol::name_of;
 
-// The event for which an agent's deadline is set.
-enum class Awaited {
-  ready,
-  activate,  // the rest of an `activate` to be written: the pipe was full
-  healthy,   // `healthy`, if this is a first agent or a fallback with the feature readiness
-  stopped,
-  exit,
-  log_line  // killed, not yet reaped: the time to log that again
-};
-
 // One process that has been started and not been reaped. The members are independent facts; `held`,
 // `active` and other states are derived from them.
 struct Agent {
@@ -57,10 +47,12 @@ struct Agent {
   bool killed = false;         // SIGKILL has been ordered
   bool standby = false;        // a fallback that was started beside the agent on trial
   bool knows_failure = false;  // the agent's `welcome` named the failure of the upgrade
-  // The time by which the agent must have done what `awaited` says. Without a deadline `awaited`
-  // has no meaning.
+  // The time by which the agent must have done what is awaited of it now. Of a held agent that is
+  // its `ready`; then, if the pipe was full, that the rest of its `activate` is written. Of an
+  // active one it is `healthy`, if this is a first agent or a fallback with the feature readiness.
+  // If the agent is to stop, it is its `stopped`, and then its exit. Once the agent has been
+  // killed, this is only the time to log that again.
   std::optional<Time> deadline;
-  Awaited awaited = Awaited::ready;
   // `allowed` is the whole time that the agent has until its deadline; `extended` is the part of it
   // that the agent's `extend` has added. Both are shown to people and to init.
   Duration allowed{};

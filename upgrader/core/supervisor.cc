@@ -93,7 +93,7 @@ class Step {
   void spawned() {
     Agent agent = *std::exchange(state_.spawning, std::nullopt);
     state_.last_generation = std::max(state_.last_generation, agent.generation);
-    await(agent, Awaited::ready, start_timeout_of(agent.role));
+    await(agent, start_timeout_of(agent.role));
     agent.hello_deadline = now_ + hello_patience;
     if (agent.role != Role::candidate && !state_.incumbent) {
       if (state_.upgrade && state_.upgrade->boot) state_.upgrade->generation = agent.generation;
@@ -316,10 +316,7 @@ class Step {
     agent.stopped = true;
     await_no_heartbeat(agent);
     agent.state = stopped.state;
-    if (!agent.killed) {
-      agent.deadline = deadline_after(now_, policy_.exit_grace);
-      agent.awaited = Awaited::exit;
-    }
+    if (!agent.killed) agent.deadline = deadline_after(now_, policy_.exit_grace);
     log(LogLevel::info, "{} confirmed its clean stop"_with(agent));
   }
 
@@ -587,7 +584,7 @@ class Step {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
     const bool on_trial = has_trial && terms.trial != Duration::zero();
     agent.activate_waits = true;
-    await(agent, Awaited::activate, on_trial ? terms.trial : terms.stop_timeout);
+    await(agent, on_trial ? terms.trial : terms.stop_timeout);
     Activate activate;
     if (state_.left_behind)
       activate = {state_.left_behind->state, state_.left_behind->clean, std::nullopt};
@@ -623,7 +620,7 @@ class Step {
     agent.activated = true;
     agent.works = !agent.has_readiness;
     if (!agent.works && agent.role != Role::candidate) {
-      await(agent, Awaited::healthy, start_timeout_of(agent.role));
+      await(agent, start_timeout_of(agent.role));
     }
     state_.left_behind.reset();
     await_heartbeat(agent);
@@ -1043,46 +1040,41 @@ class Step {
   bool agent_deadline_passed(Agent& agent) {
     if (has_passed(agent.close_deadline)) {
       held_agent_failed(agent, words::closed_its_pipe(agent));
-      return true;
-    }
-    if (has_passed(agent.heartbeat_deadline)) {
+    } else if (has_passed(agent.heartbeat_deadline)) {
       heartbeat_missed(agent);
-      return true;
-    }
-    if (has_passed(agent.hello_deadline)) {
+    } else if (has_passed(agent.hello_deadline)) {
       agent.hello_deadline.reset();
       log(LogLevel::warning, "{} has not said hello for {}; {}"_with(
                                  agent, in_words(hello_patience), words::may_not_speak));
-      return true;
-    }
-    if (!has_passed(agent.deadline)) return false;
-    switch (agent.awaited) {
-      case Awaited::ready:
-        // The agent has failed: a missing `hello` is no longer logged.
-        agent.hello_deadline.reset();
-        held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
-        break;
-      case Awaited::activate:
-        agent.activate_late = true;
-        actions_.emplace_back(CloseInput{agent.generation});
-        activate_lost(agent);
-        break;
-      case Awaited::healthy:
-        does_not_work(agent);
-        break;
-      case Awaited::stopped:
-      case Awaited::exit:
-        log(LogLevel::warning,
-            agent.stopped ? "{} lingers after its clean stop; killing it"_with(agent)
-                          : "{} has not stopped {}; killing it"_with(agent, words::within(agent)));
-        kill(agent);
-        break;
-      case Awaited::log_line:
-        log(LogLevel::warning, "{} has been killed, but has not ended yet; waiting"_with(agent));
-        agent.deadline = now_ + killed_log_interval;
-        break;
+    } else if (has_passed(agent.deadline)) {
+      waited_too_long(agent);
+    } else {
+      return false;
     }
     return true;
+  }
+
+  // Handles an agent that has not done in time what is awaited of it now.
+  void waited_too_long(Agent& agent) {
+    if (agent.killed) {
+      log(LogLevel::warning, "{} has been killed, but has not ended yet; waiting"_with(agent));
+      agent.deadline = now_ + killed_log_interval;
+    } else if (agent.activate_waits) {
+      agent.activate_late = true;
+      actions_.emplace_back(CloseInput{agent.generation});
+      activate_lost(agent);
+    } else if (agent.told || agent.terminated) {
+      log(LogLevel::warning,
+          agent.stopped ? "{} lingers after its clean stop; killing it"_with(agent)
+                        : "{} has not stopped {}; killing it"_with(agent, words::within(agent)));
+      kill(agent);
+    } else if (agent.activated) {
+      does_not_work(agent);
+    } else {
+      // The agent has failed: a missing `hello` is no longer logged.
+      agent.hello_deadline.reset();
+      held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
+    }
   }
 
   // Handles a first agent or a fallback that has not said `healthy` in time.
@@ -1216,7 +1208,7 @@ class Step {
     agent.terminated = true;
     agent.hello_deadline.reset();
     agent.close_deadline.reset();
-    await(agent, Awaited::exit, policy_.defaults.stop_timeout);
+    await(agent, policy_.defaults.stop_timeout);
     actions_.emplace_back(Terminate{agent.generation});
   }
 
@@ -1262,8 +1254,7 @@ class Step {
   }
 
   // Starts a wait for the agent, for `allowed` at most; 0 means no limit.
-  void await(Agent& agent, Awaited what, Duration allowed) const {
-    agent.awaited = what;
+  void await(Agent& agent, Duration allowed) const {
     agent.deadline = deadline_after(now_, allowed);
     agent.allowed = allowed;
     agent.extended = Duration{0};
@@ -1284,7 +1275,6 @@ class Step {
     agent.told_id = stop.id;
     if (reason == StopReason::rollback) await_no_heartbeat(agent);
     agent.deadline = now_ + timeout;
-    agent.awaited = Awaited::stopped;
     if (!again) {
       agent.allowed = timeout;
       agent.extended = Duration{0};
@@ -1304,7 +1294,6 @@ class Step {
     agent.heartbeat_deadline.reset();
     agent.close_deadline.reset();
     agent.deadline = now_ + killed_log_interval;
-    agent.awaited = Awaited::log_line;
     actions_.emplace_back(Kill{agent.generation});
   }
 

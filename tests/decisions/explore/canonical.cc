@@ -129,7 +129,6 @@ class Hash {
     put(agent.state);
     put(agent.unfit);
     put(agent.deadline);
-    put(agent.deadline ? static_cast<int>(agent.awaited) : 0);
     put(agent.close_deadline);
     put(agent.heartbeat_deadline);
     put(agent.hello_deadline);
