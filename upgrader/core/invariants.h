@@ -6,7 +6,8 @@
 
 namespace upgrader {
 
-// Returns the outcome that must be the next event if `action` is the last action of a step.
+// Returns the outcome that must be the next event after `action`, which then is the last of its
+// step.
 [[nodiscard]] Pending pending_on(const Action& action);
 
 // Aborts unless the state after a step and the actions of that step agree with each other.

@@ -87,7 +87,7 @@ class Step {
     agent.role = role;
     agent.program = program;
     agent.standby = state_.incumbent && role == Role::fallback;
-    order(Pending::spawn, Spawn{generation, program});
+    order(Spawn{generation, program});
   }
 
   void spawned() {
@@ -362,7 +362,7 @@ class Step {
     }
     Check check{std::nullopt, request.args, active.program};
     if (!upgrade.names_agent) check.executable = request.executable;
-    order(Pending::check, std::move(check));
+    order(std::move(check));
   }
 
   void checked(const Outcome& outcome) {
@@ -374,7 +374,7 @@ class Step {
                           "the file that runs");
     }
     upgrade.program = outcome.program;
-    if (policy_.relink && upgrade.names_agent) return order(Pending::link_back, PutLinkBack{});
+    if (policy_.relink && upgrade.names_agent) return order(PutLinkBack{});
     start_upgrade();
   }
 
@@ -422,7 +422,7 @@ class Step {
   }
 
   void pass_gate() {
-    if (policy_.relink) return order(Pending::relink_proof, ProveRelink{*state_.upgrade->program});
+    if (policy_.relink) return order(ProveRelink{*state_.upgrade->program});
     tell_stop_for_upgrade();
   }
 
@@ -596,7 +596,7 @@ class Step {
       activate.trial_ms = terms.trial.count();
       activate.commit = terms.commit;
     }
-    order(Pending::activate, Send{agent.generation, std::move(activate)});
+    order(Send{agent.generation, std::move(activate)});
   }
 
   void activate_sent(Sent sent) {
@@ -670,9 +670,7 @@ class Step {
 
   void commit() {
     state_.upgrade->deadline.reset();
-    if (policy_.relink) {
-      return order(Pending::relink, Relink{*state_.upgrade->program, !state_.upgrade->boot});
-    }
+    if (policy_.relink) return order(Relink{*state_.upgrade->program, !state_.upgrade->boot});
     tell_committed();
   }
 
@@ -810,7 +808,7 @@ class Step {
       ending.failure->stage = Stage::shutdown;
       ending.failure->reason = fit_text(reason, reason_bytes_max);
     }
-    actions_.emplace_back(std::move(ending));
+    order(std::move(ending));
   }
 
   void end_failed_upgrade() {
@@ -826,13 +824,13 @@ class Step {
   bool owes_link() const { return policy_.relink && state_.upgrade && state_.upgrade->names_agent; }
 
   void restore_link_for_signal() {
-    if (owes_link()) actions_.emplace_back(RestoreLink{});
+    if (owes_link()) order(RestoreLink{});
   }
 
   // Puts AGENT's link back for a requested upgrade that could not begin. Before the first agent is
   // started, another upgrader may own the link, so it is left alone.
   void restore_link_unless_waiting() {
-    if (policy_.relink && started()) actions_.emplace_back(RestoreLink{});
+    if (policy_.relink && started()) order(RestoreLink{});
   }
 
   // ---- a first agent fails; the way back across restarts (--previous, --attempts)
@@ -859,7 +857,7 @@ class Step {
     upgrade.terms.commit = CommitRule::survive;
     upgrade.boot = std::move(past);
     upgrade.boot_status = status;
-    order(Pending::way_back, FindWayBack{});
+    order(FindWayBack{});
   }
 
   void way_back_found(ProgramId program) {
@@ -899,7 +897,7 @@ class Step {
     state_.attempts_deadline.reset();
     if (!policy_.previous && !policy_.attempts) return;
     state_.attempts_done = true;
-    if (policy_.attempts) actions_.emplace_back(ForgetAttempts{});
+    if (policy_.attempts) order(ForgetAttempts{});
   }
 
   // ---- an operator's requests by the control directory
@@ -976,7 +974,7 @@ class Step {
 
   // Answers an operator's request. The refusal is empty if the request is carried out.
   void answer(const std::string& name, Deed deed, std::string_view refusal) {
-    actions_.emplace_back(Answer{name, deed, std::string(refusal)});
+    order(Answer{name, deed, std::string(refusal)});
     if (refusal.empty()) return;
     notice(0, NoticeKind::request, words::request_refused(name, name_of(deed), refusal));
   }
@@ -1061,7 +1059,7 @@ class Step {
       agent.deadline = now_ + killed_log_interval;
     } else if (agent.activate_waits) {
       agent.activate_late = true;
-      actions_.emplace_back(CloseInput{agent.generation});
+      order(CloseInput{agent.generation});
       activate_lost(agent);
     } else if (agent.told || agent.terminated) {
       log(LogLevel::warning,
@@ -1137,7 +1135,7 @@ class Step {
     if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
     // RestoreLink and forget_attempts() sync files, so they come after the agent has been told to
     // stop: a slow disk must not take any of the time that the agent has for its stop.
-    if (puts_link_back) actions_.emplace_back(RestoreLink{});
+    if (puts_link_back) order(RestoreLink{});
     if (!state_.attempts_done) forget_attempts();
     exit_if_alone();
   }
@@ -1150,7 +1148,7 @@ class Step {
     if (state_.upgrade) drop_upgrade("the upgrader was told to quit");
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
     if (state_.incumbent && !state_.incumbent->killed) kill(*state_.incumbent);
-    if (puts_link_back) actions_.emplace_back(RestoreLink{});
+    if (puts_link_back) order(RestoreLink{});
     exit_if_alone();
   }
 
@@ -1158,19 +1156,19 @@ class Step {
     if (!state_.incumbent || !state_.incumbent->activated) {
       return log(LogLevel::info, "signal {} dropped: no agent is active"_with(event.signal));
     }
-    actions_.emplace_back(PassSignal{state_.incumbent->generation, event.signal});
+    order(PassSignal{state_.incumbent->generation, event.signal});
   }
 
   void log_why_it_ends(std::string why) {
     const std::size_t bytes = why.size();
-    actions_.emplace_back(Log{LogLevel::info, std::move(why), bytes});
+    order(Log{LogLevel::info, std::move(why), bytes});
   }
 
   // Ends the upgrader with this status, once all agents have been killed and reaped. Nobody
   // requested this end, so its log line is at least a warning.
   void end_with(int status, const std::string& why) {
-    actions_.emplace_back(Log{status == 0 ? LogLevel::warning : LogLevel::error,
-                              "{}; {}"_with(why, words::ends_with(status)), why.size()});
+    order(Log{status == 0 ? LogLevel::warning : LogLevel::error,
+              "{}; {}"_with(why, words::ends_with(status)), why.size()});
     record_ending(UpgradeOutcome::ended, why);
     state_.exit_with = status;
     state_.upgrade.reset();
@@ -1209,7 +1207,7 @@ class Step {
     agent.hello_deadline.reset();
     agent.close_deadline.reset();
     await(agent, policy_.defaults.stop_timeout);
-    actions_.emplace_back(Terminate{agent.generation});
+    order(Terminate{agent.generation});
   }
 
   void exit_if_alone() {
@@ -1228,7 +1226,7 @@ class Step {
               : words::ends_with(status));
     }
     state_.ended = true;
-    actions_.emplace_back(Exit{status});
+    order(Exit{status});
   }
 
   // ---- small helpers
@@ -1287,18 +1285,18 @@ class Step {
   void kill(Agent& agent) {
     // The rest of a half-written `activate` is dropped: the `state` in it, which the last active
     // agent left, must only reach the next agent.
-    if (agent.activate_waits) actions_.emplace_back(CloseInput{agent.generation});
+    if (agent.activate_waits) order(CloseInput{agent.generation});
     agent.killed = true;
     agent.activate_waits = false;
     agent.hello_deadline.reset();
     agent.heartbeat_deadline.reset();
     agent.close_deadline.reset();
     agent.deadline = now_ + killed_log_interval;
-    actions_.emplace_back(Kill{agent.generation});
+    order(Kill{agent.generation});
   }
 
   void send(const Agent& agent, UpgraderMessage message) {
-    actions_.emplace_back(Send{agent.generation, std::move(message)});
+    order(Send{agent.generation, std::move(message)});
   }
 
   void send_error(const Agent& agent, std::string_view about, std::string_view reason) {
@@ -1311,13 +1309,14 @@ class Step {
   }
 
   void notice(Generation generation, NoticeKind kind, std::string text) {
-    actions_.emplace_back(Notice{generation, kind, std::move(text)});
+    order(Notice{generation, kind, std::move(text)});
   }
 
-  void log(LogLevel level, std::string text) { actions_.emplace_back(Log{level, std::move(text)}); }
+  void log(LogLevel level, std::string text) { order(Log{level, std::move(text)}); }
 
-  void order(Pending outcome, Action action) {
-    state_.pending = outcome;
+  // Orders an action. If it has an outcome, that is the next event.
+  void order(Action action) {
+    state_.pending = pending_on(action);
     actions_.push_back(std::move(action));
   }
 

@@ -27,8 +27,7 @@ RESULTS = INTEGERS | {T.RECORD, T.POINTER, T.ENUM, T.ELABORATED}
 NOTHING = r'\{\}|nullptr|0|""|std::nullopt|\*this'
 COMPARISONS = {'==', '!=', '<', '<=', '>', '>=', '&&', '||'}
 # Functions that only serve UPGRADER_CHECK, which fails only if the program is wrong already.
-CHECKING = {'check_state', 'check_heartbeat', 'check_activate', 'pending_on',
-            'check_failed'}
+CHECKING = {'check_state', 'check_heartbeat', 'check_activate', 'check_failed'}
 ASSIGNMENTS = {'+=': '-=', '-=': '+=', '|=': '&=', '&=': '|='}
 
 
