@@ -36,10 +36,10 @@ void Chronicle::note(const Event& event, const Actions& actions, const State& af
                      const Stamp& now) {
   const std::int64_t ahead = now.wall_ms - now.monotonic_us / 1'000;
   if (std::abs(ahead - wall_ahead_ms_) > clock_noise_ms) wall_ahead_ms_ = ahead;
-  note_event(event, after, now);
+  if (const auto* exited = std::get_if<ProcessExited>(&event)) note_exit(exited->generation, now);
   note_upgrade(after, now);
   for (const std::optional<Agent>* agent : {&after.incumbent, &after.candidate}) {
-    if (*agent) note_agent(**agent, now);
+    if (*agent) note_agent(**agent, event, now);
   }
   note_actions(actions, now);
   if (after.lasted && !good_) good_ = now;
@@ -91,27 +91,10 @@ std::string Chronicle::what_became_of(const std::string& id) const {
 }
 
 const AgentPast* Chronicle::find(Generation generation) const {
-  return const_cast<Chronicle*>(this)->find(generation);
-}
-
-AgentPast* Chronicle::find(Generation generation) {
-  for (AgentPast& agent : agents_) {
+  for (const AgentPast& agent : agents_) {
     if (agent.generation == generation) return &agent;
   }
   return nullptr;
-}
-
-void Chronicle::note_event(const Event& event, const State& after, const Stamp& now) {
-  if (const auto* received = std::get_if<MessageReceived>(&event)) {
-    const auto* status = std::get_if<agent_protocol::Status>(&received->message);
-    for (const std::optional<Agent>* agent : {&after.incumbent, &after.candidate}) {
-      if (status == nullptr || !*agent || !(*agent)->greeted) continue;
-      AgentPast* const past = find(received->generation);
-      if (past != nullptr && past->generation == (*agent)->generation) past->status = status->text;
-    }
-  } else if (const auto* exited = std::get_if<ProcessExited>(&event)) {
-    note_exit(exited->generation, now);
-  }
 }
 
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
@@ -157,9 +140,14 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
   if (over) upgrade_->measure(Span::trial, upgrade_->at(Moment::activated), now);
 }
 
-void Chronicle::note_agent(const Agent& agent, const Stamp& now) {
-  AgentPast* const past = find(agent.generation);
+void Chronicle::note_agent(const Agent& agent, const Event& event, const Stamp& now) {
+  auto* const past = const_cast<AgentPast*>(find(agent.generation));
   if (past == nullptr) return;
+  const auto* received = std::get_if<MessageReceived>(&event);
+  if (received != nullptr && received->generation == agent.generation && agent.greeted) {
+    const auto* status = std::get_if<agent_protocol::Status>(&received->message);
+    if (status != nullptr) past->status = status->text;
+  }
   const bool activated_now = agent.activated && !past->activated;
   if (activated_now) past->activated = now;
   if (!upgrade_) return;
@@ -198,9 +186,7 @@ void Chronicle::note_actions(const Actions& actions, const Stamp& now) {
                    answer->refusal});
     }
     const auto* line = std::get_if<Log>(&action);
-    if (line != nullptr && line->why_it_ends > 0) {
-      note_why_it_ends(line->text.substr(0, line->why_it_ends));
-    }
+    if (line != nullptr) note_why_it_ends(line->text.substr(0, line->why_it_ends));
   }
 }
 

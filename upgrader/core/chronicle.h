@@ -104,7 +104,7 @@ class Chronicle {
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
   // Records why the upgrader ends. Only the first reason counts, whether it was noted here or by a
-  // step.
+  // step. An empty text is no reason.
   void note_why_it_ends(const std::string& why) {
     if (why_it_ends_.empty()) why_it_ends_ = why;
   }
@@ -131,10 +131,8 @@ class Chronicle {
   [[nodiscard]] std::int64_t on_the_wall(Time time) const { return time.count() + wall_ahead_ms_; }
 
  private:
-  AgentPast* find(Generation generation);
-  void note_event(const Event& event, const State& after, const Stamp& now);
   void note_exit(Generation generation, const Stamp& now);
-  void note_agent(const Agent& agent, const Stamp& now);
+  void note_agent(const Agent& agent, const Event& event, const Stamp& now);
   void note_upgrade(const State& after, const Stamp& now);
   void note_stop(const Agent& incumbent, const Stamp& now);
   void note_actions(const Actions& actions, const Stamp& now);
