@@ -13,10 +13,6 @@ Refusal refuse(int error, const std::string& deed) {
   return {"cannot {}: {}"_with(deed, SystemError{error}), error};
 }
 
-std::string put_back(const std::string& link) {
-  return "put the link {} back"_with(link);
-}
-
 }  // namespace
 
 void Loop::perform(const Check& check) {
@@ -131,13 +127,13 @@ void Loop::perform(const Relink& relink) {
 
 void Loop::perform(const PutLinkBack&) {
   const int error = link_->restore(vouch_before_sync());
-  if (error != 0) outcome_.refused = refuse(error, put_back(options_.agent));
+  if (error != 0) outcome_.refused = refuse(error, "put the link {} back"_with(options_.agent));
 }
 
 void Loop::perform(const RestoreLink&) {
-  const int error = link_->restore(vouch_before_sync());
-  if (error == 0) return;
-  logbook_.error(refuse(error, put_back(options_.agent)).reason);
+  perform(PutLinkBack{});
+  const std::optional<Refusal> refused = std::exchange(outcome_.refused, std::nullopt);
+  if (refused) logbook_.error(refused->reason);
 }
 
 void Loop::perform(const Notice& notice) {
