@@ -1,5 +1,7 @@
 #include "upgrader/core/log_limit.h"
 
+#include <algorithm>
+
 #include "upgrader/core/words.h"
 
 namespace upgrader {
@@ -30,8 +32,10 @@ LogLevel level_of(const Notice& notice) {
 }
 
 std::optional<std::string> LogLimit::admit(const Notice& notice, Time now) {
-  Record* const record = find(notice.generation, notice.kind);
-  if (record == nullptr) {
+  const auto record = std::find_if(records_.begin(), records_.end(), [&](const Record& one) {
+    return one.generation == notice.generation && one.kind == notice.kind;
+  });
+  if (record == records_.end()) {
     records_.push_back({notice.generation, notice.kind, now, 0, std::nullopt});
     return notice.text;
   }
@@ -43,13 +47,6 @@ std::optional<std::string> LogLimit::admit(const Notice& notice, Time now) {
   std::string text = with_count(notice.text, record->held_back, notice.kind);
   record->show(now);
   return text;
-}
-
-LogLimit::Record* LogLimit::find(Generation generation, NoticeKind kind) {
-  for (Record& record : records_) {
-    if (record.generation == generation && record.kind == kind) return &record;
-  }
-  return nullptr;
 }
 
 std::optional<Time> LogLimit::next_deadline() const {

@@ -51,8 +51,6 @@ class LogLimit {
     }
   };
 
-  [[nodiscard]] Record* find(Generation generation, NoticeKind kind);
-
   std::vector<Record> records_;  // at most one for each agent and kind of notice
 };
 
