@@ -22,30 +22,16 @@ const char* known_signal(int number) {
 }
 
 std::string in_words(const Ending& ending) {
-  switch (ending.how) {
-    case Ending::How::exited:
-      return "exited with status {}"_with(ending.value);
-    case Ending::How::signalled: {
-      const char* const name = known_signal(ending.value);
-      if (name == nullptr) return "was killed by signal {}"_with(ending.value);
-      return "was killed by signal {} ({})"_with(ending.value, name);
-    }
-    case Ending::How::unknown:
-      break;
-  }
-  return "ended in an unknown way";
+  if (ending.how == Ending::How::unknown) return "ended in an unknown way";
+  if (ending.how == Ending::How::exited) return "exited with status {}"_with(ending.value);
+  const char* const name = known_signal(ending.value);
+  if (name == nullptr) return "was killed by signal {}"_with(ending.value);
+  return "was killed by signal {} ({})"_with(ending.value, name);
 }
 
 int exit_status_of(const Ending& ending) {
-  switch (ending.how) {
-    case Ending::How::exited:
-      return ending.value;
-    case Ending::How::signalled:
-      return 128 + ending.value;
-    case Ending::How::unknown:
-      break;
-  }
-  return 125;
+  if (ending.how == Ending::How::unknown) return 125;
+  return ending.how == Ending::How::exited ? ending.value : 128 + ending.value;
 }
 
 }  // namespace upgrader
