@@ -45,8 +45,6 @@ class Lock {
   // agents still holds it: process 4712 (agent)".
   [[nodiscard]] std::string holder_in_words() const;
 
-  [[nodiscard]] int number() const { return number_; }
-
  private:
   [[nodiscard]] bool has_file() const;
   [[nodiscard]] int keep_at_number(OwnedFd fd);
