@@ -121,15 +121,10 @@ class Step {
   }
 
   Duration start_timeout_of(Role role) const {
-    switch (role) {
-      case Role::first:
-        return policy_.defaults.start_timeout;
-      case Role::candidate:
-        return state_.upgrade->terms.start_timeout;
-      case Role::fallback:
-        return longer_of(policy_.defaults.start_timeout, state_.upgrade->terms.start_timeout);
-    }
-    return {};
+    const Duration usual = policy_.defaults.start_timeout;
+    if (role == Role::first) return usual;
+    const Duration its = state_.upgrade->terms.start_timeout;
+    return role == Role::candidate ? its : longer_of(usual, its);
   }
 
   // ---- what agents say
@@ -624,25 +619,17 @@ class Step {
     }
     state_.left_behind.reset();
     await_heartbeat(agent);
-    switch (agent.role) {
-      case Role::first:
-        log(LogLevel::info, "{} is active"_with(agent));
-        await_lasting();
-        return;
-      case Role::candidate:
-        begin_trial(agent, trial_end);
-        return;
-      case Role::fallback:
-        if (state_.upgrade->boot) return begin_trial(agent, trial_end);
-        log(LogLevel::warning,
-            "upgrade {} failed; {} is active again with the previous program"_with(
-                state_.upgrade->id, agent));
-        record_ending(UpgradeOutcome::fell_back);
-        state_.last_failure = std::move(state_.upgrade->failure);
-        state_.upgrade.reset();
-        await_lasting();
-        return;
+    if (belongs_to_upgrade(agent)) return begin_trial(agent, trial_end);
+    if (agent.role == Role::first) {
+      log(LogLevel::info, "{} is active"_with(agent));
+    } else {
+      log(LogLevel::warning, "upgrade {} failed; {} is active again with the previous program"_with(
+                                 state_.upgrade->id, agent));
+      record_ending(UpgradeOutcome::fell_back);
+      state_.last_failure = std::move(state_.upgrade->failure);
+      state_.upgrade.reset();
     }
+    await_lasting();
   }
 
   void begin_trial(const Agent& agent, const std::optional<Time>& end) {

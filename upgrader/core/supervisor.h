@@ -130,9 +130,9 @@ inline constexpr int exit_quit = 131;  // 128 + SIGQUIT
 
 class Supervisor {
  public:
-  explicit Supervisor(Policy policy) : policy_(policy) {}
-  // Makes a supervisor that continues from the given state.
-  Supervisor(Policy policy, State state) : policy_(policy), state_(std::move(state)) {}
+  // Makes a supervisor that begins, or that continues from the given state.
+  explicit Supervisor(Policy policy, State state = {})
+      : policy_(policy), state_(std::move(state)) {}
 
   // Takes any event in any phase, and returns the actions that are to be performed, in order (lines
   // of the log may be written later). An action that has an outcome is the last one, and the next
