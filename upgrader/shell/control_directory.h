@@ -35,7 +35,6 @@ class ControlDirectory {
   [[nodiscard]] bool is_in_memory() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
 
  private:
   std::string path_;
