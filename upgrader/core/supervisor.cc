@@ -708,8 +708,7 @@ class Step {
 
   void candidate_failed(const std::string& reason, const Ending* ending) {
     const bool news = state_.incumbent && state_.incumbent->told == StopReason::upgrade &&
-                      !state_.incumbent->stopped && !state_.incumbent->killed &&
-                      !state_.upgrade->failure;
+                      !state_.incumbent->stopped && !state_.incumbent->killed;
     if (news) {
       send(*state_.incumbent,
            CandidateLost{state_.upgrade->id, fit_text(reason, reason_bytes_max)});
