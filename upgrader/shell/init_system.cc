@@ -85,7 +85,6 @@ void InitSystem::tell(const InitNews& news, Time now) {
   if (news.active && !before.active) tell_readiness(now);
   if (news.stopping) readiness_retry_.reset();
   note_what_is_owed(before);
-  news_due_ = agent_has_spoken_ || !(news_ == told_);
   if (news.vouched && !before.vouched) next_beat_ = now;
   tell_news_due(now);
 }
@@ -174,7 +173,7 @@ std::optional<Time> InitSystem::owed_time() const {
 
 // Returns when to send the facts that have changed since the last message; nothing if none have.
 std::optional<Time> InitSystem::news_time() const {
-  if (!socket_ || !news_due_) return std::nullopt;
+  if (!socket_ || (!agent_has_spoken_ && news_ == told_)) return std::nullopt;
   const Time turn = pace_.next().value_or(Time{});
   if (agent_has_spoken_ || !differ_in_time_only(news_, told_)) return turn;
   return std::max(turn, told_at_ + time_news_interval);
@@ -188,7 +187,7 @@ bool InitSystem::tell_all(Time now, const std::string& head) {
   if (!sent && !head.empty()) return false;
   told_ = news_;
   told_at_ = now;
-  news_due_ = agent_has_spoken_ = false;
+  agent_has_spoken_ = false;
   return true;
 }
 
@@ -233,7 +232,7 @@ void InitSystem::forget_agent(Generation generation) {
 void InitSystem::show_agent_status(Generation generation, const std::string& text, Time now) {
   speaker_ = generation;
   agent_status_ = text;
-  agent_has_spoken_ = news_due_ = true;
+  agent_has_spoken_ = true;
   tell_news_due(now);
 }
 

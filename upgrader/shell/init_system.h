@@ -106,7 +106,6 @@ class InitSystem {
   InitNews news_;                        // the facts that init should know now
   InitNews told_;                        // the facts that init was last sent
   Time told_at_{};
-  bool news_due_ = false;          // news_ has changed since init was last sent news
   bool agent_has_spoken_ = false;  // true: init has not been sent the newest status of an agent
   std::vector<Owed> owed_;         // messages that must not be lost, three at most
   // When to send the first of owed_ again after the socket was full.
