@@ -36,7 +36,7 @@ Channel::Channel(uv_loop_t* loop, OwnedFd input, OwnedFd output, Wake readable, 
       output_poll_(make_handle(uv_poll_init, loop, &readable_, output_.get())),
       readable_(std::move(readable)),
       writable_(std::move(writable)) {
-  if (!input_poll_ || !output_poll_) close_output();
+  if (!input_poll_) close_output();
   watch_output(true);
 }
 

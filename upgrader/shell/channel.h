@@ -57,13 +57,10 @@ class Channel {
   [[nodiscard]] std::size_t held() const;
   [[nodiscard]] agent_protocol::LineReader& lines() { return lines_; }
 
-  [[nodiscard]] bool output_open() const { return !output_closed_; }
+  [[nodiscard]] bool output_open() const { return output_poll_ != nullptr; }
   // Stops reading. The descriptor is closed only with the channel, so that this does not delay the
   // handling of an exit.
-  void close_output() {
-    output_poll_.reset();
-    output_closed_ = true;
-  }
+  void close_output() { output_poll_.reset(); }
   // Pauses or continues the watching of the output.
   void watch_output(bool wanted);
 
@@ -74,7 +71,6 @@ class Channel {
   OwnedFd output_;
   UvHandle<uv_poll_t> input_poll_;
   UvHandle<uv_poll_t> output_poll_;
-  bool output_closed_ = false;
   Wake readable_;
   Wake writable_;
   agent_protocol::LineReader lines_;
