@@ -107,7 +107,7 @@ TEST_CASE("a standby that fails makes the fall-back cold") {
   Trial trial = reach_trial(world, world.first());
   trial.standby.hello();
   trial.standby.exit(7);
-  world.wait_for_log("a fall-back will start the previous program once more");
+  world.wait_for_log("a fall-back has to start the previous program cold");
 
   trial.next.exit(3);
 
