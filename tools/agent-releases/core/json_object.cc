@@ -73,8 +73,8 @@ std::optional<std::int64_t> JsonReader::number(std::string_view name) {
 }
 
 bool JsonReader::truth(std::string_view name, bool otherwise) {
-  const JsonLine::Node* node = find(name, JsonLine::Kind::boolean, "true or false");
-  return node == nullptr ? otherwise : node->size == 1;
+  const std::size_t index = find(name, JsonLine::Kind::boolean, "true or false");
+  return index == JsonLine::root ? otherwise : line_.node(index).size == 1;
 }
 
 std::string JsonReader::required_text(std::string_view name, std::size_t bytes_max) {
